@@ -1,0 +1,88 @@
+/// The head of an item (RFC 8949 section 3): its first byte and its argument.
+@usableFromInline
+struct CBORHead: Sendable {
+    /// The first byte: three bits of major type, five of additional information.
+    @usableFromInline let initial: UInt8
+    /// The value, length, count, tag number or float pattern; 0 for an indefinite length.
+    @usableFromInline let argument: UInt64
+    /// The index after the head.
+    @usableFromInline let end: Int
+
+    @inlinable
+    init(initial: UInt8, argument: UInt64, end: Int) {
+        self.initial = initial
+        self.argument = argument
+        self.end = end
+    }
+
+    @inlinable var majorType: UInt8 { initial >> 5 }
+
+    /// Whether a break ends the item; true of the break itself as well.
+    @inlinable var isIndefinite: Bool { initial & 0x1f == 31 }
+}
+
+extension CBORReader {
+    /// Reads the head at `index` without moving.
+    @inlinable
+    @inline(__always)
+    func head(at index: Int) throws(CBORError) -> CBORHead {
+        guard index < bytes.endIndex else { throw CBORError(.truncated, at: index) }
+        let initial = bytes[index]
+        let info = initial & 0x1f
+        guard info >= 24 else {
+            return CBORHead(initial: initial, argument: UInt64(info), end: index &+ 1)
+        }
+        return try longHead(initial, at: index)
+    }
+
+    /// Reads the head at `index` whose argument has bytes of its own, or that has none.
+    @usableFromInline
+    func longHead(_ initial: UInt8, at index: Int) throws(CBORError) -> CBORHead {
+        let info = Int(initial & 0x1f)
+        guard CBORKind(initialByte: initial) != nil else { throw CBORError(.malformed, at: index) }
+        guard info < 28 else { return CBORHead(initial: initial, argument: 0, end: index + 1) }
+        let width = 1 << (info - 24)
+        let start = index + 1
+        guard bytes.endIndex - start >= width else { throw CBORError(.truncated, at: index) }
+        let offset = start - bytes.startIndex
+        let argument: UInt64 = bytes.withUnsafeBytes { raw in
+            switch width {
+            case 1: UInt64(raw[offset])
+            case 2: UInt64(raw.loadUnaligned(fromByteOffset: offset, as: UInt16.self).bigEndian)
+            case 4: UInt64(raw.loadUnaligned(fromByteOffset: offset, as: UInt32.self).bigEndian)
+            default: raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self).bigEndian
+            }
+        }
+        // Section 3.3: a simple value in two bytes is 32 or more.
+        guard initial != 0xf8 || argument >= 32 else { throw CBORError(.malformed, at: index) }
+        return CBORHead(initial: initial, argument: argument, end: start + width)
+    }
+
+    /// The number of items or pairs that a definite head promises, if there are bytes for them.
+    @inlinable
+    func itemCount(_ head: CBORHead, bytesEach: Int) throws(CBORError) -> Int {
+        guard let count = Int(exactly: head.argument),
+            count <= (bytes.endIndex - head.end) / bytesEach
+        else { throw CBORError(.truncated, at: head.end) }
+        return count
+    }
+
+    /// The range of a definite string's bytes, if they are there.
+    @inlinable
+    func payload(_ head: CBORHead) throws(CBORError) -> Range<Int> {
+        guard let count = Int(exactly: head.argument), count <= bytes.endIndex - head.end else {
+            throw CBORError(.truncated, at: head.end)
+        }
+        return head.end..<(head.end + count)
+    }
+
+    /// The error of finding something else than `expected` at the cursor.
+    @usableFromInline
+    func mismatch(_ expected: CBORKind) -> CBORError {
+        guard cursor < bytes.endIndex else { return CBORError(.truncated, at: cursor) }
+        guard let found = CBORKind(initialByte: bytes[cursor]) else {
+            return CBORError(.malformed, at: cursor)
+        }
+        return CBORError(.unexpected(expected: expected, found: found), at: cursor)
+    }
+}

@@ -1,0 +1,123 @@
+extension CBORItem {
+    /// Reads the one item that `bytes` hold, of definite or indefinite lengths.
+    ///
+    /// Text must be UTF-8; repeated map keys are kept.
+    package init(decoding bytes: [UInt8]) throws(CBORError) {
+        var reader = CBORReader(bytes)
+        self = try reader.readItem()
+        try reader.finish()
+    }
+
+    /// An array, map or tag whose contents are being read.
+    fileprivate struct Unfinished {
+        enum Shape { case array, map, tag(UInt64) }
+        let shape: Shape
+        /// How many items are still to come, keys and values counted apart; nil until a break.
+        var missing: Int?
+        var items: [CBORItem] = []
+
+        /// Room is made for what is plausible only: the count is the word of a stranger.
+        init(_ shape: Shape, missing: Int?) {
+            self.shape = shape
+            self.missing = missing
+            items.reserveCapacity(min(missing ?? 0, 256))
+        }
+
+        /// Takes the next item and tells whether it was the last.
+        mutating func take(_ item: CBORItem) -> Bool {
+            items.append(item)
+            guard let missing else { return false }
+            self.missing = missing - 1
+            return missing == 1
+        }
+
+        /// Whether a break may stand here: in an indefinite container, not after a lone key.
+        var mayEnd: Bool {
+            guard missing == nil else { return false }
+            if case .map = shape { return items.count.isMultiple(of: 2) }
+            return true
+        }
+
+        /// The finished item.
+        var item: CBORItem {
+            switch shape {
+            case .array: .array(items)
+            case .map:
+                .map(
+                    stride(from: 0, to: items.count, by: 2).map {
+                        CBORItem.Entry(items[$0], items[$0 + 1])
+                    }
+                )
+            case .tag(let number): .tagged(number, items[0])
+            }
+        }
+    }
+}
+
+extension CBORReader {
+    /// Reads one whole item as a tree, with the limits of ``skip()``.
+    package mutating func readItem() throws(CBORError) -> CBORItem {
+        var copy = self
+        let item = try copy.readTree()
+        cursor = copy.cursor
+        return item
+    }
+
+    /// Reads a tree with a stack of its own, so that nesting costs no stack of the thread.
+    private mutating func readTree() throws(CBORError) -> CBORItem {
+        var stack: [CBORItem.Unfinished] = []
+        while true {
+            let start = position
+            var done: CBORItem?
+            if let opened = try readOpening() {
+                guard stack.count < Self.nestingLimit else {
+                    throw CBORError(.nestingTooDeep, at: start)
+                }
+                if opened.missing == 0 { done = opened.item } else { stack.append(opened) }
+            } else if readBreakIfPresent() {
+                guard let last = stack.popLast(), last.mayEnd else {
+                    throw CBORError(.malformed, at: start)
+                }
+                done = last.item
+            } else {
+                done = try readScalar()
+            }
+            // Hand the item to what encloses it, which it may finish in turn.
+            while let item = done {
+                guard !stack.isEmpty else { return item }
+                let isLast = stack[stack.count - 1].take(item)
+                done = isLast ? stack.popLast()?.item : nil
+            }
+        }
+    }
+
+    /// Reads the head of an array, map or tag; returns nil before anything else.
+    private mutating func readOpening() throws(CBORError) -> CBORItem.Unfinished? {
+        switch try peekKind() {
+        case .array: .init(.array, missing: try readArrayHeader())
+        case .map: .init(.map, missing: try readMapHeader().map { $0 * 2 })
+        case .tag: .init(.tag(try readTag()), missing: 1)
+        default: nil
+        }
+    }
+
+    /// Reads an item that encloses no other.
+    private mutating func readScalar() throws(CBORError) -> CBORItem {
+        switch try peekKind() {
+        case .unsigned: return .unsigned(try readUnsigned())
+        case .negative: return .negative(try readNegative())
+        case .bytes: return .bytes(try readByteString())
+        case .text: return .text(try readText())
+        case .boolean: return .boolean(try readBoolean())
+        case .float: return .float(try readDouble())
+        case .null:
+            try readNull()
+            return .null
+        case .undefined:
+            _ = try readSimple()
+            return .undefined
+        case .simple: return .simple(try readSimple())
+        case .array, .map, .tag, .break: throw CBORError(.malformed, at: position)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+/// Any CBOR item as a tree, for tools and tests; documents are read and written without one.
+///
+/// Two items are equal when their encodings are: −0.0 is not 0.0, all NaNs are one, and
+/// `simple(20)` is `boolean(false)`. The tree does not remember indefinite lengths, nor the widths
+/// of heads and floats.
+package enum CBORItem: Sendable {
+    /// An integer from 0.
+    case unsigned(UInt64)
+    /// The integer −1 − n, where n is the associated value.
+    case negative(UInt64)
+    /// A byte string.
+    case bytes([UInt8])
+    /// A text string.
+    case text(String)
+    /// An array.
+    case array([CBORItem])
+    /// A map's pairs in the order in which they are encoded; keys may repeat.
+    case map([Entry])
+    /// A tag's number and the item that it gives meaning to.
+    indirect case tagged(UInt64, CBORItem)
+    /// A simple value without a meaning in RFC 8949: never 24 to 31.
+    case simple(UInt8)
+    /// `false` or `true`.
+    case boolean(Bool)
+    /// `null`.
+    case null
+    /// `undefined`.
+    case undefined
+    /// A floating-point number of any width.
+    case float(Double)
+
+    /// A key of a map with its value.
+    package struct Entry: Hashable, Sendable {
+        /// The key, which may be any item.
+        package var key: CBORItem
+        /// The value.
+        package var value: CBORItem
+
+        package init(_ key: CBORItem, _ value: CBORItem) {
+            self.key = key
+            self.value = value
+        }
+    }
+}
+
+extension CBORItem: Hashable {
+    package static func == (lhs: Self, rhs: Self) -> Bool {
+        lhs.encoded() == rhs.encoded()
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(encoded())
+    }
+}
+
+extension CBORItem {
+    /// The item that stands for an integer.
+    package static func integer(_ value: Int64) -> Self {
+        value >= 0 ? .unsigned(UInt64(value)) : .negative(UInt64(~value))
+    }
+
+    /// The item's bytes, in shortest forms and with definite lengths.
+    package func encoded() -> [UInt8] {
+        var writer = CBORWriter()
+        encode(to: &writer)
+        return writer.bytes
+    }
+
+    /// Appends the item to what `writer` has written.
+    package func encode(to writer: inout CBORWriter) {
+        switch self {
+        case .unsigned(let value): writer.unsigned(value)
+        case .negative(let complement): writer.negative(complement)
+        case .bytes(let content): writer.byteString(content)
+        case .text(let content): writer.text(content)
+        case .array(let items):
+            writer.arrayHeader(items.count)
+            for item in items { item.encode(to: &writer) }
+        case .map(let entries):
+            writer.mapHeader(entries.count)
+            for entry in entries {
+                entry.key.encode(to: &writer)
+                entry.value.encode(to: &writer)
+            }
+        case .tagged(let number, let content):
+            writer.tag(number)
+            content.encode(to: &writer)
+        case .simple(let value): writer.simple(value)
+        case .boolean(let value): writer.boolean(value)
+        case .null: writer.null()
+        case .undefined: writer.undefined()
+        case .float(let value): writer.double(value)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+extension CBORReader {
+    /// Reads a text string, in one chunk or several (section 3.2.3), and checks its UTF-8.
+    @inlinable
+    package mutating func readText() throws(CBORError) -> String {
+        let head = try head(at: cursor)
+        guard head.majorType == 3 else { throw mismatch(.text) }
+        guard !head.isIndefinite else { return try readChunkedText(head) }
+        let range = try payload(head)
+        guard let text = String(validating: bytes[range], as: UTF8.self) else {
+            throw CBORError(.invalidUTF8, at: cursor)
+        }
+        cursor = range.upperBound
+        return text
+    }
+
+    /// Reads a text string and returns where its UTF-8 lies, for comparing without a `String`.
+    ///
+    /// Leave `validating` off where a wrong byte would only fail a comparison, as with keys.
+    ///
+    /// - Throws: `unsupported` for a string in chunks, which has no one range: use ``readText()``.
+    @inlinable
+    package mutating func readTextRange(
+        validating: Bool = true
+    ) throws(CBORError) -> Range<Int> {
+        let head = try head(at: cursor)
+        guard head.majorType == 3 else { throw mismatch(.text) }
+        guard !head.isIndefinite else { throw CBORError(.unsupported, at: cursor) }
+        let range = try payload(head)
+        guard !validating || isUTF8(range) else { throw CBORError(.invalidUTF8, at: cursor) }
+        cursor = range.upperBound
+        return range
+    }
+
+    /// Reads a byte string, in one chunk or several.
+    @inlinable
+    package mutating func readByteString() throws(CBORError) -> [UInt8] {
+        let head = try head(at: cursor)
+        guard head.majorType == 2 else { throw mismatch(.bytes) }
+        guard !head.isIndefinite else { return try readChunks(head) }
+        let range = try payload(head)
+        cursor = range.upperBound
+        return Array(bytes[range])
+    }
+
+    /// Reads a byte string and returns where it lies.
+    ///
+    /// - Throws: `unsupported` for a string in chunks, as ``readTextRange(validating:)`` does.
+    @inlinable
+    package mutating func readByteStringRange() throws(CBORError) -> Range<Int> {
+        let head = try head(at: cursor)
+        guard head.majorType == 2 else { throw mismatch(.bytes) }
+        guard !head.isIndefinite else { throw CBORError(.unsupported, at: cursor) }
+        let range = try payload(head)
+        cursor = range.upperBound
+        return range
+    }
+
+    /// The text at a range that this reader returned, or nil when it is not UTF-8.
+    @inlinable
+    package func text(in range: Range<Int>) -> String? {
+        String(validating: bytes[range], as: UTF8.self)
+    }
+
+    /// Whether the bytes at a range that this reader returned are `other`, without making a `String`.
+    ///
+    /// Pass a key's `utf8`. The comparison is of bytes: canonically equivalent texts differ, as they
+    /// do on disk.
+    @inlinable
+    package func textEquals(_ range: Range<Int>, _ other: some Collection<UInt8>) -> Bool {
+        let found = bytes[range]
+        let equal = other.withContiguousStorageIfAvailable { wanted in
+            guard wanted.count == found.count else { return false }
+            return found.withUnsafeBufferPointer { Self.equalBytes($0, wanted) }
+        }
+        return equal ?? found.elementsEqual(other)
+    }
+
+    /// Compares two buffers of one length eight bytes at a time: keys are too short for a call.
+    @inlinable
+    @inline(__always)
+    static func equalBytes(
+        _ lhs: UnsafeBufferPointer<UInt8>,
+        _ rhs: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        let left = UnsafeRawBufferPointer(lhs)
+        let right = UnsafeRawBufferPointer(rhs)
+        var offset = 0
+        while left.count &- offset >= 8 {
+            guard
+                left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                    == right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            else { return false }
+            offset &+= 8
+        }
+        while offset < left.count {
+            guard left[offset] == right[offset] else { return false }
+            offset &+= 1
+        }
+        return true
+    }
+
+    /// Reads the chunks of a string of indefinite length into one array.
+    @usableFromInline
+    mutating func readChunks(_ head: CBORHead) throws(CBORError) -> [UInt8] {
+        var content: [UInt8] = []
+        cursor = try forEachChunk(of: head) { content.append(contentsOf: bytes[$0]) }
+        return content
+    }
+
+    /// Reads the chunks of a text; each must be UTF-8 by itself (section 3.2.3).
+    @usableFromInline
+    mutating func readChunkedText(_ head: CBORHead) throws(CBORError) -> String {
+        var content = ""
+        var invalid: Int?
+        let end = try forEachChunk(of: head) { range in
+            guard let chunk = text(in: range) else {
+                invalid = invalid ?? range.lowerBound
+                return
+            }
+            content += chunk
+        }
+        if let invalid { throw CBORError(.invalidUTF8, at: invalid) }
+        cursor = end
+        return content
+    }
+
+    /// Walks the chunks of a string of indefinite length and returns the index after its break.
+    func forEachChunk(
+        of head: CBORHead,
+        _ body: (Range<Int>) -> Void
+    ) throws(CBORError) -> Int {
+        var index = head.end
+        while true {
+            let chunk = try self.head(at: index)
+            if chunk.initial == 0xff { return chunk.end }
+            // Chunks are definite strings of the same major type; they do not nest.
+            guard chunk.majorType == head.majorType, !chunk.isIndefinite else {
+                throw CBORError(.malformed, at: index)
+            }
+            let range = try payload(chunk)
+            body(range)
+            index = range.upperBound
+        }
+    }
+}

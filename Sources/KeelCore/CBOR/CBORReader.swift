@@ -1,0 +1,198 @@
+/// A cursor over encoded CBOR items (RFC 8949).
+///
+/// It reads where the bytes lie and builds nothing but what is asked for. It is safe on hostile
+/// bytes: every length is checked against what is left, nothing traps, and nesting is limited. A
+/// read that throws leaves ``position`` where it was, so that the caller can try another kind.
+///
+/// Positions are indices of the array or slice that was given, so ranges stay valid in it.
+package struct CBORReader: Sendable {
+    /// How many arrays, maps and tags may enclose an item that is skipped or decoded as a tree.
+    ///
+    /// Deep enough for any document, and shallow enough for the 512 KiB stack of a thread.
+    package static let nestingLimit = 512
+
+    /// The bytes being read.
+    package let bytes: ArraySlice<UInt8>
+
+    @usableFromInline
+    var cursor: Int
+
+    /// Makes a reader at the start of `bytes`.
+    @inlinable
+    package init(_ bytes: [UInt8]) {
+        self.init(bytes[...])
+    }
+
+    /// Makes a reader at the start of `bytes`, whose indices it keeps.
+    @inlinable
+    package init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        cursor = bytes.startIndex
+    }
+
+    /// The index of the next item.
+    ///
+    /// Setting it needs an index of the bytes or their end; what a reader once returned qualifies.
+    @inlinable
+    package var position: Int {
+        get { cursor }
+        set {
+            precondition(
+                newValue >= bytes.startIndex && newValue <= bytes.endIndex,
+                "a position lies within the bytes"
+            )
+            cursor = newValue
+        }
+    }
+
+    /// Whether every byte has been read.
+    @inlinable
+    package var isAtEnd: Bool { cursor == bytes.endIndex }
+
+    /// Checks that nothing follows the items read so far.
+    @inlinable
+    package func finish() throws(CBORError) {
+        guard isAtEnd else { throw CBORError(.trailingBytes, at: cursor) }
+    }
+
+    /// Tells the kind of the next item from its first byte, without reading it.
+    @inlinable
+    package func peekKind() throws(CBORError) -> CBORKind {
+        guard cursor < bytes.endIndex else { throw CBORError(.truncated, at: cursor) }
+        guard let kind = CBORKind(initialByte: bytes[cursor]) else {
+            throw CBORError(.malformed, at: cursor)
+        }
+        return kind
+    }
+
+    // MARK: Scalars
+
+    /// Reads an integer of either sign.
+    @inlinable
+    package mutating func readInteger() throws(CBORError) -> Int64 {
+        let head = try head(at: cursor)
+        guard head.majorType <= 1 else { throw mismatch(.unsigned) }
+        guard let magnitude = Int64(exactly: head.argument) else {
+            throw CBORError(.integerOverflow, at: cursor)
+        }
+        cursor = head.end
+        return head.majorType == 0 ? magnitude : ~magnitude
+    }
+
+    /// Reads an integer of major type 0.
+    @inlinable
+    package mutating func readUnsigned() throws(CBORError) -> UInt64 {
+        let head = try head(at: cursor)
+        guard head.majorType == 0 else { throw mismatch(.unsigned) }
+        cursor = head.end
+        return head.argument
+    }
+
+    /// Reads an integer of major type 1 and returns its argument: the integer is −1 − that.
+    @inlinable
+    package mutating func readNegative() throws(CBORError) -> UInt64 {
+        let head = try head(at: cursor)
+        guard head.majorType == 1 else { throw mismatch(.negative) }
+        cursor = head.end
+        return head.argument
+    }
+
+    /// Reads a floating-point number of any width; an integer is not one.
+    @inlinable
+    package mutating func readDouble() throws(CBORError) -> Double {
+        let head = try head(at: cursor)
+        let value: Double
+        switch head.initial {
+        case 0xf9: value = CBORFloat.double(half: UInt16(truncatingIfNeeded: head.argument))
+        case 0xfa:
+            value = Double(Float(bitPattern: UInt32(truncatingIfNeeded: head.argument)))
+        case 0xfb: value = Double(bitPattern: head.argument)
+        default: throw mismatch(.float)
+        }
+        cursor = head.end
+        return value
+    }
+
+    /// Reads `false` or `true`.
+    @inlinable
+    package mutating func readBoolean() throws(CBORError) -> Bool {
+        let head = try head(at: cursor)
+        guard head.initial & 0xfe == 0xf4 else { throw mismatch(.boolean) }
+        cursor = head.end
+        return head.initial == 0xf5
+    }
+
+    /// Reads `null`.
+    @inlinable
+    package mutating func readNull() throws(CBORError) {
+        guard readNullIfPresent() else { throw mismatch(.null) }
+    }
+
+    /// Reads `null` if it is next, and tells whether it was.
+    @inlinable
+    package mutating func readNullIfPresent() -> Bool {
+        guard cursor < bytes.endIndex, bytes[cursor] == 0xf6 else { return false }
+        cursor &+= 1
+        return true
+    }
+
+    /// Reads a simple value by its number; the booleans, null and undefined are 20 to 23.
+    package mutating func readSimple() throws(CBORError) -> UInt8 {
+        let head = try head(at: cursor)
+        guard head.majorType == 7, head.initial <= 0xf8 else { throw mismatch(.simple) }
+        cursor = head.end
+        return UInt8(truncatingIfNeeded: head.argument)
+    }
+
+    // MARK: Containers
+
+    /// Reads the head of an array and returns how many items follow, or nil when a break ends them
+    /// (``readBreakIfPresent()``).
+    ///
+    /// The count is at most the number of bytes left. Cap what you reserve for it all the same:
+    /// nested heads may each promise as much.
+    @inlinable
+    package mutating func readArrayHeader() throws(CBORError) -> Int? {
+        let head = try head(at: cursor)
+        guard head.majorType == 4 else { throw mismatch(.array) }
+        let count = head.isIndefinite ? nil : try itemCount(head, bytesEach: 1)
+        cursor = head.end
+        return count
+    }
+
+    /// Reads the head of a map and returns how many pairs follow, or nil when a break ends them
+    /// (``readBreakIfPresent()``).
+    ///
+    /// The count is at most half the number of bytes left.
+    @inlinable
+    package mutating func readMapHeader() throws(CBORError) -> Int? {
+        let head = try head(at: cursor)
+        guard head.majorType == 5 else { throw mismatch(.map) }
+        let count = head.isIndefinite ? nil : try itemCount(head, bytesEach: 2)
+        cursor = head.end
+        return count
+    }
+
+    /// Reads the break that ends an array or a map of indefinite length.
+    @inlinable
+    package mutating func readBreak() throws(CBORError) {
+        guard readBreakIfPresent() else { throw mismatch(.break) }
+    }
+
+    /// Reads a break if it is next, and tells whether it was.
+    @inlinable
+    package mutating func readBreakIfPresent() -> Bool {
+        guard cursor < bytes.endIndex, bytes[cursor] == 0xff else { return false }
+        cursor &+= 1
+        return true
+    }
+
+    /// Reads a tag, which gives meaning to the one item that follows.
+    @inlinable
+    package mutating func readTag() throws(CBORError) -> UInt64 {
+        let head = try head(at: cursor)
+        guard head.majorType == 6 else { throw mismatch(.tag) }
+        cursor = head.end
+        return head.argument
+    }
+}

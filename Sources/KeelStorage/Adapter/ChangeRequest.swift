@@ -1,0 +1,99 @@
+/// A position in a store's change log.
+public struct ChangeCursor: Hashable, Sendable {
+    /// The position, in a form that only the adapter that made it understands.
+    public let bytes: [UInt8]
+
+    /// Creates a cursor from an adapter's bytes.
+    public init(bytes: [UInt8]) { self.bytes = bytes }
+}
+
+/// Which changes are wanted.
+public enum ChangeScope: Sendable, Hashable {
+    /// All of them.
+    case everything
+    /// Those of documents directly in these collections.
+    case collections(Set<CollectionPath>)
+
+    package func contains(_ collection: CollectionPath) -> Bool {
+        switch self {
+        case .everything: true
+        case .collections(let wanted): wanted.contains(collection)
+        }
+    }
+}
+
+/// A request for the changes after a position.
+public struct ChangeRequest: Sendable, Hashable {
+    /// Where to begin; nil begins at the first change that the log still has.
+    ///
+    /// From nil, the pages bring the current state of every document in scope, so that a copy can
+    /// be made from the change log alone.
+    public var after: ChangeCursor?
+    /// Which documents are of interest.
+    public var scope: ChangeScope
+    /// The most changes in one page, at least 1.
+    public var limit: Int
+    /// How long to wait for a change when there is none; nil answers at once.
+    public var waitsUpTo: Duration?
+
+    /// Creates a request.
+    public init(
+        after: ChangeCursor? = nil,
+        scope: ChangeScope = .everything,
+        limit: Int = 500,
+        waitsUpTo: Duration? = nil
+    ) {
+        self.after = after
+        self.scope = scope
+        self.limit = max(1, limit)
+        self.waitsUpTo = waitsUpTo
+    }
+}
+
+/// Changes in the order in which they happened.
+///
+/// A page holds *states*, not steps: a document that changed three times may appear once, with its
+/// state at the time of the read. Repeating a page does no harm, and a document's revision never
+/// goes back from one page to the next. Where ``isCaughtUp`` is true, what has been delivered so
+/// far is a consistent state of the store; a listener publishes only there.
+public struct ChangePage: Sendable {
+    /// A change to one document.
+    public enum Change: Sendable, Hashable {
+        /// The document is now like this.
+        case current(Document)
+        /// The document is gone.
+        case removed(DocumentPath, Revision)
+        /// The document still exists and is no longer visible to this reader.
+        case leftScope(DocumentPath)
+
+        /// The document that changed.
+        public var path: DocumentPath {
+            switch self {
+            case .current(let document): document.path
+            case .removed(let path, _), .leftScope(let path): path
+            }
+        }
+    }
+
+    /// The changes.
+    public var changes: [Change]
+    /// Where the next page begins.
+    public var next: ChangeCursor
+    /// Whether the changes so far make up a consistent state of the store.
+    public var isCaughtUp: Bool
+    /// Whether the page comes from a local copy that may be behind the server.
+    public var isFromCache: Bool
+
+    /// Creates a page.
+    public init(
+        changes: [Change],
+        next: ChangeCursor,
+        isCaughtUp: Bool,
+        isFromCache: Bool = false
+    ) {
+        self.changes = changes
+        self.next = next
+        self.isCaughtUp = isCaughtUp
+        self.isFromCache = isFromCache
+    }
+}

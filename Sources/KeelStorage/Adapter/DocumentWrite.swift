@@ -1,0 +1,105 @@
+/// One write to one document.
+public struct DocumentWrite: Sendable, Hashable {
+    /// What a write does.
+    public enum Operation: Sendable, Hashable {
+        /// Replaces the document, or creates it; then applies the transforms in order.
+        case set(DocumentBody, transforms: [FieldTransform] = [])
+        /// Changes some fields and leaves the others; creates the document if the condition lets it.
+        case update([FieldChange])
+        /// Removes the document; a missing one is no error.
+        case delete
+        /// Changes nothing; only the condition counts.
+        case verify
+        /// Stores exactly this document, its times and revision included.
+        ///
+        /// For copies between stores. It is the one write that may lower a revision.
+        case replicate(Document)
+    }
+
+    /// The document that is written to.
+    public var path: DocumentPath
+    /// What happens to it.
+    public var operation: Operation
+    /// What must hold before; otherwise the whole batch is refused.
+    public var condition: WriteCondition
+
+    /// Creates a write.
+    public init(
+        _ path: DocumentPath,
+        _ operation: Operation,
+        if condition: WriteCondition = .none
+    ) {
+        self.path = path
+        self.operation = operation
+        self.condition = condition
+    }
+}
+
+/// What must hold of a document before a write to it.
+public enum WriteCondition: Sendable, Hashable {
+    /// Nothing.
+    case none
+    /// The document exists; otherwise ``StorageError/Code/documentNotFound``.
+    case exists
+    /// The document does not exist; otherwise ``StorageError/Code/alreadyExists``.
+    case isMissing
+    /// The document is at this revision; otherwise ``StorageError/Code/conflict``.
+    case revision(Revision)
+    /// The document was last changed at this time; otherwise ``StorageError/Code/conflict``.
+    case updateTime(Timestamp)
+}
+
+/// A change to one field of a document.
+public struct FieldChange: Sendable, Hashable {
+    /// What happens to the field.
+    public enum Action: Sendable, Hashable {
+        /// The field gets this value; maps on the way to it are created.
+        case set(DocumentValue)
+        /// The field is removed.
+        case remove
+        /// The field gets a value computed from what it holds.
+        case transform(FieldTransform.Operation)
+    }
+
+    /// The field.
+    public var field: FieldPath
+    /// What happens to it.
+    public var action: Action
+
+    /// Creates a change.
+    public init(_ field: FieldPath, _ action: Action) {
+        self.field = field
+        self.action = action
+    }
+}
+
+/// A value that the store computes from what a field holds at the moment of the commit.
+public struct FieldTransform: Sendable, Hashable {
+    /// The computations; their rules are those of Firestore's `DocumentTransform`.
+    public enum Operation: Sendable, Hashable {
+        /// Adds a number. A field without one is taken as absent; integers stop at their limits
+        /// instead of overflowing; with a double on either side the result is a double.
+        case increment(DocumentValue)
+        /// Keeps the larger number; a field without one gets the operand.
+        case maximum(DocumentValue)
+        /// Keeps the smaller number; a field without one gets the operand.
+        case minimum(DocumentValue)
+        /// Appends those values that the array does not have; a field without an array gets one.
+        case arrayUnion([DocumentValue])
+        /// Removes every element equivalent to one of the values.
+        case arrayRemove([DocumentValue])
+        /// Sets the time of the commit.
+        case serverTimestamp
+    }
+
+    /// The field that gets the value.
+    public var field: FieldPath
+    /// How the value is computed.
+    public var operation: Operation
+
+    /// Creates a transform.
+    public init(_ field: FieldPath, _ operation: Operation) {
+        self.field = field
+        self.operation = operation
+    }
+}

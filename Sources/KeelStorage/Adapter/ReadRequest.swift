@@ -1,0 +1,75 @@
+/// What is asked of a storage adapter's `read`.
+public enum ReadOperation: Sendable, Hashable {
+    /// The documents at these paths, in this order; nil for a missing one.
+    case documents([DocumentPath])
+    /// The documents that a query finds, in its order.
+    case query(DocumentQuery)
+    /// Values computed over the documents that a query finds.
+    case aggregate(DocumentQuery, [Aggregation])
+    /// The names of the collections of a document, or at the top level, sorted.
+    case collections(under: DocumentPath?)
+}
+
+/// Where a read may be answered from.
+public enum ReadSource: Sendable, Hashable {
+    /// The adapter's own choice.
+    case automatic
+    /// Only from what is at hand, without a connection.
+    case local
+    /// Only from the server.
+    case remote
+}
+
+/// A read, and the conditions under which it is to be answered.
+public struct ReadRequest: Sendable, Hashable {
+    /// What to read.
+    public var operation: ReadOperation
+    /// Where the answer may come from; adapters with one place ignore it.
+    public var source = ReadSource.automatic
+    /// A position that the answer must include, for reads from replicas.
+    public var atLeast: ChangeCursor?
+    /// Whether ``ReadResult/position`` is wanted; finding it can cost a little.
+    public var needsPosition = false
+    /// Whether a query that no declared index serves is refused rather than answered by a scan.
+    public var isStrict = false
+
+    /// Creates a request.
+    public init(_ operation: ReadOperation) { self.operation = operation }
+}
+
+/// The answer to a ``ReadRequest``.
+public struct ReadResult: Sendable {
+    /// What was read, by the kind of operation.
+    public enum Payload: Sendable {
+        /// One entry a path, nil where there is no document.
+        case documents([Document?])
+        /// The documents of a query, in its order.
+        case found([Document])
+        /// One value an aggregation.
+        case values([DocumentValue])
+        /// Names of collections.
+        case names([String])
+    }
+
+    /// What was read.
+    public var payload: Payload
+    /// The position of the very snapshot that was read, so that a listener goes on without a gap.
+    public var position: ChangeCursor?
+    /// How a query was answered, where the adapter plans queries.
+    public var plan: QueryPlan?
+    /// Whether the answer comes from a local copy that may be behind the server.
+    public var isFromCache: Bool
+
+    /// Creates an answer.
+    public init(
+        _ payload: Payload,
+        position: ChangeCursor? = nil,
+        plan: QueryPlan? = nil,
+        isFromCache: Bool = false
+    ) {
+        self.payload = payload
+        self.position = position
+        self.plan = plan
+        self.isFromCache = isFromCache
+    }
+}

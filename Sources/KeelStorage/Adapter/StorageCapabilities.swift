@@ -1,0 +1,41 @@
+/// What a storage adapter offers beyond reading and writing documents.
+///
+/// The front refuses what is not declared before the backend is called, with
+/// ``StorageError/Code/unsupported``, so that nothing is silently wrong.
+public struct StorageCapabilities: OptionSet, Sendable, Hashable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// `changes(_:)` reports every change; without it, listeners poll their query.
+    public static let changeLog = Self(rawValue: 1 << 0)
+    /// A batch can be made to depend on documents and queries having stayed as they were read.
+    public static let transactions = Self(rawValue: 1 << 1)
+    /// A batch with an id takes effect once, however often it is committed.
+    public static let idempotentCommits = Self(rawValue: 1 << 2)
+    /// Counts, sums and averages are computed by the store; without it the front computes them.
+    public static let aggregation = Self(rawValue: 1 << 3)
+    /// Indexes declared in the schema are kept and used.
+    public static let declaredIndexes = Self(rawValue: 1 << 4)
+    /// `replicate` writes store a document with its times and revision.
+    public static let replication = Self(rawValue: 1 << 5)
+    /// The names of collections can be listed.
+    public static let collectionListing = Self(rawValue: 1 << 6)
+    /// Words can be searched for in declared fields.
+    public static let textSearch = Self(rawValue: 1 << 7)
+    /// Writes are taken without a connection and sent later.
+    public static let offlineWrites = Self(rawValue: 1 << 8)
+}
+
+extension StorageCapabilities: CustomStringConvertible {
+    public var description: String {
+        let names: [(Self, String)] = [
+            (.changeLog, "changeLog"), (.transactions, "transactions"),
+            (.idempotentCommits, "idempotentCommits"), (.aggregation, "aggregation"),
+            (.declaredIndexes, "declaredIndexes"), (.replication, "replication"),
+            (.collectionListing, "collectionListing"), (.textSearch, "textSearch"),
+            (.offlineWrites, "offlineWrites"),
+        ]
+        return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,124 @@
+/// The indexes that an app's queries need.
+///
+/// ```swift
+/// let schema = StorageSchema(indexes: [
+///     IndexDefinition("restaurants", [.ascending("borough"), .descending("rating")]),
+///     IndexDefinition("restaurants", [.contains("tags"), .ascending("name")]),
+/// ])
+/// ```
+///
+/// A query that no index serves still works, by looking at every document, and reports the exact
+/// definition that would serve it: see ``StorageClient/Configuration/onScan``.
+public struct StorageSchema: Sendable, Hashable {
+    /// The indexes for filters and orders.
+    public var indexes: [IndexDefinition]
+    /// The fields that searches look in.
+    public var searches: [SearchDefinition]
+
+    /// Creates a schema.
+    public init(indexes: [IndexDefinition] = [], searches: [SearchDefinition] = []) {
+        self.indexes = indexes
+        self.searches = searches
+    }
+}
+
+/// An index over the fields of documents.
+public struct IndexDefinition: Sendable, Hashable {
+    /// What an index holds of one field.
+    public enum Component: Sendable, Hashable {
+        /// The field's value, smallest first.
+        case ascending(FieldPath)
+        /// The field's value, largest first.
+        case descending(FieldPath)
+        /// One entry for each distinct element of an array field.
+        case contains(FieldPath)
+
+        /// The field.
+        public var field: FieldPath {
+            switch self {
+            case .ascending(let field), .descending(let field), .contains(let field): field
+            }
+        }
+    }
+
+    /// Which collections an index covers.
+    public enum Scope: String, Sendable, Hashable {
+        /// Queries on one collection. Every collection of the name has its own part of the index.
+        case collection
+        /// Collection-group queries over all collections of the name.
+        case group
+    }
+
+    /// The name of the collections: their last path segment.
+    public var collection: String
+    /// Which queries the index serves.
+    public var scope: Scope
+    /// The fields, those compared for equality first, then those ordered by.
+    public var components: [Component]
+    /// Whether the index serves only comparisons for equality.
+    ///
+    /// Under encryption at rest such an index holds keyed hashes in place of values, so that it
+    /// gives away only which documents have equal values.
+    public var isEqualityOnly: Bool
+
+    /// Creates a definition.
+    public init(
+        _ collection: String,
+        scope: Scope = .collection,
+        _ components: [Component],
+        isEqualityOnly: Bool = false
+    ) {
+        self.collection = collection
+        self.scope = scope
+        self.components = components
+        self.isEqualityOnly = isEqualityOnly
+    }
+
+    /// The index's name, made of what it holds: equal definitions have equal names.
+    public var name: String {
+        let fields = components.map { component in
+            switch component {
+            case .ascending(let field): "\(field)+"
+            case .descending(let field): "\(field)-"
+            case .contains(let field): "\(field)[]"
+            }
+        }
+        let kind = isEqualityOnly ? "=" : ""
+        return "\(collection)\(scope == .group ? "**" : "")(\(fields.joined(separator: ",")))\(kind)"
+    }
+}
+
+extension IndexDefinition: CustomStringConvertible {
+    /// The definition as the Swift code that declares it.
+    public var description: String {
+        let parts = components.map { component in
+            switch component {
+            case .ascending(let field): ".ascending(\"\(field)\")"
+            case .descending(let field): ".descending(\"\(field)\")"
+            case .contains(let field): ".contains(\"\(field)\")"
+            }
+        }
+        let scope = scope == .group ? "scope: .group, " : ""
+        let kind = isEqualityOnly ? ", isEqualityOnly: true" : ""
+        return "IndexDefinition(\"\(collection)\", \(scope)[\(parts.joined(separator: ", "))]\(kind))"
+    }
+}
+
+/// The fields of a collection that searches look in.
+public struct SearchDefinition: Sendable, Hashable {
+    /// The name of the collections: their last path segment.
+    public var collection: String
+    /// The fields whose text is searchable: strings, arrays and maps of strings.
+    public var fields: [FieldPath]
+
+    /// Creates a definition.
+    public init(_ collection: String, fields: [FieldPath]) {
+        self.collection = collection
+        self.fields = fields
+    }
+
+    /// The definition's name, made of what it holds.
+    public var name: String {
+        "\(collection)~(\(fields.map(\.description).joined(separator: ",")))"
+    }
+}

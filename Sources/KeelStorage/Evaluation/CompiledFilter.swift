@@ -1,0 +1,86 @@
+/// A filter whose constants have been turned into index keys.
+package indirect enum CompiledFilter: Sendable {
+    case compare(Subject, Test)
+    case and([CompiledFilter])
+    case or([CompiledFilter])
+
+    /// What is compared.
+    package enum Subject: Sendable {
+        case field(CompiledFieldPath)
+        case path
+    }
+
+    /// How the subject's key is tested.
+    package enum Test: Sendable {
+        /// The key is one of these.
+        case isOne(of: [[UInt8]])
+        /// The key is neither null nor one of these; null among them lets nothing through.
+        case isNone(of: [[UInt8]])
+        /// The key is of the constant's kind and in this relation to it.
+        case relates(DocumentFilter.Comparison, [UInt8])
+        /// The value is an array with one of these elements.
+        case contains([[UInt8]])
+    }
+
+    /// Compiles a validated filter.
+    package init(_ filter: DocumentFilter, scope: DocumentQuery.Scope) {
+        switch filter {
+        case .and(let filters): self = .and(filters.map { CompiledFilter($0, scope: scope) })
+        case .or(let filters): self = .or(filters.map { CompiledFilter($0, scope: scope) })
+        case .field(let field, let comparison, let value):
+            let subject: Subject = field.isDocumentID ? .path : .field(CompiledFieldPath(field))
+            self = .compare(subject, Self.test(comparison, value))
+        }
+    }
+
+    private static func test(
+        _ comparison: DocumentFilter.Comparison,
+        _ value: DocumentValue
+    ) -> Test {
+        let keys = (comparison.takesList ? value.arrayValue ?? [] : [value]).map(IndexKey.key)
+        switch comparison {
+        case .equal, .in: return .isOne(of: keys)
+        case .notEqual:
+            return keys == [IndexKey.null] ? .isNone(of: []) : .isNone(of: keys)
+        case .notIn: return .isNone(of: keys)
+        case .arrayContains, .arrayContainsAny: return .contains(keys)
+        case .less, .lessOrEqual, .greater, .greaterOrEqual:
+            return .relates(comparison, keys.first ?? [])
+        }
+    }
+
+    /// Whether a document fulfils the filter.
+    package func matches(_ document: Document) -> Bool {
+        switch self {
+        case .and(let filters): filters.allSatisfy { $0.matches(document) }
+        case .or(let filters): filters.contains { $0.matches(document) }
+        case .compare(let subject, let test): Self.holds(test, for: subject, of: document)
+        }
+    }
+
+    private static func holds(_ test: Test, for subject: Subject, of document: Document) -> Bool {
+        var key: [UInt8] = []
+        switch subject {
+        case .path: IndexKey.append(path: document.path, to: &key)
+        case .field(let field):
+            if case .contains(let wanted) = test {
+                return document.body.containsElement(withKeyIn: wanted, at: field)
+            }
+            guard document.body.appendKey(of: field, to: &key) else { return false }
+        }
+        switch test {
+        case .isOne(let keys): return keys.contains(key)
+        case .isNone(let keys):
+            return key != IndexKey.null && !keys.contains(IndexKey.null) && !keys.contains(key)
+        case .contains: return false
+        case .relates(let comparison, let constant):
+            guard IndexKey.areOfOneKind(key, constant) else { return false }
+            switch comparison {
+            case .less: return key.lexicographicallyPrecedes(constant)
+            case .lessOrEqual: return !constant.lexicographicallyPrecedes(key)
+            case .greater: return constant.lexicographicallyPrecedes(key)
+            default: return !key.lexicographicallyPrecedes(constant)
+            }
+        }
+    }
+}

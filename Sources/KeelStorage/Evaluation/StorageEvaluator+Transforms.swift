@@ -1,0 +1,73 @@
+extension StorageEvaluator {
+    /// Applies changes in order and returns the results of the transforms among them.
+    package static func apply(
+        _ changes: [FieldChange],
+        to fields: inout DocumentFields,
+        at time: Timestamp
+    ) -> [DocumentValue] {
+        var results: [DocumentValue] = []
+        for change in changes {
+            switch change.action {
+            case .set(let value): fields[change.field] = value
+            case .remove: fields[change.field] = nil
+            case .transform(let operation):
+                let (value, result) = Self.value(
+                    of: operation, over: fields[change.field], at: time)
+                fields[change.field] = value
+                results.append(result)
+            }
+        }
+        return results
+    }
+
+    /// Computes a transform's value, and what the receipt says about it.
+    package static func value(
+        of operation: FieldTransform.Operation,
+        over stored: DocumentValue?,
+        at time: Timestamp
+    ) -> (value: DocumentValue, result: DocumentValue) {
+        switch operation {
+        case .serverTimestamp:
+            return (.timestamp(time), .timestamp(time))
+        case .increment(let operand):
+            let value = stored.flatMap { $0.isNumber ? sum($0, operand) : nil } ?? operand
+            return (value, value)
+        case .maximum(let operand):
+            let value = extreme(stored, operand) { operand.comesAfter($0) }
+            return (value, value)
+        case .minimum(let operand):
+            let value = extreme(stored, operand) { operand.precedes($0) }
+            return (value, value)
+        case .arrayUnion(let additions):
+            var elements = stored?.arrayValue ?? []
+            for addition in additions where !elements.contains(where: addition.isEquivalent(to:)) {
+                elements.append(addition)
+            }
+            return (.array(elements), .null)
+        case .arrayRemove(let removals):
+            let elements = (stored?.arrayValue ?? []).filter { element in
+                !removals.contains(where: element.isEquivalent(to:))
+            }
+            return (.array(elements), .null)
+        }
+    }
+
+    /// Keeps the stored number unless the operand replaces it; NaN wins on either side.
+    private static func extreme(
+        _ stored: DocumentValue?,
+        _ operand: DocumentValue,
+        isReplacedBy replaces: (DocumentValue) -> Bool
+    ) -> DocumentValue {
+        guard let stored, stored.isNumber else { return operand }
+        if stored.isNaN || operand.isNaN { return .double(.nan) }
+        return replaces(stored) ? operand : stored
+    }
+
+    private static func sum(_ stored: DocumentValue, _ operand: DocumentValue) -> DocumentValue {
+        if case .integer(let one) = stored, case .integer(let other) = operand {
+            let (sum, overflow) = one.addingReportingOverflow(other)
+            return .integer(overflow ? (other < 0 ? .min : .max) : sum)
+        }
+        return .double((stored.doubleValue ?? 0) + (operand.doubleValue ?? 0))
+    }
+}

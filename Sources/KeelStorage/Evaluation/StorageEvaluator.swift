@@ -1,0 +1,162 @@
+/// The meaning of writes, as pure functions.
+///
+/// Every adapter that keeps documents itself uses them, so that all agree on what a write does.
+/// The rules are those of Firestore's `Write` and `DocumentTransform`
+/// (googleapis, google/firestore/v1/write.proto).
+public enum StorageEvaluator: Sendable {
+    /// When a batch is committed, and the revision its writes get.
+    public struct Commit: Sendable, Hashable {
+        /// The time of the commit.
+        public var time: Timestamp
+        /// The revision for the document, unless it is at that revision or beyond already.
+        public var revision: Int64
+
+        /// Creates the circumstances of a write.
+        public init(time: Timestamp, revision: Int64) {
+            self.time = time
+            self.revision = revision
+        }
+    }
+
+    /// What a write does to the store.
+    public enum Effect: Sendable, Hashable {
+        /// Nothing.
+        case none
+        /// The document is stored.
+        case store(Document)
+        /// The document is removed, leaving this revision behind.
+        case remove(Revision)
+    }
+
+    /// Applies one write to the current state of its document.
+    ///
+    /// - Returns: What to do, and what the receipt says about the write.
+    /// - Throws: The code that its condition names, or ``StorageError/Code/tooLarge``.
+    public static func apply(
+        _ write: DocumentWrite,
+        to current: Document?,
+        at commit: Commit
+    ) throws(StorageError) -> (effect: Effect, outcome: CommitReceipt.WriteOutcome) {
+        try check(write.condition, of: write.path, against: current)
+        switch write.operation {
+        case .verify:
+            return (.none, CommitReceipt.WriteOutcome(revision: current?.revision))
+        case .delete:
+            guard let current else { return (.none, CommitReceipt.WriteOutcome(revision: nil)) }
+            let revision = revision(after: current, at: commit)
+            return (.remove(revision), CommitReceipt.WriteOutcome(revision: nil))
+        case .replicate(let document):
+            guard document != current else {
+                return (.none, CommitReceipt.WriteOutcome(revision: document.revision))
+            }
+            return (.store(document), CommitReceipt.WriteOutcome(revision: document.revision))
+        case .set(let body, let transforms):
+            guard !transforms.isEmpty else {
+                return try store(body, over: current, of: write, results: [], at: commit)
+            }
+            var fields = try body.fields()
+            // The set replaces the document, so that each transform starts from what it set.
+            let changes = transforms.map { FieldChange($0.field, .transform($0.operation)) }
+            let results = Self.apply(changes, to: &fields, at: commit.time)
+            let full = DocumentBody(fields)
+            return try store(full, over: current, of: write, results: results, at: commit)
+        case .update(let changes):
+            var fields = try current?.fields() ?? DocumentFields()
+            let results = Self.apply(changes, to: &fields, at: commit.time)
+            let body = DocumentBody(fields)
+            return try store(body, over: current, of: write, results: results, at: commit)
+        }
+    }
+
+    private static func store(
+        _ body: DocumentBody,
+        over current: Document?,
+        of write: DocumentWrite,
+        results: [DocumentValue],
+        at commit: Commit
+    ) throws(StorageError) -> (effect: Effect, outcome: CommitReceipt.WriteOutcome) {
+        // The front has looked at what it was given; transforms can make a document grow.
+        guard body.bytes.count <= DocumentBody.longest else {
+            throw StorageError(
+                .tooLarge,
+                "the document “\(write.path)” would be larger than \(DocumentBody.longest) bytes",
+                resource: write.path.string
+            )
+        }
+        if let current, current.body == body {
+            let outcome = CommitReceipt.WriteOutcome(
+                revision: current.revision, transformResults: results)
+            return (.none, outcome)
+        }
+        let document = Document(
+            path: write.path,
+            body: body,
+            revision: revision(after: current, at: commit),
+            createTime: current?.createTime ?? commit.time,
+            updateTime: max(commit.time, current?.updateTime ?? commit.time)
+        )
+        let outcome = CommitReceipt.WriteOutcome(
+            revision: document.revision, transformResults: results)
+        return (.store(document), outcome)
+    }
+
+    private static func revision(after current: Document?, at commit: Commit) -> Revision {
+        let floor = (current?.revision.number ?? 0) + 1
+        return Revision(number: max(commit.revision, floor))
+    }
+
+    /// Checks a write's condition.
+    public static func check(
+        _ condition: WriteCondition,
+        of path: DocumentPath,
+        against current: Document?
+    ) throws(StorageError) {
+        switch condition {
+        case .none: return
+        case .exists:
+            guard current == nil else { return }
+            throw StorageError(
+                .documentNotFound, "there is no document at “\(path)”", resource: path.string)
+        case .isMissing:
+            guard current != nil else { return }
+            throw StorageError(
+                .alreadyExists, "there is a document at “\(path)” already", resource: path.string)
+        case .revision(let revision):
+            guard current?.revision != revision else { return }
+            throw conflict(at: path, current)
+        case .updateTime(let time):
+            guard current?.updateTime != time else { return }
+            throw conflict(at: path, current)
+        }
+    }
+
+    private static func conflict(at path: DocumentPath, _ current: Document?) -> StorageError {
+        let state = current == nil ? "has been deleted" : "has changed"
+        return StorageError(
+            .conflict, "“\(path)” \(state) since it was read", resource: path.string)
+    }
+
+    /// Checks that what a transaction has read is still so.
+    ///
+    /// - Parameters:
+    ///   - current: The current document at a path.
+    ///   - found: What a query finds now.
+    public static func check(
+        _ reads: TransactionReads,
+        current: (DocumentPath) throws(StorageError) -> Document?,
+        found: (DocumentQuery) throws(StorageError) -> [Document]
+    ) throws(StorageError) {
+        for read in reads.documents {
+            let now = try current(read.path)
+            guard now?.revision == read.revision else { throw conflict(at: read.path, now) }
+        }
+        for read in reads.queries {
+            let now = try found(read.query).map {
+                TransactionReads.DocumentRead(path: $0.path, revision: $0.revision)
+            }
+            guard now == read.found else {
+                throw StorageError(.conflict, "the result of a query has changed since it was read")
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import KeelCore
+
+/// Order-preserving keys: bytes whose `memcmp` order is the order of the values.
+///
+/// They are the only comparison in Keel's storage: filters, sorts, indexes and cursors all compare
+/// keys, in Swift or in a database, so that no engine's own idea of order takes part. A key begins
+/// with a byte for the value's kind and ends itself: no key is a proper prefix of another, so keys
+/// of several values can be joined and still compare field by field. Complementing every byte gives
+/// the descending order. The technique is that of FoundationDB's tuple layer and of Firestore's
+/// index entries.
+///
+/// - Numbers: integers and doubles share one order. The key is the greatest double that is not
+///   above the number, and, from 2^53 on where doubles skip integers, the distance to it.
+/// - Text and bytes: as they are, with 0x00 escaped as 0x00 0xFF and 0x00 0x01 at the end.
+/// - Arrays and maps: their elements' keys, or names and values by name, and 0x00 at the end.
+package enum IndexKey {
+    /// The first byte of a key, in the order of kinds.
+    package enum Kind {
+        package static let null: UInt8 = 0x05
+        package static let boolean: UInt8 = 0x0A
+        package static let notANumber: UInt8 = 0x0D
+        package static let number: UInt8 = 0x0F
+        package static let timestamp: UInt8 = 0x14
+        package static let string: UInt8 = 0x19
+        package static let bytes: UInt8 = 0x1E
+        package static let reference: UInt8 = 0x25
+        package static let geopoint: UInt8 = 0x2D
+        package static let array: UInt8 = 0x32
+        package static let map: UInt8 = 0x37
+    }
+
+    /// The key of null.
+    package static let null: [UInt8] = [Kind.null]
+
+    /// The key of a value.
+    package static func key(_ value: DocumentValue) -> [UInt8] {
+        var key: [UInt8] = []
+        append(value, .ascending, to: &key)
+        return key
+    }
+
+    /// Appends the key of a value in a direction.
+    package static func append(
+        _ value: DocumentValue,
+        _ direction: DocumentQuery.Direction,
+        to key: inout [UInt8]
+    ) {
+        let start = key.count
+        // One implementation, on encoded values, keeps constants and stored fields in step.
+        var writer = CBORWriter()
+        writer.value(value)
+        var reader = CBORReader(writer.bytes)
+        try? append(&reader, to: &key)
+        if direction == .descending { complement(&key, from: start) }
+    }
+
+    /// Appends the key of a document's path.
+    package static func append(path: DocumentPath, to key: inout [UInt8]) {
+        key.append(Kind.reference)
+        for segment in path.collection.string.utf8.split(separator: UInt8(ascii: "/")) {
+            append(escaping: segment, to: &key)
+        }
+        append(escaping: path.id.utf8, to: &key)
+        key.append(0)
+    }
+
+    /// Turns the keys from `start` on into their descending form.
+    package static func complement(_ key: inout [UInt8], from start: Int) {
+        for index in start..<key.count { key[index] = ~key[index] }
+    }
+
+    /// Whether two keys are of values that inequalities compare: the same kind.
+    package static func areOfOneKind(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+        guard let first = one.first, let second = other.first else { return false }
+        return kindClass(first) == kindClass(second)
+    }
+
+    /// The cut before all values of the kind of this key's value.
+    package static func start(ofKindOf key: [UInt8]) -> KeyRange.Cut {
+        let kind = key.first ?? 0
+        return .before([kind == Kind.number ? Kind.notANumber : kind])
+    }
+
+    /// The cut after all values of the kind of this key's value.
+    package static func end(ofKindOf key: [UInt8]) -> KeyRange.Cut {
+        .after([kindClass(key.first ?? 0)])
+    }
+
+    private static func kindClass(_ kind: UInt8) -> UInt8 {
+        kind == Kind.notANumber ? Kind.number : kind
+    }
+
+    static func append(escaping bytes: some Sequence<UInt8>, to key: inout [UInt8]) {
+        for byte in bytes {
+            key.append(byte)
+            if byte == 0 { key.append(0xFF) }
+        }
+        key.append(0)
+        key.append(1)
+    }
+}

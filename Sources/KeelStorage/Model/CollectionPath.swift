@@ -1,0 +1,90 @@
+/// The place of a collection, such as `restaurants` or `users/ada/favourites`.
+///
+/// A path has an odd number of segments: collection, or collection, id, collection, and so on.
+/// Write it as a literal; an interpolated value stays inside one segment, whatever it contains:
+///
+/// ```swift
+/// let favourites: CollectionPath = "users/\(userID)/favourites"
+/// ```
+///
+/// A path that breaks a rule can be made, so that literals stay simple, and is refused with
+/// ``StorageError/Code/invalidArgument`` by the first call that uses it.
+public struct CollectionPath: Sendable {
+    /// The path's segments joined by “/”.
+    public let string: String
+
+    /// What is wrong with the path; nil for a good one.
+    package let flaw: String?
+
+    /// Creates a path from text, taking each “/” as a separator.
+    public init(_ string: String) {
+        self.init(string: string, segments: string.split(separator: "/", omittingEmptySubsequences: false))
+    }
+
+    package init(segments: [String]) {
+        self.init(string: segments.joined(separator: "/"), segments: segments)
+    }
+
+    private init<Segment: StringProtocol>(string: String, segments: [Segment]) {
+        self.string = string
+        flaw = Self.flaw(of: string, in: segments)
+    }
+
+    /// Creates a path whose segments an adapter has read from its own records.
+    package init(trusted string: String) {
+        self.string = string
+        flaw = nil
+    }
+
+    /// The collection's own name: the last segment, which collection-group queries match.
+    public var name: String {
+        guard let slash = string.utf8.lastIndex(of: UInt8(ascii: "/")) else { return string }
+        return String(string[string.utf8.index(after: slash)...])
+    }
+
+    /// The document that this collection belongs to, nil at the top level.
+    public var parent: DocumentPath? {
+        guard let slash = string.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return DocumentPath(trusted: String(string[..<slash]))
+    }
+
+    /// The path of a document in this collection.
+    public func document(_ id: String) -> DocumentPath { DocumentPath(self, id) }
+
+    private static func flaw<Segment: StringProtocol>(of string: String, in segments: [Segment]) -> String? {
+        guard segments.count % 2 == 1 else {
+            return "“\(string)” names a document, not a collection"
+        }
+        return segments.lazy.compactMap { segment -> String? in
+            StoredName.flaw(inSegment: String(segment), allowingReserved: true)
+                .map { "a segment of the collection path “\(string)” \($0)" }
+        }.first
+    }
+}
+
+extension CollectionPath: Hashable {
+    public static func == (left: Self, right: Self) -> Bool {
+        StoredName.same(left.string, right.string)
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(string) }
+}
+
+extension CollectionPath: Comparable {
+    /// Orders paths segment by segment, by their UTF-8 bytes.
+    public static func < (left: Self, right: Self) -> Bool {
+        PathOrder.precedes(left.string, right.string)
+    }
+}
+
+extension CollectionPath: CustomStringConvertible {
+    public var description: String { string }
+}
+
+extension CollectionPath: ExpressibleByStringInterpolation {
+    public init(stringLiteral value: String) { self.init(value) }
+
+    public init(stringInterpolation: PathInterpolation) {
+        self.init(segments: stringInterpolation.segments)
+    }
+}

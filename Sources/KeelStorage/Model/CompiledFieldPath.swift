@@ -1,0 +1,35 @@
+internal import KeelCore
+
+/// A field path whose names are kept as the bytes that bodies hold.
+package struct CompiledFieldPath: Sendable, Hashable {
+    package let names: [[UInt8]]
+
+    package init(_ path: FieldPath) { names = path.names.map { Array($0.utf8) } }
+}
+
+extension CBORReader {
+    /// Moves from the beginning of a body to the value of a field.
+    ///
+    /// - Returns: Whether the field is there.
+    mutating func moveToField(_ field: CompiledFieldPath) throws(CBORError) -> Bool {
+        for name in field.names {
+            guard try peekKind() == .map, let count = try readMapHeader() else { return false }
+            guard try moveToValue(of: name, among: count) else { return false }
+        }
+        return true
+    }
+
+    private mutating func moveToValue(
+        of name: [UInt8],
+        among count: Int
+    ) throws(CBORError) -> Bool {
+        for _ in 0..<count {
+            let key = try readTextRange(validating: false)
+            // Shorter names come first in a deterministic encoding.
+            if key.count > name.count { return false }
+            if textEquals(key, name) { return true }
+            try skip()
+        }
+        return false
+    }
+}

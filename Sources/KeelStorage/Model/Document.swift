@@ -1,0 +1,43 @@
+/// A document as a store keeps it: a path, an encoded body, and what the store knows about it.
+public struct Document: Sendable, Hashable {
+    /// Where the document is.
+    public let path: DocumentPath
+    /// The fields, as deterministic CBOR (RFC 8949); see ``DocumentBody``.
+    public let body: DocumentBody
+    /// The document's version.
+    public let revision: Revision
+    /// When the document was created.
+    public let createTime: Timestamp
+    /// When the document was last changed; a write that changes nothing leaves it as it is.
+    public let updateTime: Timestamp
+    /// Whether a write to this document has not been accepted by the server yet.
+    public let hasPendingWrites: Bool
+
+    /// Creates a document; adapters do, apps read them.
+    public init(
+        path: DocumentPath,
+        body: DocumentBody,
+        revision: Revision,
+        createTime: Timestamp,
+        updateTime: Timestamp,
+        hasPendingWrites: Bool = false
+    ) {
+        self.path = path
+        self.body = body
+        self.revision = revision
+        self.createTime = createTime
+        self.updateTime = updateTime
+        self.hasPendingWrites = hasPendingWrites
+    }
+
+    /// The document's id within its collection.
+    public var id: String { path.id }
+
+    /// The document's fields, decoded.
+    ///
+    /// - Throws: ``StorageError/Code/corrupted`` if the body is not an encoded set of fields.
+    public func fields() throws(StorageError) -> DocumentFields { try body.fields() }
+
+    /// The value of one field, decoded without the others; nil where it is missing or damaged.
+    public subscript(field: FieldPath) -> DocumentValue? { body.value(at: field) }
+}

@@ -1,0 +1,107 @@
+internal import KeelCore
+
+/// The fields of a document as bytes: deterministic CBOR (RFC 8949 section 4.2.1).
+///
+/// Equal fields have equal bytes, so comparing bodies compares documents. The mapping uses standard
+/// tags, and any CBOR tool can read a body:
+///
+/// | value | CBOR |
+/// |---|---|
+/// | null, boolean | simple values |
+/// | integer, double | integers; floats in the shortest form that keeps the value |
+/// | string, bytes | text string, byte string |
+/// | timestamp | tag 1001 (RFC 9581): map of seconds (key 1) and microseconds (key -6) |
+/// | reference | tag 39 (identifier) on the path as text |
+/// | geopoint | tag 103 (geographic coordinates) on [latitude, longitude] |
+/// | array, map | array; map with text keys |
+public struct DocumentBody: Sendable, Hashable {
+    /// The encoded fields.
+    public let bytes: [UInt8]
+
+    /// Wraps bytes that are an encoded set of fields; nothing is checked.
+    public init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Encodes fields.
+    public init(_ fields: DocumentFields) {
+        var writer = CBORWriter(capacity: 32 * fields.count)
+        writer.fields(fields)
+        bytes = writer.bytes
+    }
+
+    /// The largest body a document may have: 1 MiB.
+    public static let longest = 1_048_576
+
+    /// Decodes all fields.
+    ///
+    /// - Throws: ``StorageError/Code/corrupted`` if the bytes are not an encoded set of fields.
+    public func fields() throws(StorageError) -> DocumentFields {
+        var reader = CBORReader(bytes)
+        do throws(CBORError) {
+            let fields = try reader.readFields()
+            try reader.finish()
+            return fields
+        } catch {
+            throw StorageError(.corrupted, "a document’s body cannot be decoded", cause: error)
+        }
+    }
+
+    /// Decodes one field and passes over the others; nil where it is missing.
+    public func value(at field: FieldPath) -> DocumentValue? {
+        value(at: CompiledFieldPath(field))
+    }
+
+    package func value(at field: CompiledFieldPath) -> DocumentValue? {
+        var reader = CBORReader(bytes)
+        guard (try? reader.moveToField(field)) == true else { return nil }
+        return try? reader.readValue()
+    }
+
+    /// Appends the index key of one field.
+    ///
+    /// - Returns: Whether the field is there; if not, the key is as it was.
+    package func appendKey(of field: CompiledFieldPath, to key: inout [UInt8]) -> Bool {
+        var reader = CBORReader(bytes)
+        let start = key.count
+        do throws(CBORError) {
+            guard try reader.moveToField(field) else { return false }
+            try IndexKey.append(&reader, to: &key)
+            return true
+        } catch {
+            key.removeSubrange(start...)
+            return false
+        }
+    }
+
+    /// The keys of the distinct elements of an array field; empty if it is no array.
+    package func elementKeys(of field: CompiledFieldPath) -> [[UInt8]] {
+        var reader = CBORReader(bytes)
+        var keys: [[UInt8]] = []
+        do throws(CBORError) {
+            guard try reader.moveToField(field), try reader.peekKind() == .array,
+                let count = try reader.readArrayHeader()
+            else { return [] }
+            for _ in 0..<count {
+                var key: [UInt8] = []
+                try IndexKey.append(&reader, to: &key)
+                if !keys.contains(key) { keys.append(key) }
+            }
+        } catch {
+            return []
+        }
+        return keys
+    }
+
+    package func containsElement(withKeyIn wanted: [[UInt8]], at field: CompiledFieldPath) -> Bool {
+        elementKeys(of: field).contains(where: wanted.contains)
+    }
+
+    /// The body with only these fields.
+    package func selecting(_ paths: [FieldPath]) -> DocumentBody {
+        var selected = DocumentFields()
+        for path in paths where !path.isDocumentID {
+            guard let value = value(at: path) else { continue }
+            selected[path] = value
+        }
+        return DocumentBody(selected)
+    }
+}

@@ -1,0 +1,131 @@
+/// The named values of a document or of a map inside one.
+///
+/// Names are told apart by their UTF-8 bytes, which a `Dictionary` with `String` keys would not do.
+/// The fields are kept in the order of their deterministic encoding (shorter names first, then by
+/// bytes: RFC 8949 section 4.2.1), so that equal fields have equal bytes.
+public struct DocumentFields: Sendable, Hashable {
+    /// A name and its value.
+    public struct Field: Sendable, Hashable {
+        /// The field's name.
+        public let name: String
+        /// The field's value.
+        public var value: DocumentValue
+
+        /// Creates a field.
+        public init(_ name: String, _ value: DocumentValue) {
+            self.name = name
+            self.value = value
+        }
+
+        public static func == (left: Self, right: Self) -> Bool {
+            StoredName.same(left.name, right.name) && left.value == right.value
+        }
+    }
+
+    private var sorted: [Field]
+
+    /// Creates an empty set of fields.
+    public init() { sorted = [] }
+
+    /// Creates fields from names and values; of a repeated name, the last value stays.
+    public init(_ pairs: some Sequence<(String, DocumentValue)>) {
+        sorted = []
+        for (name, value) in pairs { self[name] = value }
+    }
+
+    /// Creates fields from an encoding that is sorted already.
+    package init(sorted: [Field]) { self.sorted = sorted }
+
+    /// The value of a field, nil where it is missing.
+    public subscript(name: String) -> DocumentValue? {
+        get {
+            let position = position(of: name)
+            return holds(name, at: position) ? sorted[position].value : nil
+        }
+        set {
+            let position = position(of: name)
+            switch (holds(name, at: position), newValue) {
+            case (true, let value?): sorted[position].value = value
+            case (true, nil): sorted.remove(at: position)
+            case (false, let value?): sorted.insert(Field(name, value), at: position)
+            case (false, nil): break
+            }
+        }
+    }
+
+    /// The value at a path of nested maps, nil where it is missing.
+    ///
+    /// Setting a value creates the maps on the way, replacing what is no map; setting nil removes
+    /// the field and leaves the maps around it.
+    public subscript(path: FieldPath) -> DocumentValue? {
+        get { self[path.names[...]] }
+        set { self[path.names[...]] = newValue }
+    }
+
+    private subscript(names: ArraySlice<String>) -> DocumentValue? {
+        get {
+            guard let name = names.first else { return .map(self) }
+            guard names.count > 1 else { return self[name] }
+            guard case .map(let inner) = self[name] else { return nil }
+            return inner[names.dropFirst()]
+        }
+        set {
+            guard let name = names.first else { return }
+            guard names.count > 1 else {
+                self[name] = newValue
+                return
+            }
+            var inner = self[name]?.mapValue
+            if inner == nil, newValue == nil { return }
+            inner = inner ?? DocumentFields()
+            inner?[names.dropFirst()] = newValue
+            self[name] = inner.map(DocumentValue.map)
+        }
+    }
+
+    /// The names of all fields.
+    public var names: [String] { sorted.map(\.name) }
+
+    /// The first position whose name is not before `name`.
+    private func position(of name: String) -> Int {
+        // Fields mostly arrive in order: look at the end before searching.
+        guard let last = sorted.last, !Self.precedes(last.name, name) else { return sorted.count }
+        var low = 0
+        var high = sorted.count - 1
+        while low < high {
+            let middle = (low + high) / 2
+            if Self.precedes(sorted[middle].name, name) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+
+    private func holds(_ name: String, at position: Int) -> Bool {
+        position < sorted.count && StoredName.same(sorted[position].name, name)
+    }
+
+    /// The order of names in a deterministic encoding.
+    package static func precedes(_ left: String, _ right: String) -> Bool {
+        let (one, other) = (left.utf8.count, right.utf8.count)
+        return one == other ? left.utf8.lexicographicallyPrecedes(right.utf8) : one < other
+    }
+}
+
+extension DocumentFields: RandomAccessCollection {
+    public var startIndex: Int { sorted.startIndex }
+    public var endIndex: Int { sorted.endIndex }
+    public subscript(position: Int) -> Field { sorted[position] }
+}
+
+extension DocumentFields: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, DocumentValue)...) { self.init(elements) }
+}
+
+extension DocumentFields: CustomStringConvertible {
+    public var description: String {
+        "[" + sorted.map { "\($0.name): \($0.value)" }.joined(separator: ", ") + "]"
+    }
+}

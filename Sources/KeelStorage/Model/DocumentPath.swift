@@ -1,0 +1,103 @@
+/// The place of a document: a collection and an id in it, such as `restaurants/30075445`.
+///
+/// Write it as a literal; an interpolated value stays inside one segment, whatever it contains:
+///
+/// ```swift
+/// let path: DocumentPath = "users/\(userID)/favourites/\(restaurantID)"
+/// ```
+///
+/// A path that breaks a rule (an even number of non-empty segments of at most 1,500 bytes, none of
+/// them `.`, `..` or of the form `__…__`) can be made, so that literals stay simple, and is refused
+/// with ``StorageError/Code/invalidArgument`` by the first call that uses it.
+public struct DocumentPath: Sendable {
+    /// The collection that the document is in.
+    public let collection: CollectionPath
+    /// The document's name within the collection.
+    public let id: String
+
+    package let flaw: String?
+
+    private init(collection: CollectionPath, id: String, flaw: String?) {
+        self.collection = collection
+        self.id = id
+        self.flaw = flaw
+    }
+
+    /// Creates the path of a document in a collection.
+    public init(_ collection: CollectionPath, _ id: String) {
+        let flaw = StoredName.flaw(inSegment: id, allowingReserved: true)
+            .map { "the id “\(id)” in “\(collection)” \($0)" }
+        self.init(collection: collection, id: id, flaw: collection.flaw ?? flaw)
+    }
+
+    /// Creates a path from text, taking each “/” as a separator.
+    public init(_ string: String) {
+        let segments = string.split(separator: "/", omittingEmptySubsequences: false)
+        self.init(segments: segments.map(String.init))
+    }
+
+    package init(segments: [String]) {
+        guard segments.count > 1, segments.count % 2 == 0, let id = segments.last else {
+            let string = segments.joined(separator: "/")
+            let flaw = "“\(string)” names a collection, not a document"
+            self.init(collection: CollectionPath(trusted: string), id: "", flaw: flaw)
+            return
+        }
+        self.init(CollectionPath(segments: segments.dropLast()), id)
+    }
+
+    /// Creates a path from text that an adapter has read from its own records.
+    package init(trusted string: String) {
+        let slash = string.utf8.lastIndex(of: UInt8(ascii: "/")) ?? string.startIndex
+        collection = CollectionPath(trusted: String(string[..<slash]))
+        id = String(string[slash...].dropFirst())
+        flaw = nil
+    }
+
+    /// Creates a path whose parts an adapter has read from its own records.
+    package init(trusted collection: CollectionPath, id: String) {
+        self.collection = collection
+        self.id = id
+        flaw = nil
+    }
+
+    /// The path's segments joined by “/”.
+    public var string: String { "\(collection.string)/\(id)" }
+
+    /// A collection that belongs to this document.
+    public func collection(_ name: String) -> CollectionPath {
+        CollectionPath(segments: string.split(separator: "/").map(String.init) + [name])
+    }
+}
+
+extension DocumentPath: Hashable {
+    public static func == (left: Self, right: Self) -> Bool {
+        StoredName.same(left.id, right.id) && left.collection == right.collection
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+        hasher.combine(collection)
+    }
+}
+
+extension DocumentPath: Comparable {
+    /// Orders paths segment by segment, by their UTF-8 bytes.
+    public static func < (left: Self, right: Self) -> Bool {
+        left.collection == right.collection
+            ? StoredName.precedes(left.id, right.id)
+            : PathOrder.precedes(left.string, right.string)
+    }
+}
+
+extension DocumentPath: CustomStringConvertible {
+    public var description: String { string }
+}
+
+extension DocumentPath: ExpressibleByStringInterpolation {
+    public init(stringLiteral value: String) { self.init(value) }
+
+    public init(stringInterpolation: PathInterpolation) {
+        self.init(segments: stringInterpolation.segments)
+    }
+}

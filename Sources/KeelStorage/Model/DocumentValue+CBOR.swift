@@ -1,0 +1,138 @@
+package import KeelCore
+
+/// The CBOR tags of values that CBOR has no type for.
+package enum BodyTag {
+    /// Extended time (RFC 9581 section 3).
+    package static let time: UInt64 = 1001
+    /// Identifier (IANA registry of CBOR tags).
+    package static let reference: UInt64 = 39
+    /// Geographic coordinates (IANA registry of CBOR tags).
+    package static let geopoint: UInt64 = 103
+}
+
+extension CBORWriter {
+    package mutating func fields(_ fields: DocumentFields) {
+        mapHeader(fields.count)
+        for field in fields {
+            text(field.name)
+            value(field.value)
+        }
+    }
+
+    package mutating func value(_ value: DocumentValue) {
+        switch value {
+        case .null: null()
+        case .boolean(let value): boolean(value)
+        case .integer(let value): integer(value)
+        case .double(let value): double(value)
+        case .timestamp(let value): timestamp(value)
+        case .string(let value): text(value)
+        case .bytes(let value): byteString(value)
+        case .reference(let path):
+            tag(BodyTag.reference)
+            text(path.string)
+        case .geopoint(let point): geopoint(point)
+        case .array(let values):
+            arrayHeader(values.count)
+            for element in values { self.value(element) }
+        case .map(let fields): self.fields(fields)
+        }
+    }
+
+    package mutating func timestamp(_ time: Timestamp) {
+        tag(BodyTag.time)
+        let fraction = time.fraction
+        mapHeader(fraction == 0 ? 1 : 2)
+        integer(1)
+        integer(time.seconds)
+        if fraction != 0 {
+            integer(-6)
+            integer(fraction)
+        }
+    }
+
+    package mutating func geopoint(_ point: GeoPoint) {
+        tag(BodyTag.geopoint)
+        arrayHeader(2)
+        double(point.latitude)
+        double(point.longitude)
+    }
+}
+
+extension CBORReader {
+    package mutating func readFields() throws(CBORError) -> DocumentFields {
+        guard let count = try readMapHeader() else {
+            throw CBORError(.unsupported, at: position)
+        }
+        var fields: [DocumentFields.Field] = []
+        fields.reserveCapacity(count)
+        for _ in 0..<count {
+            let name = try readText()
+            fields.append(DocumentFields.Field(name, try readValue()))
+        }
+        return DocumentFields(sorted: fields)
+    }
+
+    package mutating func readValue() throws(CBORError) -> DocumentValue {
+        switch try peekKind() {
+        case .null:
+            try readNull()
+            return .null
+        case .boolean: return .boolean(try readBoolean())
+        case .unsigned, .negative: return .integer(try readInteger())
+        case .float: return .double(try readDouble())
+        case .text: return .string(try readText())
+        case .bytes: return .bytes(try readByteString())
+        case .map: return .map(try readFields())
+        case .array:
+            guard let count = try readArrayHeader() else {
+                throw CBORError(.unsupported, at: position)
+            }
+            var values: [DocumentValue] = []
+            values.reserveCapacity(count)
+            for _ in 0..<count { values.append(try readValue()) }
+            return .array(values)
+        case .tag: return try readTagged()
+        default: throw CBORError(.unsupported, at: position)
+        }
+    }
+
+    private mutating func readTagged() throws(CBORError) -> DocumentValue {
+        let start = position
+        switch try readTag() {
+        case BodyTag.time: return .timestamp(try readTimestampContent())
+        case BodyTag.reference: return .reference(DocumentPath(trusted: try readText()))
+        case BodyTag.geopoint: return .geopoint(try readGeoPointContent())
+        default: throw CBORError(.unsupported, at: start)
+        }
+    }
+
+    /// Reads what follows the tag of a timestamp.
+    package mutating func readTimestampContent() throws(CBORError) -> Timestamp {
+        let start = position
+        guard let count = try readMapHeader(), (1...2).contains(count), try readInteger() == 1 else {
+            throw CBORError(.unsupported, at: start)
+        }
+        let seconds = try readInteger()
+        var fraction: Int64 = 0
+        if count == 2 {
+            guard try readInteger() == -6 else { throw CBORError(.unsupported, at: start) }
+            fraction = try readInteger()
+        }
+        let (micro, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        // The earliest second begins before what microseconds can express: add first.
+        let sum = Int128(overflow ? Int128(seconds) * 1_000_000 : Int128(micro)) + Int128(fraction)
+        guard let microseconds = Int64(exactly: sum) else {
+            throw CBORError(.integerOverflow, at: start)
+        }
+        return Timestamp(microseconds: microseconds)
+    }
+
+    /// Reads what follows the tag of a geopoint.
+    package mutating func readGeoPointContent() throws(CBORError) -> GeoPoint {
+        let start = position
+        guard try readArrayHeader() == 2 else { throw CBORError(.unsupported, at: start) }
+        let latitude = try readDouble()
+        return GeoPoint(latitude: latitude, longitude: try readDouble())
+    }
+}

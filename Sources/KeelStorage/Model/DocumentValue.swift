@@ -1,0 +1,160 @@
+/// A value that a document can hold.
+///
+/// The kinds, their order and their equality are Firestore's. Two notions of "the same" exist:
+///
+/// - `==` asks whether two values are stored identically: the integer 3 and the double 3.0 are
+///   not, -0.0 and 0.0 are not, strings are compared byte by byte, and NaN is itself;
+/// - queries compare by *order*, in which 3 and 3.0 are one number: see ``isEquivalent(to:)`` and
+///   ``precedes(_:)``.
+public enum DocumentValue: Sendable {
+    /// No value; unlike a missing field, a query can find it.
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case double(Double)
+    case timestamp(Timestamp)
+    case string(String)
+    case bytes([UInt8])
+    /// The path of another document.
+    case reference(DocumentPath)
+    case geopoint(GeoPoint)
+    /// A list; a list directly inside a list is refused, as Firestore does.
+    case array([DocumentValue])
+    /// Named values.
+    case map(DocumentFields)
+}
+
+extension DocumentValue {
+    /// Whether the value is a map, null, … in the words of an error message.
+    package var kindName: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "boolean"
+        case .integer: "integer"
+        case .double: "double"
+        case .timestamp: "timestamp"
+        case .string: "string"
+        case .bytes: "bytes"
+        case .reference: "reference"
+        case .geopoint: "geopoint"
+        case .array: "array"
+        case .map: "map"
+        }
+    }
+
+    /// The string, if this is one.
+    public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+    /// The boolean, if this is one.
+    public var booleanValue: Bool? { if case .boolean(let value) = self { value } else { nil } }
+    /// The integer, if this is one.
+    public var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
+    /// The number as a double, if this is an integer or a double.
+    public var doubleValue: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .double(let value): value
+        default: nil
+        }
+    }
+    /// The timestamp, if this is one.
+    public var timestampValue: Timestamp? {
+        if case .timestamp(let value) = self { value } else { nil }
+    }
+    /// The elements, if this is an array.
+    public var arrayValue: [DocumentValue]? {
+        if case .array(let values) = self { values } else { nil }
+    }
+    /// The fields, if this is a map.
+    public var mapValue: DocumentFields? {
+        if case .map(let fields) = self { fields } else { nil }
+    }
+
+    package var isNumber: Bool { doubleValue != nil }
+    package var isNaN: Bool { if case .double(let value) = self { value.isNaN } else { false } }
+    package var isNull: Bool { if case .null = self { true } else { false } }
+}
+
+extension DocumentValue: Hashable {
+    public static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.boolean(let one), .boolean(let other)): one == other
+        case (.integer(let one), .integer(let other)): one == other
+        case (.double(let one), .double(let other)):
+            one.bitPattern == other.bitPattern || one.isNaN && other.isNaN
+        case (.timestamp(let one), .timestamp(let other)): one == other
+        case (.string(let one), .string(let other)): StoredName.same(one, other)
+        case (.bytes(let one), .bytes(let other)): one == other
+        case (.reference(let one), .reference(let other)): one == other
+        case (.geopoint(let one), .geopoint(let other)): one == other
+        case (.array(let one), .array(let other)): one == other
+        case (.map(let one), .map(let other)): one == other
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .boolean(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .double(let value): hasher.combine(value.isNaN ? 0 : value.bitPattern)
+        case .timestamp(let value): hasher.combine(value)
+        case .string(let value): hasher.combine(value)
+        case .bytes(let value): hasher.combine(value)
+        case .reference(let value): hasher.combine(value)
+        case .geopoint(let value): hasher.combine(value)
+        case .array(let values): hasher.combine(values)
+        case .map(let fields): hasher.combine(fields)
+        }
+    }
+}
+
+extension DocumentValue: CustomStringConvertible {
+    /// The value in a form for people; not a storage format.
+    public var description: String {
+        switch self {
+        case .null: "null"
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .timestamp(let value): "timestamp(\(value.microseconds) µs)"
+        case .string(let value): "\"\(value)\""
+        case .bytes(let value): "bytes(\(value.count))"
+        case .reference(let path): "reference(\(path))"
+        case .geopoint(let point): "geopoint(\(point.latitude), \(point.longitude))"
+        case .array(let values): "\(values)"
+        case .map(let fields): fields.description
+        }
+    }
+}
+
+extension DocumentValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+    public init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension DocumentValue: ExpressibleByIntegerLiteral {
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+}
+
+extension DocumentValue: ExpressibleByFloatLiteral {
+    public init(floatLiteral value: Double) { self = .double(value) }
+}
+
+extension DocumentValue: ExpressibleByBooleanLiteral {
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+}
+
+extension DocumentValue: ExpressibleByNilLiteral {
+    public init(nilLiteral: ()) { self = .null }
+}
+
+extension DocumentValue: ExpressibleByArrayLiteral {
+    public init(arrayLiteral elements: DocumentValue...) { self = .array(elements) }
+}
+
+extension DocumentValue: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, DocumentValue)...) {
+        self = .map(DocumentFields(elements))
+    }
+}

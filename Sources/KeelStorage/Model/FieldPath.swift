@@ -1,0 +1,106 @@
+/// The place of a field in a document, such as `name` or `address.city`.
+///
+/// In a literal, dots separate the names of nested maps; put a name that itself contains a dot in
+/// back-ticks, or use ``init(names:)``:
+///
+/// ```swift
+/// let street: FieldPath = "address.street"
+/// let host: FieldPath = "visits.`example.org`"
+/// ```
+public struct FieldPath: Sendable {
+    /// The names from the outermost map to the field.
+    public let names: [String]
+
+    /// Creates a path from names that may contain any character.
+    public init(names: [String]) { self.names = names }
+
+    /// Creates a path from text, with dots as separators and back-ticks as quotes.
+    public init(_ string: String) { names = Self.parse(string) }
+
+    /// The document's own id, as a field of queries.
+    public static let documentID = FieldPath(names: ["__name__"])
+
+    package var isDocumentID: Bool { names == ["__name__"] }
+
+    /// Whether this path names `other` or a map that contains it.
+    package func contains(_ other: FieldPath) -> Bool {
+        names.count <= other.names.count && zip(names, other.names).allSatisfy(StoredName.same)
+    }
+
+    /// Returns what is wrong with the path, or nil.
+    package var flaw: String? {
+        if isDocumentID { return nil }
+        if names.isEmpty || names.contains(where: \.isEmpty) {
+            return "the field path “\(self)” has an empty name"
+        }
+        if let name = names.first(where: StoredName.isReserved) {
+            return "the field name “\(name)” has the reserved form “__…__”"
+        }
+        if let name = names.first(where: { $0.utf8.count > StoredName.longest }) {
+            return "the field name “\(name.prefix(40))…” is longer than \(StoredName.longest) bytes"
+        }
+        return nil
+    }
+
+    private static func parse(_ string: String) -> [String] {
+        var names = [""]
+        var isQuoted = false
+        var isEscaped = false
+        for character in string {
+            switch character {
+            case _ where isEscaped:
+                names[names.count - 1].append(character)
+                isEscaped = false
+            case "\\" where isQuoted: isEscaped = true
+            case "`": isQuoted.toggle()
+            case "." where !isQuoted: names.append("")
+            default: names[names.count - 1].append(character)
+            }
+        }
+        return names
+    }
+}
+
+extension FieldPath: Hashable {
+    public static func == (left: Self, right: Self) -> Bool {
+        left.names.count == right.names.count && left.contains(right)
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(names) }
+}
+
+extension FieldPath: Comparable {
+    public static func < (left: Self, right: Self) -> Bool {
+        for (one, other) in zip(left.names, right.names) where !StoredName.same(one, other) {
+            return StoredName.precedes(one, other)
+        }
+        return left.names.count < right.names.count
+    }
+}
+
+extension FieldPath: CustomStringConvertible {
+    /// The path in the form that Firestore's REST protocol uses: quoted only where needed.
+    public var description: String { names.map(Self.quoted).joined(separator: ".") }
+
+    private static func quoted(_ name: String) -> String {
+        let isPlain = name.utf8.enumerated().allSatisfy { position, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "_"):
+                true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): position > 0
+            default: false
+            }
+        }
+        guard !isPlain || name.isEmpty else { return name }
+        let escaped = name.reduce(into: "") { text, character in
+            if character == "`" || character == "\\" { text.append("\\") }
+            text.append(character)
+        }
+        return "`\(escaped)`"
+    }
+}
+
+extension FieldPath: ExpressibleByStringLiteral {
+    public init(stringLiteral value: String) { self.init(value) }
+}

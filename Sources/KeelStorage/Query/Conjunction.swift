@@ -1,0 +1,128 @@
+/// One alternative of a filter in disjunctive normal form: conditions that must all hold.
+package struct Conjunction: Sendable, Hashable {
+    /// A field and the key of the constant it is compared with.
+    struct Constant: Sendable, Hashable {
+        var field: FieldPath
+        var key: [UInt8]
+    }
+
+    struct Inequality: Sendable, Hashable {
+        var field: FieldPath
+        var comparison: DocumentFilter.Comparison
+        var key: [UInt8]
+    }
+
+    var equalities: [Constant] = []
+    var memberships: [Constant] = []
+    var inequalities: [Inequality] = []
+
+    /// The alternatives of a filter; a missing filter is one alternative without conditions.
+    package static func all(of filter: DocumentFilter?) -> [Conjunction] {
+        switch filter {
+        case nil: [Conjunction()]
+        case .or(let filters)?: filters.flatMap(all)
+        case .and(let filters)?:
+            filters.reduce([Conjunction()]) { partial, filter in
+                let alternatives = all(of: filter)
+                return partial.flatMap { one in alternatives.map(one.merged) }
+            }
+        case .field(let field, let comparison, let value)?:
+            alternatives(field, comparison, value)
+        }
+    }
+
+    private static func alternatives(
+        _ field: FieldPath,
+        _ comparison: DocumentFilter.Comparison,
+        _ value: DocumentValue
+    ) -> [Conjunction] {
+        switch comparison {
+        case .equal: [equality(field, value)]
+        case .in: (value.arrayValue ?? []).map { equality(field, $0) }
+        case .arrayContains: [membership(field, value)]
+        case .arrayContainsAny: (value.arrayValue ?? []).map { membership(field, $0) }
+        case .notEqual, .notIn, .less, .lessOrEqual, .greater, .greaterOrEqual:
+            [
+                Conjunction(inequalities: [
+                    Inequality(field: field, comparison: comparison, key: IndexKey.key(value))
+                ])
+            ]
+        }
+    }
+
+    private static func equality(_ field: FieldPath, _ value: DocumentValue) -> Conjunction {
+        Conjunction(equalities: [Constant(field: field, key: IndexKey.key(value))])
+    }
+
+    private static func membership(_ field: FieldPath, _ value: DocumentValue) -> Conjunction {
+        Conjunction(memberships: [Constant(field: field, key: IndexKey.key(value))])
+    }
+
+    private func merged(_ other: Conjunction) -> Conjunction {
+        Conjunction(
+            equalities: equalities + other.equalities,
+            memberships: memberships + other.memberships,
+            inequalities: inequalities + other.inequalities
+        )
+    }
+
+    private var equalFields: [FieldPath] {
+        // The path is no field of an index; a condition on it is left to the evaluator.
+        var seen: Set<FieldPath> = []
+        return equalities.map(\.field).filter { !$0.isDocumentID && seen.insert($0).inserted }
+    }
+
+    /// How many index components the equalities and the first membership fix.
+    var fixedCount: Int { equalFields.count + (memberships.isEmpty ? 0 : 1) }
+
+    /// The components that a suggested index begins with.
+    var fixedComponents: [IndexDefinition.Component] {
+        memberships.prefix(1).map { .contains($0.field) }
+            + equalFields.sorted().map { .ascending($0) }
+    }
+
+    /// The orders that the equalities leave open, up to the path.
+    func openOrders(of orders: [DocumentQuery.Order]) -> [DocumentQuery.Order] {
+        let path = orders.firstIndex(where: \.field.isDocumentID) ?? orders.endIndex
+        let fixed = Set(equalFields)
+        return orders[...min(path, orders.count - 1)].filter { !fixed.contains($0.field) }
+    }
+
+    /// The bytes that an index's first components must hold, or nil if it begins otherwise.
+    func prefix(for components: ArraySlice<IndexDefinition.Component>) -> [UInt8]? {
+        guard Set(components).count == fixedCount else { return nil }
+        var prefix: [UInt8] = []
+        for component in components {
+            let source: [Constant]
+            switch component {
+            case .contains: source = memberships
+            case .ascending, .descending: source = equalities
+            }
+            guard let constant = source.first(where: { $0.field == component.field }) else {
+                return nil
+            }
+            prefix += component.direction == .descending ? constant.key.map(~) : constant.key
+        }
+        return prefix
+    }
+
+    /// The stretch of keys of the open orders that the inequalities leave.
+    func range(of orders: [DocumentQuery.Order]) -> KeyRange {
+        guard let first = orders.first, !first.field.isDocumentID else { return KeyRange() }
+        let ascending = inequalities.filter { $0.field == first.field }
+            .reduce(KeyRange()) { $0.intersection($1.range) }
+        return first.direction == .ascending ? ascending : ascending.complemented()
+    }
+}
+
+extension Conjunction.Inequality {
+    var range: KeyRange {
+        switch comparison {
+        case .less: KeyRange(from: IndexKey.start(ofKindOf: key), to: .before(key))
+        case .lessOrEqual: KeyRange(from: IndexKey.start(ofKindOf: key), to: .after(key))
+        case .greater: KeyRange(from: .after(key), to: IndexKey.end(ofKindOf: key))
+        case .greaterOrEqual: KeyRange(from: .before(key), to: IndexKey.end(ofKindOf: key))
+        default: KeyRange(from: .after(IndexKey.null))
+        }
+    }
+}

@@ -1,0 +1,138 @@
+public import KeelCore
+
+extension StorageError {
+    /// The kinds of storage failure; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+
+        /// Creates a code, for an adapter that has a failure no code here describes.
+        public init(name: String, isTransient: Bool = false, advice: String) {
+            self.name = name
+            self.isTransient = isTransient
+            self.advice = advice
+        }
+
+        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+extension StorageError.Code {
+    /// There is no document at the path.
+    public static let documentNotFound = Self(
+        name: "documentNotFound",
+        advice: "Create the document first, or use findDocument, which returns nil instead."
+    )
+    /// A document that was to be created exists already.
+    public static let alreadyExists = Self(
+        name: "alreadyExists",
+        advice: "Choose another id, or use setDocument, which replaces what is there."
+    )
+    /// A document is not at the revision that the write expected, or a transaction met others.
+    public static let conflict = Self(
+        name: "conflict",
+        advice: "Read the document again and repeat the change on what it says now."
+    )
+    /// A path, id, field name, value or query breaks a rule of the data model.
+    public static let invalidArgument = Self(
+        name: "invalidArgument",
+        advice: "Correct the call as the message says; repeating it unchanged fails again."
+    )
+    /// The adapter does not offer what the call needs.
+    public static let unsupported = Self(
+        name: "unsupported",
+        advice: "Use an adapter whose capability table lists it, or do without this call."
+    )
+    /// In strict mode, a query that no declared index serves.
+    public static let indexRequired = Self(
+        name: "indexRequired",
+        advice: "Declare the index that the message names in the StorageSchema."
+    )
+    /// A value could not be turned into a document.
+    public static let encodingFailed = Self(
+        name: "encodingFailed",
+        advice: "Change the value or its Encodable conformance as the message says."
+    )
+    /// A document does not have the form that the type asked for.
+    public static let decodingFailed = Self(
+        name: "decodingFailed",
+        advice: "Make the type's properties optional or migrate the stored documents."
+    )
+    /// A document, batch or result is larger than the data model allows.
+    public static let tooLarge = Self(
+        name: "tooLarge",
+        advice: "Split the data: documents hold 1 MiB, a batch 500 writes."
+    )
+    /// The store refuses this caller this operation.
+    public static let permissionDenied = Self(
+        name: "permissionDenied",
+        advice: "Check the access rules, and the permissions of the store's file and folder."
+    )
+    /// The store does not know who is calling.
+    public static let unauthenticated = Self(
+        name: "unauthenticated",
+        advice: "Sign in and try again."
+    )
+    /// The store cannot be written to.
+    public static let readOnly = Self(
+        name: "readOnly",
+        advice: "Move the store to a writable folder, or make the folder and file writable."
+    )
+    /// There is no room left for the write.
+    public static let diskFull = Self(
+        name: "diskFull",
+        advice: "Free some disk space; nothing of the failed write was kept."
+    )
+    /// Another program holds the store for longer than the adapter waits.
+    public static let busy = Self(
+        name: "busy",
+        isTransient: true,
+        advice: "Try again; if it persists, find the program that keeps the file locked."
+    )
+    /// The store cannot be reached just now.
+    public static let unavailable = Self(
+        name: "unavailable",
+        isTransient: true,
+        advice: "Try again later, or check the connection to the store."
+    )
+    /// The call took longer than its limit.
+    public static let timeout = Self(
+        name: "timeout",
+        isTransient: true,
+        advice: "Try again, or allow more time."
+    )
+    /// The stored data is damaged, or is not a Keel store at all.
+    public static let corrupted = Self(
+        name: "corrupted",
+        advice: "Restore the store from a backup; the adapter's page on recovery says how."
+    )
+    /// The store was written by a later version of Keel or of the app's schema.
+    public static let schemaTooNew = Self(
+        name: "schemaTooNew",
+        advice: "Update the app; opening the store with this version would damage it."
+    )
+    /// The change log no longer reaches back to the cursor, or the cursor is another store's.
+    public static let cursorExpired = Self(
+        name: "cursorExpired",
+        advice: "Read the current state and go on from the position that comes with it."
+    )
+    /// The call was cancelled.
+    public static let cancelled = Self(
+        name: "cancelled",
+        advice: "Nothing to do: the caller stopped waiting for the result."
+    )
+    /// A failure that the adapter could not classify; ``StorageError/cause`` holds it.
+    public static let unknown = Self(
+        name: "unknown",
+        advice: "Look at the cause, and report it as a missing classification."
+    )
+
+    public static let known: [Self] = [
+        .documentNotFound, .alreadyExists, .conflict, .invalidArgument, .unsupported,
+        .indexRequired, .encodingFailed, .decodingFailed, .tooLarge, .permissionDenied,
+        .unauthenticated, .readOnly, .diskFull, .busy, .unavailable, .timeout, .corrupted,
+        .schemaTooNew, .cursorExpired, .cancelled, .unknown,
+    ]
+}
