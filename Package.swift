@@ -24,6 +24,7 @@ let package = Package(
     targets: [
         .target(name: "KeelCore"),
         .target(name: "KeelStorage", dependencies: ["KeelCore"]),
+        .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore"]),
     ]
 )
 

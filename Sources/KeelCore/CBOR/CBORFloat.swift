@@ -4,7 +4,7 @@
 @usableFromInline
 enum CBORFloat: Sendable {
     /// The half-precision pattern of the one NaN that ``CBORWriter`` writes.
-    @usableFromInline static let canonicalNaN: UInt16 = 0x7e00
+    @inlinable static var canonicalNaN: UInt16 { 0x7e00 }
 
     /// The pattern of the half-precision number equal to `value`, or nil when there is none.
     ///

@@ -38,13 +38,22 @@ extension CBORReader {
     /// Reads the head at `index` whose argument has bytes of its own, or that has none.
     @usableFromInline
     func longHead(_ initial: UInt8, at index: Int) throws(CBORError) -> CBORHead {
-        let info = Int(initial & 0x1f)
-        guard CBORKind(initialByte: initial) != nil else { throw CBORError(.malformed, at: index) }
-        guard info < 28 else { return CBORHead(initial: initial, argument: 0, end: index + 1) }
-        let width = 1 << (info - 24)
-        let start = index + 1
-        guard bytes.endIndex - start >= width else { throw CBORError(.truncated, at: index) }
-        let offset = start - bytes.startIndex
+        let width: Int
+        switch initial & 0x1f {
+        case 24: width = 1
+        case 25: width = 2
+        case 26: width = 4
+        case 27: width = 8
+        default:
+            // Reserved, or 31: an indefinite length, or the break that ends one.
+            guard CBORKind(initialByte: initial) != nil else {
+                throw CBORError(.malformed, at: index)
+            }
+            return CBORHead(initial: initial, argument: 0, end: index &+ 1)
+        }
+        let start = index &+ 1
+        guard bytes.endIndex &- start >= width else { throw CBORError(.truncated, at: index) }
+        let offset = start &- bytes.startIndex
         let argument: UInt64 = bytes.withUnsafeBytes { raw in
             switch width {
             case 1: UInt64(raw[offset])
@@ -55,7 +64,7 @@ extension CBORReader {
         }
         // Section 3.3: a simple value in two bytes is 32 or more.
         guard initial != 0xf8 || argument >= 32 else { throw CBORError(.malformed, at: index) }
-        return CBORHead(initial: initial, argument: argument, end: start + width)
+        return CBORHead(initial: initial, argument: argument, end: start &+ width)
     }
 
     /// The number of items or pairs that a definite head promises, if there are bytes for them.

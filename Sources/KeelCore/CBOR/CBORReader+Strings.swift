@@ -6,7 +6,7 @@ extension CBORReader {
         guard head.majorType == 3 else { throw mismatch(.text) }
         guard !head.isIndefinite else { return try readChunkedText(head) }
         let range = try payload(head)
-        guard let text = String(validating: bytes[range], as: UTF8.self) else {
+        guard let text = text(in: range) else {
             throw CBORError(.invalidUTF8, at: cursor)
         }
         cursor = range.upperBound
@@ -58,21 +58,48 @@ extension CBORReader {
     /// The text at a range that this reader returned, or nil when it is not UTF-8.
     @inlinable
     package func text(in range: Range<Int>) -> String? {
-        String(validating: bytes[range], as: UTF8.self)
+        // `String(validating:as:)` looks generic metadata up on each call; `decoding` would repair.
+        guard isUTF8(range) else { return nil }
+        return withBytes(in: range) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether the bytes at a range that this reader returned are `other`, without making a `String`.
+    /// Whether the text at a range that this reader returned is `other`, without making a `String`.
     ///
-    /// Pass a key's `utf8`. The comparison is of bytes: canonically equivalent texts differ, as they
-    /// do on disk.
+    /// The comparison is of bytes: canonically equivalent texts differ, as they do on disk.
+    @inlinable
+    package func textEquals(_ range: Range<Int>, _ other: String) -> Bool {
+        guard other.utf8.count == range.count else { return false }
+        var other = other
+        return other.withUTF8 { wanted in
+            withBytes(in: range) { Self.equalBytes($0, wanted) }
+        }
+    }
+
+    /// Whether the bytes at a range that this reader returned are `other`.
     @inlinable
     package func textEquals(_ range: Range<Int>, _ other: some Collection<UInt8>) -> Bool {
-        let found = bytes[range]
         let equal = other.withContiguousStorageIfAvailable { wanted in
-            guard wanted.count == found.count else { return false }
-            return found.withUnsafeBufferPointer { Self.equalBytes($0, wanted) }
+            guard wanted.count == range.count else { return false }
+            return withBytes(in: range) { Self.equalBytes($0, wanted) }
         }
-        return equal ?? found.elementsEqual(other)
+        return equal ?? bytes[range].elementsEqual(other)
+    }
+
+    /// Lends the bytes at `range` without a slice, which would cost a retain and a release.
+    @inlinable
+    @inline(__always)
+    func withBytes<Result>(
+        in range: Range<Int>,
+        _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result {
+        precondition(
+            range.lowerBound >= bytes.startIndex && range.upperBound <= bytes.endIndex,
+            "a range lies within the bytes"
+        )
+        let offset = range.lowerBound &- bytes.startIndex
+        return bytes.withUnsafeBufferPointer { buffer in
+            body(UnsafeBufferPointer(rebasing: buffer[offset..<(offset &+ range.count)]))
+        }
     }
 
     /// Compares two buffers of one length eight bytes at a time: keys are too short for a call.

@@ -2,7 +2,8 @@ extension CBORReader {
     /// Whether the bytes at `range` are UTF-8: RFC 3629, no overlong forms, no surrogates.
     @usableFromInline
     func isUTF8(_ range: Range<Int>) -> Bool {
-        bytes[range].withUnsafeBytes { raw in
+        withBytes(in: range) { buffer in
+            let raw = UnsafeRawBufferPointer(buffer)
             var index = 0
             while index < raw.count {
                 // Most text is ASCII: look at eight bytes at a time while it is.

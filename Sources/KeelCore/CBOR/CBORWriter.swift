@@ -97,7 +97,12 @@ package struct CBORWriter: Sendable {
     /// Writes a text string.
     @inlinable
     package mutating func text(_ value: String) {
-        string(0x60, value.utf8)
+        // Contiguous already, but for strings bridged from Foundation on Apple platforms.
+        var value = value
+        value.withUTF8 { utf8 in
+            head(0x60, UInt64(utf8.count))
+            bytes.append(contentsOf: utf8)
+        }
     }
 
     /// Writes a text string whose UTF-8 the caller already has, and vouches for.
@@ -167,8 +172,8 @@ package struct CBORWriter: Sendable {
     @inline(__always)
     mutating func fixed(_ initial: UInt8, _ argument: UInt64, width: Int) {
         bytes.append(initial)
-        withUnsafeBytes(of: argument.bigEndian) { raw in
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: raw[..<width]))
+        for shift in stride(from: 56, to: 56 &- 8 &* width, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: argument >> UInt64(shift)))
         }
     }
 
@@ -181,7 +186,6 @@ package struct CBORWriter: Sendable {
             bytes.append(contentsOf: buffer)
         }
         guard written == nil else { return }
-        // A string bridged from Foundation on Apple platforms, or a lazy collection.
         head(majorType, UInt64(content.count))
         bytes.append(contentsOf: content)
     }

@@ -29,6 +29,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         microseconds = overflow ? .max : sum
     }
 
+    /// The system's current time.
+    public static func now() -> Timestamp { Timestamp(Date()) }
+
     /// This point in time as a `Date`, within a `Date`'s precision.
     public var date: Date {
         let sinceReference = Double(microseconds) - Double(Self.referenceMicroseconds)

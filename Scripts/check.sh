@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Checks everything that is not a test.
+#
+#     Scripts/check.sh                  every step
+#     Scripts/check.sh format docs      some steps, in this order
+#
+# Steps: format, words, length, build, docs, traits. Every step runs, also after one that failed.
+
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+checks="$KEEL_ROOT/Scripts/checks"
+
+# The format of STYLE in CONTRIBUTING.md, as .swift-format spells it.
+step_format() {
+    local files
+    files="$(keel_files '*.swift')"
+    [ -n "$files" ] || keel_die "there are no Swift files."
+    (cd "$KEEL_ROOT" && printf '%s\n' "$files" | tr '\n' '\0' \
+        | xargs -0 swift format lint --strict --parallel --configuration .swift-format) \
+        || keel_die "the format is not the house's; to repair it: Scripts/format.sh"
+}
+
+# What must stand in no file: a machine's paths, and words of the checkout's own list.
+step_words() {
+    keel_files | "$checks/words.py" "$KEEL_ROOT"
+}
+
+# Files stay small enough to read.
+step_length() {
+    keel_files '*.swift' | "$checks/file-length.py" "$KEEL_ROOT"
+}
+
+# Everything compiles, and each target imports only what the manifest says it depends on.
+step_build() {
+    keel_swift build --package-path "$KEEL_ROOT" --build-tests \
+        --explicit-target-dependency-import-check error
+}
+
+# Every public symbol is documented, and every link in the documentation leads somewhere.
+step_docs() {
+    local graphs module
+    graphs="$(keel_swift package --package-path "$KEEL_ROOT" dump-symbol-graph \
+        --minimum-access-level public --skip-synthesized-members \
+        | sed -n 's/^Files written to //p' | tail -n 1)"
+    [ -d "$graphs" ] || keel_die "SwiftPM wrote no symbol graphs."
+    documented_modules | "$checks/doc-coverage.py" "$graphs"
+    documented_modules | while IFS= read -r module; do
+        compile_documentation "$module" "$graphs"
+    done
+}
+
+# The modules of the library products, one a line.
+documented_modules() {
+    keel_swift package --package-path "$KEEL_ROOT" dump-package \
+        | "$checks/manifest.py" library-modules
+}
+
+# compile_documentation <module> <folder of symbol graphs>
+#
+# Calls DocC itself, not its SwiftPM plugin: that would be a dependency of every build of Keel.
+compile_documentation() {
+    local module="$1" graphs="$2" folder catalog=() docc
+    if ! docc="$(command -v docc || xcrun --find docc 2>/dev/null)"; then
+        keel_note "This toolchain has no docc: the documentation of $module is not compiled."
+        return 0
+    fi
+    folder="$KEEL_ROOT/.build/docs/$module"
+    rm -rf "$folder"
+    mkdir -p "$folder/graphs"
+    cp "$graphs/$module.symbols.json" "$folder/graphs/"
+    find "$graphs" -name "$module@*.symbols.json" -exec cp {} "$folder/graphs/" \;
+    if [ -d "$KEEL_ROOT/Sources/$module/$module.docc" ]; then
+        catalog=("$KEEL_ROOT/Sources/$module/$module.docc")
+    fi
+    "$docc" convert ${catalog[@]+"${catalog[@]}"} \
+        --additional-symbol-graph-dir "$folder/graphs" \
+        --fallback-display-name "$module" \
+        --fallback-bundle-identifier "keel.$module" \
+        --warnings-as-errors \
+        --output-path "$folder/$module.doccarchive" >"$folder/log" 2>&1 \
+        || keel_die "the documentation of $module does not compile:" "$(cat "$folder/log")"
+}
+
+# The package builds with no trait, with every trait, and last with the default ones, which leaves
+# the scratch folder as everybody else expects it.
+step_traits() {
+    local traits
+    traits="$(keel_swift package --package-path "$KEEL_ROOT" dump-package \
+        | "$checks/manifest.py" traits)"
+    if [ -z "$traits" ]; then
+        keel_note "The package declares no traits."
+        return 0
+    fi
+    keel_note "Traits: $(printf '%s' "$traits" | tr '\n' ' ')"
+    keel_note "none"
+    keel_swift build --package-path "$KEEL_ROOT" --disable-default-traits
+    keel_note "all"
+    keel_swift build --package-path "$KEEL_ROOT" --enable-all-traits
+    keel_note "default"
+    keel_swift build --package-path "$KEEL_ROOT"
+}
+
+"$KEEL_ROOT/Scripts/setup.sh" build test
+
+steps=("$@")
+[ "${#steps[@]}" -gt 0 ] || steps=(format words length build docs traits)
+for step in "${steps[@]}"; do
+    declare -F "step_$step" >/dev/null \
+        || keel_die "there is no step '$step'." "The steps are: format, words, length, build, docs, traits."
+done
+
+failed=()
+for step in "${steps[@]}"; do
+    keel_say "Check: $step"
+    started="$SECONDS"
+    # Not `step || …`: that would switch off `set -e` inside the step.
+    set +e
+    (set -e; "step_$step")
+    outcome="$?"
+    set -e
+    [ "$outcome" -eq 0 ] || failed+=("$step")
+    keel_note "$step: $([ "$outcome" -eq 0 ] && echo held || echo FAILED), $((SECONDS - started)) s"
+done
+
+if [ "${#failed[@]}" -gt 0 ]; then
+    keel_die "these checks failed: ${failed[*]}"
+fi
+keel_say "Every check held: ${steps[*]}"

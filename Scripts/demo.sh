@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Shows the Restaurants app, an example on Keel, running on real data.
+#
+#     Scripts/demo.sh                  by itself, to the end
+#     Scripts/demo.sh --interactive    leaves it running, for you to use
+#     Scripts/demo.sh --data FILE      with the restaurants of a JSON Lines file
+#
+# Exits with 0 only if every step of the demonstration held.
+
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+"$KEEL_ROOT/Scripts/setup.sh" build
+keel_say "Building the example; the first time takes some minutes"
+keel_build_product Examples/Restaurants restaurants-demo
+exec "$KEEL_BINARY" "$@"

@@ -1,0 +1,130 @@
+# What every script shares. Source it, do not run it:
+#
+#     . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+#
+# Works with the bash 3.2 of macOS.
+
+set -euo pipefail
+
+KEEL_ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+
+# The oldest toolchain that Keel compiles with.
+KEEL_SWIFT_MINIMUM="6.2"
+
+# ---- Messages -----------------------------------------------------------------------------------
+
+# Colours only where somebody looks.
+if [ -t 2 ] && [ -z "${NO_COLOR:-}" ]; then
+    _keel_bold=$'\033[1m' _keel_red=$'\033[1;31m' _keel_plain=$'\033[0m'
+else
+    _keel_bold="" _keel_red="" _keel_plain=""
+fi
+
+# A headline, for the start of a step.
+keel_say() {
+    printf '%s==> %s%s\n' "$_keel_bold" "$*" "$_keel_plain" >&2
+}
+
+# A remark that stops nothing.
+keel_note() {
+    printf '    %s\n' "$*" >&2
+}
+
+# What went wrong and what to do, in as many lines as given.
+keel_error() {
+    printf '%serror: %s%s\n' "$_keel_red" "$1" "$_keel_plain" >&2
+    shift
+    for _keel_line in "$@"; do
+        printf '       %s\n' "$_keel_line" >&2
+    done
+}
+
+keel_die() {
+    keel_error "$@"
+    exit 1
+}
+
+# ---- Swift --------------------------------------------------------------------------------------
+
+# keel_swift build|test|run|package [arguments]
+#
+# Calls SwiftPM with one scratch folder for all of Keel's packages, so that no dependency is
+# compiled twice. KEEL_SCRATCH_PATH names another folder.
+#
+# SwiftPM keeps a build manifest in the scratch folder and may take the manifest of one package
+# for that of another: it then prints "Build complete!" over source that does not compile. So the
+# manifest is never kept. Scripts/tests/false-green.sh proves it. Decision record 0003.
+keel_swift() {
+    local subcommand="$1"
+    shift
+    swift "$subcommand" \
+        --scratch-path "${KEEL_SCRATCH_PATH:-$KEEL_ROOT/.build/shared}" \
+        --disable-build-manifest-caching \
+        "$@"
+}
+
+# keel_build_product <package folder> <product> [build options]
+#
+# Builds one executable product and leaves its path in KEEL_BINARY. What the compiler says goes to
+# standard error, so that a script's output is its program's.
+keel_build_product() {
+    local package="$KEEL_ROOT/$1" product="$2"
+    shift 2
+    [ -f "$package/Package.swift" ] || keel_die "there is no package in $package."
+    keel_swift build --package-path "$package" --product "$product" "$@" >&2
+    KEEL_BINARY="$(keel_swift build --package-path "$package" "$@" --show-bin-path)/$product"
+    [ -x "$KEEL_BINARY" ] || keel_die "the build made no $product in $(dirname "$KEEL_BINARY")."
+}
+
+# Stops with advice when the Swift toolchain is missing or too old.
+keel_require_swift() {
+    local advice
+    if [ "$(uname -s)" = "Darwin" ]; then
+        advice="Install a current Xcode from the App Store, or a toolchain with swiftly: https://swift.org/install/macos"
+    else
+        advice="Install a current toolchain with swiftly: https://swift.org/install/linux"
+    fi
+    command -v swift >/dev/null 2>&1 \
+        || keel_die "the Swift toolchain is missing: there is no 'swift' on the PATH." \
+            "Keel needs Swift $KEEL_SWIFT_MINIMUM or newer." "$advice"
+
+    local printed version
+    printed="$(swift --version 2>/dev/null || true)"
+    version="$(printf '%s\n' "$printed" | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1)"
+    [ -n "$version" ] \
+        || keel_die "'swift --version' does not name its version; it printed: ${printed:-nothing}" \
+            "Keel needs Swift $KEEL_SWIFT_MINIMUM or newer." "$advice"
+    keel_is_at_least "$version" "$KEEL_SWIFT_MINIMUM" \
+        || keel_die "the Swift toolchain is too old: $version, at $(command -v swift)." \
+            "Keel needs Swift $KEEL_SWIFT_MINIMUM or newer." "$advice"
+}
+
+# keel_is_at_least <version> <minimum>: compares major and minor.
+keel_is_at_least() {
+    local major="${1%%.*}" minor="0" minimum_major="${2%%.*}" minimum_minor="${2#*.}"
+    case "$1" in
+        *.*) minor="${1#*.}" minor="${minor%%.*}" ;;
+    esac
+    [ "$major" -gt "$minimum_major" ] \
+        || { [ "$major" -eq "$minimum_major" ] && [ "$minor" -ge "${minimum_minor%%.*}" ]; }
+}
+
+# ---- Packages and files -------------------------------------------------------------------------
+
+# The folders of the packages beside the root package, as far as they exist, one a line.
+keel_nested_packages() {
+    local folder
+    for folder in Tools Lint Examples/* Benchmarks Tests/Consumers/*; do
+        if [ -f "$KEEL_ROOT/$folder/Package.swift" ]; then
+            printf '%s\n' "$folder"
+        fi
+    done
+}
+
+# keel_files [pattern…]: the repository's files, also new ones, without what git ignores.
+keel_files() {
+    git -C "$KEEL_ROOT" ls-files --cached --others --exclude-standard -- "$@" | sort -u \
+        | while IFS= read -r file; do
+            if [ -f "$KEEL_ROOT/$file" ]; then printf '%s\n' "$file"; fi
+        done
+}

@@ -1,0 +1,54 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The circumstances that decide which of a key's values is the default.
+///
+/// Found out from the process: a test runner gives ``test``, an Xcode preview ``preview``,
+/// everything else ``live``. `KEEL_DEPENDENCY_CONTEXT=live` (or `test`, `preview`) in the
+/// environment decides first; so a test can start an app as a process of its own and have it use
+/// test values. For a part of the program, set ``DependencyValues/context``:
+///
+/// ```swift
+/// withDependencies { $0.context = .live } operation: { … }
+/// ```
+public enum DependencyContext: String, Hashable, Sendable, CaseIterable {
+    /// A running app.
+    case live
+    /// A test, of Swift Testing or of XCTest.
+    case test
+    /// An Xcode preview.
+    case preview
+}
+
+extension DependencyContext {
+    /// The context of this process, which cannot change while it runs.
+    static let ofProcess = detected(
+        arguments: CommandLine.arguments,
+        environment: ProcessInfo.processInfo.environment
+    )
+
+    package static func detected(arguments: [String], environment: [String: String]) -> Self {
+        if let named = environment["KEEL_DEPENDENCY_CONTEXT"].flatMap(Self.init(rawValue:)) {
+            return named
+        }
+        if environment["XCODE_RUNNING_FOR_PREVIEWS"] == "1" {
+            return .preview
+        }
+        let testVariables = [
+            "XCTestConfigurationFilePath", "XCTestBundlePath", "XCTestSessionIdentifier",
+        ]
+        if testVariables.contains(where: { environment[$0] != nil }) {
+            return .test
+        }
+        guard let program = arguments.first?.split(separator: "/").last else { return .live }
+        let isRunner =
+            program.hasSuffix(".xctest")
+            || program == "xctest"
+            || program == "swiftpm-testing-helper"
+            || arguments.contains("--testing-library")
+        return isRunner ? .test : .live
+    }
+}

@@ -1,0 +1,90 @@
+/// The limits of the data model, checked by the front before an adapter sees a document.
+package enum DocumentValidation {
+    /// How deeply maps and arrays may be nested.
+    package static let deepest = 20
+
+    /// Refuses a path that breaks a rule or lies in the part of the store that is Keel's own.
+    package static func check(_ path: DocumentPath) throws(StorageError) {
+        if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }
+        if StoredName.isReserved(path.id) || StoredName.isReserved(path.collection.name) {
+            throw StorageError(
+                .invalidArgument, "“\(path)” has a segment of the reserved form “__…__”")
+        }
+    }
+
+    /// Refuses fields that the data model does not allow.
+    package static func check(_ fields: DocumentFields, of path: DocumentPath) throws(StorageError) {
+        try check(.map(fields), at: [], of: path, depth: 0)
+    }
+
+    /// Refuses a value that the data model does not allow in a field.
+    package static func check(
+        _ value: DocumentValue,
+        in field: FieldPath,
+        of path: DocumentPath
+    ) throws(StorageError) {
+        try check(value, at: field.names, of: path, depth: field.names.count)
+    }
+
+    /// Refuses a body that is larger than a document may be.
+    package static func check(_ body: DocumentBody, of path: DocumentPath) throws(StorageError) {
+        guard body.bytes.count > DocumentBody.longest else { return }
+        throw StorageError(
+            .tooLarge,
+            "the document “\(path)” has \(body.bytes.count) bytes; \(DocumentBody.longest) is the most",
+            resource: path.string
+        )
+    }
+
+    private static func check(
+        _ value: DocumentValue,
+        at place: [String],
+        of path: DocumentPath,
+        depth: Int
+    ) throws(StorageError) {
+        guard depth <= deepest else {
+            throw invalid("is nested more than \(deepest) deep", place, path)
+        }
+        switch value {
+        case .array(let elements):
+            for element in elements {
+                if case .array = element {
+                    throw invalid(
+                        "has an array directly in an array; put the inner one into a map", place, path)
+                }
+                try check(element, at: place, of: path, depth: depth + 1)
+            }
+        case .map(let fields):
+            for field in fields {
+                if let flaw = FieldPath(names: [field.name]).flaw ?? reserved(field.name) {
+                    throw StorageError(
+                        .invalidArgument, "\(flaw) in “\(path)”", resource: path.string)
+                }
+                try check(field.value, at: place + [field.name], of: path, depth: depth + 1)
+            }
+        case .geopoint(let point):
+            guard point.isValid else {
+                throw invalid("has a latitude or longitude out of range", place, path)
+            }
+        case .reference(let reference):
+            if let flaw = reference.flaw { throw invalid("has a bad reference: \(flaw)", place, path) }
+        default: return
+        }
+    }
+
+    private static func reserved(_ name: String) -> String? {
+        StoredName.isReserved(name) ? "the field name “\(name)” has the reserved form “__…__”" : nil
+    }
+
+    private static func invalid(
+        _ flaw: String,
+        _ place: [String],
+        _ path: DocumentPath
+    ) -> StorageError {
+        StorageError(
+            .invalidArgument,
+            "the field “\(FieldPath(names: place))” of “\(path)” \(flaw)",
+            resource: path.string
+        )
+    }
+}

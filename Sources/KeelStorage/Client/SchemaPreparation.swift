@@ -1,0 +1,22 @@
+internal import Synchronization
+
+/// Prepares an adapter for a schema once, before the first call that reaches it.
+package final class SchemaPreparation: Sendable {
+    private let schema: StorageSchema
+    private let isDone: Atomic<Bool>
+
+    init(_ schema: StorageSchema) {
+        self.schema = schema
+        isDone = Atomic(schema == StorageSchema())
+    }
+
+    /// Prepares the adapter, unless that has been done.
+    ///
+    /// Calls that meet here prepare it twice, which adapters take; a failure leaves it to the next
+    /// call.
+    func run(on adapter: any StorageAdapter) async throws(StorageError) {
+        guard !isDone.load(ordering: .acquiring) else { return }
+        try await adapter.prepare(schema)
+        isDone.store(true, ordering: .releasing)
+    }
+}

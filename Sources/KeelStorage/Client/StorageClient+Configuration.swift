@@ -1,0 +1,42 @@
+public import KeelCore
+
+extension StorageClient {
+    /// The settings of a client.
+    public struct Configuration: Sendable {
+        /// The indexes that the app's queries need.
+        public var schema: StorageSchema
+
+        /// Whether a query that no declared index serves is refused with
+        /// ``StorageError/Code/indexRequired``. Good in tests and development, where a forgotten
+        /// index should be noticed.
+        public var isStrict = false
+
+        /// Called when a query looked at every document of a collection, with the index that would
+        /// serve it in the plan's ``QueryPlan/suggestion``.
+        public var onScan: (@Sendable (DocumentQuery, QueryPlan) -> Void)?
+
+        /// How often and how patiently a transaction is tried again after a conflict.
+        public var transactions = RetryPolicy(
+            attempts: 5, baseDelay: .milliseconds(10), maximumDelay: .seconds(1))
+
+        /// How often a listener asks again on an adapter that has no change log.
+        public var pollInterval: Duration = .seconds(2)
+
+        /// The clock that pauses are measured on.
+        public var clock: any Clock<Duration> = ContinuousClock()
+
+        /// Makes the id of a document that is added without one.
+        public var makeID: @Sendable () -> String = { DocumentPath.randomID() }
+
+        /// Creates settings.
+        public init(schema: StorageSchema = StorageSchema()) { self.schema = schema }
+    }
+}
+
+extension DocumentPath {
+    /// A new id: 20 random letters and digits, 119 bits.
+    public static func randomID() -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+        return String((0..<20).compactMap { _ in alphabet.randomElement() })
+    }
+}

@@ -1,0 +1,145 @@
+extension StorageClient {
+    // MARK: Reading
+
+    /// Returns the document at a path.
+    ///
+    /// - Throws: ``StorageError/Code/documentNotFound`` if there is none.
+    @concurrent
+    public func getDocument(_ path: DocumentPath) async throws(StorageError) -> Document {
+        guard let document = try await document(at: path, for: "getDocument") else {
+            throw StorageError(
+                .documentNotFound,
+                "there is no document at “\(path)”",
+                operation: "getDocument",
+                resource: path.string
+            )
+        }
+        return document
+    }
+
+    /// Returns the document at a path, or nil if there is none.
+    @concurrent
+    public func findDocument(_ path: DocumentPath) async throws(StorageError) -> Document? {
+        try await document(at: path, for: "findDocument")
+    }
+
+    /// Returns the documents at several paths, from one moment, in the order of the paths.
+    @concurrent
+    public func findDocuments(
+        _ paths: [DocumentPath]
+    ) async throws(StorageError) -> [Document?] {
+        for path in paths { try DocumentValidation.check(path) }
+        let result = try await read(ReadRequest(.documents(paths)), for: "findDocuments")
+        guard case .documents(let documents) = result.payload else { return [] }
+        return documents
+    }
+
+    private func document(
+        at path: DocumentPath,
+        for operation: String
+    ) async throws(StorageError) -> Document? {
+        do throws(StorageError) {
+            try DocumentValidation.check(path)
+        } catch {
+            throw error.during(operation)
+        }
+        let request = ReadRequest(.documents([path]))
+        let result = try await read(request, for: operation, on: path.string)
+        guard case .documents(let documents) = result.payload else { return nil }
+        return documents.first ?? nil
+    }
+
+    // MARK: Writing
+
+    /// Stores fields at a path, replacing what is there.
+    ///
+    /// - Parameter condition: What must hold of the document before.
+    /// - Returns: The receipt, whose ``CommitReceipt/revision`` a later conditional write can name.
+    @discardableResult
+    @concurrent
+    public func setDocument(
+        _ path: DocumentPath,
+        _ fields: DocumentFields,
+        if condition: WriteCondition = .none
+    ) async throws(StorageError) -> CommitReceipt {
+        try await write(.set(fields, at: path, if: condition), for: "setDocument")
+    }
+
+    /// Stores fields at a path, keeping the other fields of a document that is there.
+    ///
+    /// Maps are merged name by name; any other value, an array too, replaces what is there.
+    @discardableResult
+    @concurrent
+    public func mergeDocument(
+        _ path: DocumentPath,
+        _ fields: DocumentFields
+    ) async throws(StorageError) -> CommitReceipt {
+        try await write(.merge(fields, at: path), for: "mergeDocument")
+    }
+
+    /// Stores fields at a path where there is no document yet.
+    ///
+    /// - Throws: ``StorageError/Code/alreadyExists`` if there is one.
+    @discardableResult
+    @concurrent
+    public func createDocument(
+        _ path: DocumentPath,
+        _ fields: DocumentFields
+    ) async throws(StorageError) -> CommitReceipt {
+        try await write(.set(fields, at: path, if: .isMissing), for: "createDocument")
+    }
+
+    /// Stores fields in a collection under a new id.
+    ///
+    /// - Returns: The path of the new document.
+    @discardableResult
+    @concurrent
+    public func addDocument(
+        to collection: CollectionPath,
+        _ fields: DocumentFields
+    ) async throws(StorageError) -> DocumentPath {
+        let path = DocumentPath(collection, configuration.makeID())
+        try await write(.set(fields, at: path, if: .isMissing), for: "addDocument")
+        return path
+    }
+
+    /// Changes some fields of a document that exists.
+    ///
+    /// ```swift
+    /// try await storage.updateDocument("notes/1", [
+    ///     .set("text", to: "Hello again"), .increment("edits", by: 1), .remove("draft"),
+    /// ])
+    /// ```
+    ///
+    /// - Throws: ``StorageError/Code/documentNotFound`` if there is no document.
+    @discardableResult
+    @concurrent
+    public func updateDocument(
+        _ path: DocumentPath,
+        _ changes: [FieldChange],
+        if condition: WriteCondition = .exists
+    ) async throws(StorageError) -> CommitReceipt {
+        let write = DocumentWrite.update(path, changes, if: condition)
+        return try await self.write(write, for: "updateDocument")
+    }
+
+    /// Removes a document; a missing one is no error unless the condition asks for it.
+    @discardableResult
+    @concurrent
+    public func deleteDocument(
+        _ path: DocumentPath,
+        if condition: WriteCondition = .none
+    ) async throws(StorageError) -> CommitReceipt {
+        try await write(DocumentWrite(path, .delete, if: condition), for: "deleteDocument")
+    }
+
+    @discardableResult
+    package func write(
+        _ makeWrite: @autoclosure () throws(StorageError) -> DocumentWrite,
+        for operation: String
+    ) async throws(StorageError) -> CommitReceipt {
+        let write: DocumentWrite
+        do throws(StorageError) { write = try makeWrite() } catch { throw error.during(operation) }
+        return try await commit(WriteBatch([write]), for: operation, on: write.path.string)
+    }
+}

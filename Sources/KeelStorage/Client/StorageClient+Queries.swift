@@ -1,0 +1,100 @@
+extension StorageClient {
+    /// Returns the documents that a query finds, in its order.
+    @concurrent
+    public func queryDocuments(_ query: DocumentQuery) async throws(StorageError) -> [Document] {
+        try await run(query).documents
+    }
+
+    /// Runs a query and says how it was answered.
+    @concurrent
+    public func run(_ query: DocumentQuery) async throws(StorageError) -> QueryResult {
+        let checked = try check(query, for: "queryDocuments")
+        var request = ReadRequest(.query(checked))
+        request.isStrict = configuration.isStrict
+        let result = try await read(request, for: "queryDocuments", on: "\(query.scope)")
+        guard case .found(let documents) = result.payload else {
+            throw StorageError(.unknown, "the adapter answered a query with something else")
+        }
+        return QueryResult(
+            documents: documents, plan: result.plan, isFromCache: result.isFromCache)
+    }
+
+    /// Returns how many documents a query finds.
+    @concurrent
+    public func count(_ query: DocumentQuery) async throws(StorageError) -> Int {
+        let values = try await aggregate(query, [.count()])
+        return Int(values.first?.integerValue ?? 0)
+    }
+
+    /// Returns values computed over the documents that a query finds, one an aggregation.
+    ///
+    /// An adapter that cannot compute them itself hands over the documents, and the client does.
+    @concurrent
+    public func aggregate(
+        _ query: DocumentQuery,
+        _ aggregations: [Aggregation]
+    ) async throws(StorageError) -> [DocumentValue] {
+        let checked = try check(query, for: "aggregate")
+        try check(aggregations)
+        guard capabilities.contains(.aggregation) else {
+            var whole = checked
+            whole.projection = nil
+            var aggregator = Aggregator(aggregations)
+            for document in try await queryDocuments(whole) { aggregator.add(document) }
+            return aggregator.values
+        }
+        var request = ReadRequest(.aggregate(checked, aggregations))
+        request.isStrict = configuration.isStrict
+        let result = try await read(request, for: "aggregate", on: "\(query.scope)")
+        guard case .values(let values) = result.payload else { return [] }
+        return values
+    }
+
+    /// Returns the names of the collections at the top level, or of a document, sorted.
+    @concurrent
+    public func collections(
+        under parent: DocumentPath? = nil
+    ) async throws(StorageError) -> [String] {
+        try require(.collectionListing, for: "collections")
+        if let parent { try DocumentValidation.check(parent) }
+        let request = ReadRequest(.collections(under: parent))
+        let result = try await read(request, for: "collections", on: parent?.string)
+        guard case .names(let names) = result.payload else { return [] }
+        // What Keel keeps for itself is not the app's business.
+        return names.filter { !StoredName.isReserved($0) }
+    }
+
+    package func check(
+        _ query: DocumentQuery,
+        for operation: String
+    ) throws(StorageError) -> DocumentQuery {
+        if query.search != nil { try require(.textSearch, for: "matching(_:)") }
+        do throws(StorageError) {
+            return try QueryValidation.checked(query)
+        } catch {
+            throw error.during(operation, on: "\(query.scope)")
+        }
+    }
+
+    private func check(_ aggregations: [Aggregation]) throws(StorageError) {
+        guard (1...5).contains(aggregations.count) else {
+            throw StorageError(.invalidArgument, "aggregate takes 1 to 5 aggregations")
+        }
+        for aggregation in aggregations {
+            if let flaw = aggregation.field?.flaw { throw StorageError(.invalidArgument, flaw) }
+            if case .count(let most?) = aggregation, most < 1 {
+                throw StorageError(.invalidArgument, "a count’s upper limit must be positive")
+            }
+        }
+    }
+}
+
+/// What a query found, and how.
+public struct QueryResult: Sendable {
+    /// The documents, in the query's order.
+    public let documents: [Document]
+    /// How the adapter answered, where it plans queries.
+    public let plan: QueryPlan?
+    /// Whether the answer comes from a local copy that may be behind the server.
+    public let isFromCache: Bool
+}

@@ -1,0 +1,68 @@
+internal import KeelCore
+
+extension StorageClient {
+    /// Commits several writes together: all take effect, or none.
+    ///
+    /// ```swift
+    /// try await storage.commit { batch in
+    ///     try batch.set("accounts/1", ["balance": 0])
+    ///     batch.delete("accounts/2")
+    /// }
+    /// ```
+    ///
+    /// - Throws: ``StorageError``, or what `body` throws; nothing has then been written.
+    @discardableResult
+    @concurrent
+    public func commit(
+        _ body: (inout WriteBatchBuilder) throws -> Void
+    ) async throws -> CommitReceipt {
+        var builder = WriteBatchBuilder()
+        try body(&builder)
+        return try await commit(WriteBatch(builder.writes), for: "commit")
+    }
+
+    /// Commits writes together: all take effect, or none.
+    @discardableResult
+    @concurrent
+    public func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> CommitReceipt {
+        try await commit(WriteBatch(writes), for: "commit")
+    }
+
+    /// Reads and writes as if nothing else happened in between.
+    ///
+    /// The body reads through the transaction and collects writes, which take effect together when
+    /// it returns and only if nothing that it read has changed meanwhile. After a conflict the body
+    /// runs again, so it should have no effects of its own. Reads see the store as it was before
+    /// the transaction's writes, and must come before them.
+    ///
+    /// ```swift
+    /// try await storage.transaction { transaction in
+    ///     let counter = try await transaction.getDocument("counters/visits")
+    ///     let count = counter["count"]?.integerValue ?? 0
+    ///     try transaction.update("counters/visits", [.set("count", to: count + 1)])
+    /// }
+    /// ```
+    ///
+    /// - Returns: What the body returned in the run that was committed.
+    /// - Throws: ``StorageError/Code/conflict`` if every attempt met a conflict,
+    ///   ``StorageError/Code/unsupported`` on an adapter without transactions, or what the body
+    ///   throws; nothing has then been written.
+    @concurrent
+    public func transaction<Value: Sendable>(
+        _ body: (StorageTransaction) async throws -> Value
+    ) async throws -> Value {
+        try require(.transactions, for: "transaction")
+        return try await withRetry(
+            configuration.transactions,
+            clock: configuration.clock,
+            shouldRetry: { (error: any Error) in (error as? StorageError)?.code == .conflict }
+        ) { _ in
+            let transaction = StorageTransaction(self)
+            let value = try await body(transaction)
+            let (writes, reads) = transaction.finish()
+            guard !writes.isEmpty || reads != TransactionReads() else { return value }
+            _ = try await commit(WriteBatch(writes, reads: reads), for: "transaction")
+            return value
+        }
+    }
+}

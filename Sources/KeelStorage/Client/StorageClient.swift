@@ -1,0 +1,99 @@
+/// The front of document storage: what apps call.
+///
+/// ```swift
+/// let storage = StorageClient(InMemoryStorageAdapter())
+/// try await storage.setDocument("notes/1", ["text": "Hello"])
+/// let note = try await storage.getDocument("notes/1")
+/// ```
+///
+/// The client is a value: copies share the adapter, and the listeners' one connection to its
+/// change log. It checks every call against the data model's rules before the adapter sees it, so
+/// that what works on one adapter works on all. Every call throws ``StorageError`` and nothing
+/// else; a cancelled one throws its code `cancelled`.
+public struct StorageClient: Sendable {
+    package let adapter: any StorageAdapter
+    package let configuration: Configuration
+    package let preparation: SchemaPreparation
+    package let hub: ListenerHub
+
+    /// Creates a client on an adapter.
+    ///
+    /// The schema is made ready with the first call; call ``prepare()`` to do it at a time of your
+    /// choice.
+    public init(_ adapter: some StorageAdapter, configuration: Configuration = Configuration()) {
+        self.adapter = adapter
+        self.configuration = configuration
+        preparation = SchemaPreparation(configuration.schema)
+        hub = ListenerHub(adapter: adapter, configuration: configuration)
+    }
+
+    /// Creates a client with a schema and otherwise usual settings.
+    public init(_ adapter: some StorageAdapter, schema: StorageSchema) {
+        self.init(adapter, configuration: Configuration(schema: schema))
+    }
+
+    /// What the adapter offers.
+    public var capabilities: StorageCapabilities { adapter.capabilities }
+
+    /// Makes the store ready for the schema: builds indexes that it does not have yet.
+    @concurrent
+    public func prepare() async throws(StorageError) {
+        try await preparation.run(on: adapter)
+    }
+
+    /// Refuses a call that needs more than the adapter offers.
+    package func require(
+        _ needed: StorageCapabilities,
+        for operation: String
+    ) throws(StorageError) {
+        let missing = needed.subtracting(capabilities)
+        guard !missing.isEmpty else { return }
+        throw StorageError(
+            .unsupported,
+            "\(operation) needs an adapter that offers \(missing)",
+            operation: operation
+        )
+    }
+
+    /// Reads through the adapter, with the schema ready and the error completed.
+    package func read(
+        _ request: ReadRequest,
+        for operation: String,
+        on resource: String? = nil
+    ) async throws(StorageError) -> ReadResult {
+        do throws(StorageError) {
+            try await preparation.run(on: adapter)
+            let result = try await adapter.read(request)
+            if let plan = result.plan, plan.suggestion != nil { report(plan, of: request) }
+            return result
+        } catch {
+            throw error.during(operation, on: resource)
+        }
+    }
+
+    private func report(_ plan: QueryPlan, of request: ReadRequest) {
+        switch request.operation {
+        case .query(let query), .aggregate(let query, _): configuration.onScan?(query, plan)
+        case .documents, .collections: return
+        }
+    }
+
+    /// Commits one batch through the adapter.
+    package func commit(
+        _ batch: WriteBatch,
+        for operation: String,
+        on resource: String? = nil
+    ) async throws(StorageError) -> CommitReceipt {
+        do throws(StorageError) {
+            try WriteValidation.check(batch.writes)
+            try await preparation.run(on: adapter)
+            guard let result = try await adapter.commit([batch]).first else {
+                throw StorageError(
+                    .unknown, "the adapter gave no result for a batch", effect: .unknown)
+            }
+            return try result.get()
+        } catch {
+            throw error.during(operation, on: resource)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// Collects writes that are to take effect together.
+public struct WriteBatchBuilder: Sendable {
+    package private(set) var writes: [DocumentWrite] = []
+
+    /// Replaces a document by these fields.
+    ///
+    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    public mutating func set(
+        _ path: DocumentPath,
+        _ fields: DocumentFields,
+        if condition: WriteCondition = .none
+    ) throws(StorageError) {
+        writes.append(try .set(fields, at: path, if: condition))
+    }
+
+    /// Puts fields beside those that a document has.
+    ///
+    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    public mutating func merge(
+        _ path: DocumentPath,
+        _ fields: DocumentFields
+    ) throws(StorageError) {
+        writes.append(try .merge(fields, at: path))
+    }
+
+    /// Stores fields where there is no document yet.
+    ///
+    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    public mutating func create(
+        _ path: DocumentPath,
+        _ fields: DocumentFields
+    ) throws(StorageError) {
+        writes.append(try .set(fields, at: path, if: .isMissing))
+    }
+
+    /// Changes some fields of a document that exists.
+    public mutating func update(
+        _ path: DocumentPath,
+        _ changes: [FieldChange],
+        if condition: WriteCondition = .exists
+    ) {
+        writes.append(.update(path, changes, if: condition))
+    }
+
+    /// Removes a document.
+    public mutating func delete(_ path: DocumentPath, if condition: WriteCondition = .none) {
+        writes.append(.delete(path, if: condition))
+    }
+
+    /// Makes the batch depend on a document without changing it.
+    public mutating func verify(_ path: DocumentPath, _ condition: WriteCondition) {
+        writes.append(DocumentWrite(path, .verify, if: condition))
+    }
+
+    /// Adds a write made elsewhere.
+    public mutating func add(_ write: DocumentWrite) { writes.append(write) }
+}

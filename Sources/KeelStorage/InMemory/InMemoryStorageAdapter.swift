@@ -1,0 +1,77 @@
+internal import Synchronization
+
+/// An adapter that keeps documents in memory, for tests and previews.
+///
+/// It offers all that an adapter can offer but durability, and answers every query by looking at
+/// every document of the collection. What it holds is gone with it.
+public final class InMemoryStorageAdapter: StorageAdapter {
+    private let state: Mutex<MemoryState>
+    private let signal = CommitSignal()
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+
+    /// Creates an empty store.
+    ///
+    /// - Parameters:
+    ///   - clock: The clock on which a request for changes waits.
+    ///   - keptChanges: How many changes the log keeps; older cursors expire.
+    ///   - now: The time of a commit.
+    public init(
+        clock: any Clock<Duration> = ContinuousClock(),
+        keptChanges: Int = 100_000,
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        self.clock = clock
+        self.now = now
+        state = Mutex(MemoryState(keptChanges: max(1, keptChanges)))
+    }
+
+    public var capabilities: StorageCapabilities {
+        [
+            .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
+            .replication, .collectionListing, .textSearch,
+        ]
+    }
+
+    public func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        state.withLock { $0.add(schema) }
+    }
+
+    public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try checkCancellation()
+        return try state.withLock { state throws(StorageError) in try state.answer(request) }
+    }
+
+    public func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try checkCancellation()
+        let time = now()
+        let results = state.withLock { state in
+            batches.map { batch in
+                Result { () throws(StorageError) in try state.apply(batch, at: time) }
+            }
+        }
+        signal.raise()
+        return results
+    }
+
+    public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try checkCancellation()
+        let generation = signal.generation
+        let page = try state.withLock { state throws(StorageError) in try state.changes(request) }
+        guard page.changes.isEmpty, page.isCaughtUp, let limit = request.waitsUpTo else {
+            return page
+        }
+        await signal.wait(since: generation, upTo: limit, on: clock)
+        // A change outside of the scope wakes the request too; it then answers with an empty page
+        // that has moved on, which does no harm and keeps the wait within its limit.
+        try checkCancellation()
+        return try state.withLock { state throws(StorageError) in try state.changes(request) }
+    }
+
+    private func checkCancellation() throws(StorageError) {
+        guard Task.isCancelled else { return }
+        throw StorageError(.cancelled, "the call was cancelled", cause: CancellationError())
+    }
+}

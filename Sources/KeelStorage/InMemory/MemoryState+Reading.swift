@@ -1,0 +1,56 @@
+extension MemoryState {
+    func answer(_ request: ReadRequest) throws(StorageError) -> ReadResult {
+        var result: ReadResult
+        switch request.operation {
+        case .documents(let paths):
+            result = ReadResult(.documents(paths.map { self[$0] }))
+        case .query(let query):
+            let (documents, plan) = try self.result(of: query, isStrict: request.isStrict)
+            result = ReadResult(.found(documents), plan: plan)
+        case .aggregate(let query, let aggregations):
+            // Aggregations need fields that the projection may leave out.
+            let whole = query.with { $0.projection = nil }
+            let (documents, plan) = try self.result(of: whole, isStrict: request.isStrict)
+            var aggregator = Aggregator(aggregations)
+            for document in documents { aggregator.add(document) }
+            result = ReadResult(.values(aggregator.values), plan: plan)
+        case .collections(let parent):
+            result = ReadResult(.names(names(under: parent)))
+        }
+        if request.needsPosition { result.position = position }
+        return result
+    }
+
+    func result(
+        of query: DocumentQuery,
+        isStrict: Bool = false
+    ) throws(StorageError) -> (documents: [Document], plan: QueryPlan) {
+        let prepared = PreparedQuery(query)
+        let search = try query.search.map { search throws(StorageError) in
+            try SearchFilter(search, in: query.scope, among: schema.searches)
+        }
+        var plan = QueryPlanner(schema.indexes).plan(for: prepared)
+        if let search { plan = QueryPlan(access: .search(search.definition.name)) }
+        if isStrict, plan.access == .scan { throw StorageError.indexRequired(by: plan, for: query) }
+        var places: [(key: [UInt8], document: Document)] = []
+        for (collection, documents) in collections where prepared.covers(collection) {
+            plan.examined += documents.count
+            for document in documents.values {
+                guard let key = prepared.place(of: document) else { continue }
+                if let search, !search.matches(document) { continue }
+                places.append((key, document))
+            }
+        }
+        return (prepared.result(of: places), plan)
+    }
+
+    private func names(under parent: DocumentPath?) -> [String] {
+        let prefix = parent.map { $0.string + "/" } ?? ""
+        let names = collections.keys.compactMap { collection -> String? in
+            guard collection.string.hasBytePrefix(prefix) else { return nil }
+            let rest = collection.string.utf8.dropFirst(prefix.utf8.count)
+            return rest.split(separator: UInt8(ascii: "/")).first.flatMap { String($0) }
+        }
+        return Set(names).sorted(by: StoredName.precedes)
+    }
+}

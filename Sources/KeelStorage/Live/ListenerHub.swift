@@ -1,0 +1,3 @@
+package final class ListenerHub: Sendable {
+    init(adapter: any StorageAdapter, configuration: StorageClient.Configuration) {}
+}

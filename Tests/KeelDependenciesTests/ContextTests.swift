@@ -1,0 +1,136 @@
+import KeelDependencies
+import Testing
+
+@Suite("Contexts")
+struct ContextTests {
+    @Test("A test process has the context of tests")
+    func isATest() {
+        #expect(DependencyValues.current.context == .test)
+        #expect(Welcome().name == "test")
+    }
+
+    @Test("Each context has its value", arguments: DependencyContext.allCases)
+    func hasItsValue(context: DependencyContext) {
+        withDependencies {
+            $0.context = context
+        } operation: {
+            #expect(Welcome().name == context.rawValue)
+        }
+    }
+
+    @Test("A preview without a value of its own gets the one live value")
+    func previewsFallBack() {
+        enum Key: DependencyKey {
+            static var liveValue: Counter { Counter() }
+        }
+        let live = read(Key.self, in: .live)
+        let preview = read(Key.self, in: .preview)
+        #expect(live === preview)
+    }
+
+    @Test("A live value is made once, however many read it at once")
+    func liveOnce() async {
+        enum Key: DependencyKey {
+            static let made = Counter()
+            static var liveValue: Counter {
+                made.increment()
+                return Counter()
+            }
+        }
+        let identities = await withTaskGroup(of: ObjectIdentifier.self) { group in
+            for _ in 0..<100 {
+                group.addTask { ObjectIdentifier(read(Key.self, in: .live)) }
+            }
+            return await group.reduce(into: Set<ObjectIdentifier>()) { $0.insert($1) }
+        }
+        #expect(identities.count == 1)
+        #expect(Key.made.count == 1)
+    }
+
+    @Test("A live value that reads another is made outside every override")
+    func liveIsOutOfReach() {
+        enum Key: DependencyKey {
+            static var liveValue: Greeter { DependencyValues.current.greeter }
+        }
+        let value = withDependencies {
+            $0.context = .live
+            $0.greeter.name = "a test's own"
+        } operation: {
+            DependencyValues.current[Key.self]
+        }
+        #expect(value.name == "live")
+    }
+
+    @Test("A test value is made once in a test and anew in the next")
+    func testValuesBelongToTheTest() {
+        enum Key: DependencyKey {
+            static var liveValue: Counter { Counter() }
+            static var testValue: Counter { Counter() }
+        }
+        @Dependency(Key.self) var counter
+        let first = withDependencies { _ in
+        } operation: {
+            let value = counter
+            withDependencies {
+                $0.greeter.name = "unrelated"
+            } operation: {
+                #expect(counter === value)
+            }
+            return value
+        }
+        let second = withDependencies { _ in
+        } operation: {
+            counter
+        }
+        #expect(first !== second)
+    }
+
+    @Test("A test value may read what the test set")
+    func testValuesReadOverrides() {
+        enum Key: DependencyKey {
+            static var liveValue: String { "live" }
+            static var testValue: String { "hello " + DependencyValues.current.greeter.name }
+        }
+        withDependencies {
+            $0.greeter.name = "you"
+        } operation: {
+            #expect(DependencyValues.current[Key.self] == "hello you")
+        }
+    }
+
+    @Test(
+        "The context is found out from the process",
+        arguments: [
+            (["/app/Restaurants"], [:], DependencyContext.live),
+            ([], [:], .live),
+            (["/app/.build/debug/AppPackageTests.xctest"], [:], .test),
+            (["/Xcode/usr/bin/xctest", "-XCTest", "All"], [:], .test),
+            (["/Xcode/usr/libexec/swiftpm-testing-helper"], [:], .test),
+            (["/app/AppTests", "--testing-library", "swift-testing"], [:], .test),
+            (["/app/App"], ["XCTestConfigurationFilePath": ""], .test),
+            (["/app/App"], ["XCODE_RUNNING_FOR_PREVIEWS": "1"], .preview),
+            (["/app/App"], ["KEEL_DEPENDENCY_CONTEXT": "test"], .test),
+            (["/app/AppPackageTests.xctest"], ["KEEL_DEPENDENCY_CONTEXT": "live"], .live),
+            (["/app/App"], ["KEEL_DEPENDENCY_CONTEXT": "nonsense"], .live),
+        ]
+    )
+    func isFoundOut(
+        arguments: [String],
+        environment: [String: String],
+        expected: DependencyContext
+    ) {
+        let found = DependencyContext.detected(arguments: arguments, environment: environment)
+        #expect(found == expected)
+    }
+
+    private func read<Key: DependencyKey>(
+        _ key: Key.Type,
+        in context: DependencyContext
+    ) -> Key.Value {
+        withDependencies {
+            $0.context = context
+        } operation: {
+            DependencyValues.current[key]
+        }
+    }
+}

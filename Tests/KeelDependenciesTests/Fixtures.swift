@@ -1,0 +1,50 @@
+import KeelDependencies
+import Synchronization
+
+/// Something an app would call, small enough to compare.
+struct Greeter: Hashable {
+    var name: String
+}
+
+/// A key with a value for each context.
+enum GreeterKey: DependencyKey {
+    static var liveValue: Greeter { Greeter(name: "live") }
+    static var testValue: Greeter { Greeter(name: "test") }
+    static var previewValue: Greeter { Greeter(name: "preview") }
+}
+
+/// A key that no test sets, and that goes on with a stand-in.
+enum UnsetKey: DependencyKey {
+    static var liveValue: Greeter { Greeter(name: "live") }
+    static var testValue: Greeter { unset(standIn: Greeter(name: "stand-in")) }
+}
+
+/// A key that no test sets, and that has nothing to go on with.
+enum BareKey: DependencyKey {
+    static var liveValue: Greeter { Greeter(name: "live") }
+}
+
+/// An object with an identity, to see how often it is made.
+final class Counter: Sendable {
+    private let value = Mutex(0)
+
+    var count: Int { value.withLock { $0 } }
+
+    func increment() {
+        value.withLock { $0 += 1 }
+    }
+}
+
+extension DependencyValues {
+    var greeter: Greeter {
+        get { self[GreeterKey.self] }
+        set { self[GreeterKey.self] = newValue }
+    }
+}
+
+/// A model as an app writes it.
+struct Welcome {
+    @Dependency(\.greeter) private var greeter
+
+    var name: String { greeter.name }
+}

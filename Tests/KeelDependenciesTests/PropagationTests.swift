@@ -1,0 +1,124 @@
+import Foundation
+import KeelDependencies
+import Testing
+
+@Suite("Propagation")
+struct PropagationTests {
+    @Test("Task groups and child tasks inherit an override")
+    func childrenInherit() async {
+        await withDependencies {
+            $0.greeter.name = "parent"
+        } operation: {
+            async let child = Welcome().name
+            #expect(await child == "parent")
+            let names = await withTaskGroup(of: String.self) { group in
+                for _ in 0..<20 {
+                    group.addTask { Welcome().name }
+                }
+                return await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(names == ["parent"])
+        }
+    }
+
+    @Test("An unstructured task inherits an override, and outlives it")
+    func unstructuredTasksInherit() async {
+        let task = withDependencies {
+            $0.greeter.name = "starter"
+        } operation: {
+            Task {
+                await Task.yield()
+                return Welcome().name
+            }
+        }
+        #expect(await task.value == "starter")
+    }
+
+    @Test("A detached task inherits nothing")
+    func detachedTasksDoNotInherit() async {
+        await withDependencies {
+            $0.greeter.name = "starter"
+        } operation: {
+            let name = await Task.detached { Welcome().name }.value
+            #expect(name == "test")
+        }
+    }
+
+    @Test("A detached task sees the values handed to it")
+    func detachedTasksTakeValues() async {
+        await withDependencies {
+            $0.greeter.name = "starter"
+        } operation: {
+            let values = DependencyValues.current
+            let name = await Task.detached {
+                await withDependencies(from: values) {
+                    await Task.yield()
+                    return Welcome().name
+                }
+            }.value
+            #expect(name == "starter")
+        }
+    }
+
+    @Test("A detached task sees the values of an object handed to it")
+    func detachedTasksTakeObjects() async {
+        let welcome = withDependencies {
+            $0.greeter.name = "maker"
+        } operation: {
+            Welcome()
+        }
+        #expect(await Task.detached { welcome.name }.value == "maker")
+    }
+
+    @Test("A thread's override reaches the tasks it starts")
+    func threadsHandOn() async {
+        // An app's `main` is synchronous code in no task, as is this thread.
+        let name = await withCheckedContinuation { continuation in
+            let thread = Thread {
+                withDependencies {
+                    $0.greeter.name = "thread"
+                } operation: {
+                    let here = Welcome().name
+                    _ = Task { continuation.resume(returning: here + ", " + Welcome().name) }
+                }
+            }
+            thread.start()
+        }
+        #expect(name == "thread, thread")
+    }
+
+    @Test("Operations that run at the same time do not see each other's values")
+    func operationsAreApart() async {
+        await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    await withDependencies {
+                        $0.greeter.name = "\(number)"
+                    } operation: {
+                        for _ in 0..<10 {
+                            await Task.yield()
+                            guard Welcome().name == "\(number)" else { return false }
+                        }
+                        return true
+                    }
+                }
+            }
+            for await sawItsOwn in group {
+                #expect(sawItsOwn)
+            }
+        }
+    }
+
+    @Test("Tests that run at the same time do not see each other's values", arguments: 0..<20)
+    func testsAreApart(number: Int) async {
+        #expect(Welcome().name == "test")
+        await withDependencies {
+            $0.greeter.name = "\(number)"
+        } operation: {
+            for _ in 0..<50 {
+                await Task.yield()
+                #expect(Welcome().name == "\(number)")
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import KeelDependencies
+import KeelDependenciesTesting
+import Testing
+
+@Suite("The trait", .dependencies { $0.greeter.name = "suite" })
+struct TraitTests {
+    private enum CounterKey: DependencyKey {
+        static var liveValue: Counter { Counter() }
+        static var testValue: Counter { Counter() }
+    }
+
+    @Dependency(\.greeter) private var greeter
+    @Dependency(CounterKey.self) private var counter
+
+    @Test("A suite's values reach its tests")
+    func suiteValues() {
+        #expect(greeter.name == "suite")
+    }
+
+    @Test("A test's own values win", .dependencies { $0.greeter.name += ", test" })
+    func testValues() async {
+        #expect(greeter.name == "suite, test")
+        #expect(await Task { Welcome().name }.value == "suite, test")
+    }
+
+    @Test("Setting up may wait and throw", .dependencies { $0.greeter = try await greeted() })
+    func waits() {
+        #expect(greeter.name == "fetched")
+    }
+
+    @Test("Each case of a test has test values of its own", arguments: 0..<10)
+    func ownValues(number: Int) async {
+        #expect(counter.count == 0)
+        for _ in 0..<5 {
+            counter.increment()
+            await Task.yield()
+        }
+        #expect(counter.count == 5)
+    }
+
+    private static func greeted() async throws -> Greeter {
+        try Task.checkCancellation()
+        return await Task { Greeter(name: "fetched") }.value
+    }
+}
