@@ -19,12 +19,18 @@ let package = Package(
     name: "keel",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "KeelCore", targets: ["KeelCore"])
+        .library(name: "KeelCore", targets: ["KeelCore"]),
+        .library(name: "KeelConformance", targets: ["KeelConformance"]),
     ],
     targets: [
         .target(name: "KeelCore"),
         .target(name: "KeelStorage", dependencies: ["KeelCore"]),
+        .target(name: "KeelConformance", dependencies: ["KeelCore", "KeelStorage"]),
         .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore"]),
+        .testTarget(
+            name: "KeelConformanceTests",
+            dependencies: ["KeelConformance", "KeelCore", "KeelStorage"]
+        ),
     ]
 )
 
