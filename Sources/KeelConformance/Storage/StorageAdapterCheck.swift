@@ -78,8 +78,8 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
 
     /// Every check of what an adapter with all capabilities does.
     public static let all: [Self] = [
-        documents, values, paths, batches, conditions, transforms,
+        documents, values, paths, batches, conditions, transforms, idempotency, transactions,
+        filters, orders, cursors, limits, collectionGroups, projections, aggregates, indexes,
+        textSearch, changes, replication, collections, concurrency, errors,
     ].flatMap { $0 }
-
-    static let refusals: [Self] = []
 }

@@ -8,10 +8,10 @@ struct StoreUnderTest: Sendable {
     /// The name of the check's collection: new with every run.
     let name: String
 
-    init(_ adapter: some StorageAdapter) {
+    init(_ adapter: some StorageAdapter, named name: String = "c" + DocumentPath.randomID()) {
         self.adapter = adapter
         client = StorageClient(adapter)
-        name = "c" + DocumentPath.randomID()
+        self.name = name
     }
 
     var collection: CollectionPath { CollectionPath(name) }
