@@ -79,6 +79,15 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == nil)
         },
+        replica("whose revision nothing could follow is refused") { store in
+            for number in [Int64.max, 0, -1] {
+                let document = store.replica(["a": 1], revision: number)
+                await store.expect(.invalidArgument) {
+                    try await store.commit(DocumentWrite(document.path, .replicate(document)))
+                }
+            }
+            #expect(try await store.fields() == nil)
+        },
         replica("for another path than its own is refused") { store in
             let document = store.replica(["a": 1])
             await store.expect(.invalidArgument) {
