@@ -19,12 +19,22 @@ let package = Package(
     name: "keel",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "KeelCore", targets: ["KeelCore"])
+        .library(name: "KeelCore", targets: ["KeelCore"]),
+        .library(name: "KeelDependencies", targets: ["KeelDependencies"]),
+        .library(name: "KeelDependenciesTesting", targets: ["KeelDependenciesTesting"]),
+        .library(name: "KeelStorage", targets: ["KeelStorage"]),
     ],
     targets: [
         .target(name: "KeelCore"),
         .target(name: "KeelStorage", dependencies: ["KeelCore"]),
+        .target(name: "KeelDependencies"),
+        .target(name: "KeelDependenciesTesting", dependencies: ["KeelDependencies"]),
         .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore"]),
+        .testTarget(
+            name: "KeelDependenciesTests",
+            dependencies: ["KeelDependencies", "KeelDependenciesTesting"]
+        ),
+        .testTarget(name: "KeelStorageTests", dependencies: ["KeelStorage"]),
     ]
 )
 

@@ -43,9 +43,14 @@ struct MemoryState: Sendable {
         var outcomes: [CommitReceipt.WriteOutcome] = []
         for write in batch.writes {
             let commit = StorageEvaluator.Commit(
-                time: time, revision: time.microseconds + Int64(effects.count))
+                time: time,
+                revision: time.microseconds + Int64(effects.count)
+            )
             let (effect, outcome) = try StorageEvaluator.apply(
-                write, to: drafts[write.path] ?? self[write.path], at: commit)
+                write,
+                to: drafts[write.path] ?? self[write.path],
+                at: commit
+            )
             outcomes.append(outcome)
             switch effect {
             case .none: continue
@@ -104,7 +109,9 @@ struct MemoryState: Sendable {
     var position: ChangeCursor { MemoryCursor.log(lastSequence).cursor }
 
     func changes(_ request: ChangeRequest) throws(StorageError) -> ChangePage {
-        guard let after = request.after else { return copyPage(from: 0, start: lastSequence, request) }
+        guard let after = request.after else {
+            return copyPage(from: 0, start: lastSequence, request)
+        }
         switch MemoryCursor(after) {
         case .log(let sequence): return try logPage(after: sequence, request)
         case .copy(let index, let start): return copyPage(from: index, start: start, request)
@@ -130,7 +137,10 @@ struct MemoryState: Sendable {
             .map { change(of: $0.element.path, revision: $0.element.revision) }
         let next = isCaughtUp ? lastSequence : part.last?.sequence ?? lastSequence
         return ChangePage(
-            changes: changes, next: MemoryCursor.log(next).cursor, isCaughtUp: isCaughtUp)
+            changes: changes,
+            next: MemoryCursor.log(next).cursor,
+            isCaughtUp: isCaughtUp
+        )
     }
 
     private func change(of path: DocumentPath, revision: Revision) -> ChangePage.Change {

@@ -87,9 +87,11 @@ package struct QueryPlanner: Sendable {
         }
         if index.isEqualityOnly, !fields.isEmpty { return nil }
         let directions = index.components.suffix(fields.count).map(\.direction)
-        guard zip(index.components.suffix(fields.count), fields).allSatisfy({ component, order in
-            component.isOrdered && component.field == order.field
-        }) else { return nil }
+        guard
+            zip(index.components.suffix(fields.count), fields).allSatisfy({ component, order in
+                component.isOrdered && component.field == order.field
+            })
+        else { return nil }
         let own = directions + [index.pathDirection]
         let wanted = orders.map(\.direction)
         let isBackward: Bool
@@ -111,10 +113,12 @@ package struct QueryPlanner: Sendable {
         _ conjunction: Conjunction
     ) -> IndexDefinition? {
         let fields = conjunction.openOrders(of: prepared.orders).dropLast()
-        let components = conjunction.fixedComponents + fields.map { order in
-            order.direction == .ascending
-                ? IndexDefinition.Component.ascending(order.field) : .descending(order.field)
-        }
+        let components =
+            conjunction.fixedComponents
+            + fields.map { order in
+                order.direction == .ascending
+                    ? IndexDefinition.Component.ascending(order.field) : .descending(order.field)
+            }
         // What is looked up by the path alone cannot be helped by an index over fields.
         guard !components.isEmpty else { return nil }
         switch prepared.query.scope {
