@@ -71,8 +71,7 @@ actor CollectionListener<Item: Codable & Sendable> {
     }
 
     func next() async throws(StorageError) -> CollectionSnapshot<Item>? {
-        let listener = try listener ?? makeListener()
-        self.listener = listener
+        let listener = try currentListener()
         guard let snapshot = try await listener.next() else { return nil }
         try items.apply(snapshot.changes) { document throws(StorageError) in
             try collection.decode(document)
@@ -85,8 +84,11 @@ actor CollectionListener<Item: Codable & Sendable> {
         )
     }
 
-    private func makeListener() throws(StorageError) -> QueryListener {
+    private func currentListener() throws(StorageError) -> QueryListener {
+        if let listener { return listener }
         let checked = try collection.client.check(query, for: "listen")
-        return QueryListener(client: collection.client, query: checked)
+        let made = QueryListener(client: collection.client, query: checked)
+        listener = made
+        return made
     }
 }

@@ -1,8 +1,8 @@
 extension DocumentCollection {
     /// Stores a value under its own id, replacing what is there.
     ///
-    /// The id is what the value's ``DocumentID`` holds, or its `id` if it is `Identifiable`. A
-    /// document id that is nil gets a new one.
+    /// The id is what the value's ``DocumentID`` holds, or its `id` if it is `Identifiable`. An
+    /// `Identifiable` value whose id is nil gets a new one.
     ///
     /// - Returns: The path under which the value is stored.
     /// - Throws: ``StorageError/Code/invalidArgument`` if the value has no id.
@@ -89,7 +89,9 @@ extension DocumentCollection {
 
     private func write(for element: Element) throws(StorageError) -> DocumentWrite {
         let encoded = try encoder.encodeDocument(element)
-        guard let id = try encoded.id(of: element, orElse: client.configuration.makeID) else {
+        let own = DocumentEncoder.documentID(of: element, encoded: encoded)
+        let isIdentifiable = element is any Identifiable
+        guard let id = own ?? (isIdentifiable ? client.configuration.makeID() : nil) else {
             throw StorageError(
                 .invalidArgument,
                 "\(Element.self) has no id to be stored under: give it one, for example by "
