@@ -34,7 +34,7 @@ let package = Package(
             name: "KeelDependenciesTests",
             dependencies: ["KeelDependencies", "KeelDependenciesTesting"]
         ),
-        .testTarget(name: "KeelStorageTests", dependencies: ["KeelStorage"]),
+        .testTarget(name: "KeelStorageTests", dependencies: ["KeelStorage", "KeelCore"]),
     ]
 )
 
