@@ -15,6 +15,11 @@ let strict: [SwiftSetting] =
         .treatWarning("DeprecatedDeclaration", as: .warning),
     ]
 
+/// GRDB, and the system's SQLite that it links: the adapter calls both.
+let grdb: [Target.Dependency] = ["GRDB", "GRDBSQLite"].map { name in
+    .product(name: name, package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
+}
+
 let package = Package(
     name: "keel",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -23,6 +28,14 @@ let package = Package(
         .library(name: "KeelDependencies", targets: ["KeelDependencies"]),
         .library(name: "KeelDependenciesTesting", targets: ["KeelDependenciesTesting"]),
         .library(name: "KeelStorage", targets: ["KeelStorage"]),
+        .library(name: "KeelStorageSQLite", targets: ["KeelStorageSQLite"]),
+    ],
+    traits: [
+        .trait(name: "SQLite", description: "Keeps documents in an SQLite file, on GRDB."),
+        .default(enabledTraits: ["SQLite"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0")
     ],
     targets: [
         .target(name: "KeelCore"),
@@ -35,6 +48,21 @@ let package = Package(
             dependencies: ["KeelDependencies", "KeelDependenciesTesting"]
         ),
         .testTarget(name: "KeelStorageTests", dependencies: ["KeelStorage", "KeelCore"]),
+        .target(
+            name: "KeelStorageSQLite",
+            dependencies: ["KeelCore", "KeelStorage"] + grdb
+        ),
+        .executableTarget(
+            name: "KeelStorageCrashWriter",
+            dependencies: ["KeelStorage", "KeelStorageSQLite"],
+            path: "Tests/Support/KeelStorageCrashWriter"
+        ),
+        .testTarget(
+            name: "KeelStorageSQLiteTests",
+            dependencies: [
+                "KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelStorageCrashWriter",
+            ] + grdb
+        ),
     ]
 )
 

@@ -9,8 +9,13 @@ package struct QueryPlanner: Sendable {
         package var index: IndexDefinition
         /// The stretch, in the index's own keys.
         package var range: KeyRange
+        /// How many bytes at the beginning of the range's keys the equalities fix.
+        package var fixedLength: Int
         /// Whether to read it from its end.
         package var isBackward: Bool
+        /// Whether the stretch holds the query's documents and no others, so that its entries can
+        /// be counted without a look at the documents.
+        package var isExact: Bool
     }
 
     /// The way to a query's documents.
@@ -105,7 +110,15 @@ package struct QueryPlanner: Sendable {
         var range = conjunction.range(of: orders)
         if orders.count == prepared.orders.count { range = range.intersection(prepared.range) }
         if isBackward { range = range.complemented() }
-        return Scan(index: index, range: range.prefixed(by: prefix), isBackward: isBackward)
+        let isUnbounded = prepared.lower == nil && prepared.upper == nil
+        return Scan(
+            index: index,
+            range: range.prefixed(by: prefix),
+            fixedLength: prefix.count,
+            isBackward: isBackward,
+            isExact: conjunction.isCovered(byOrder: orders.first)
+                && (isUnbounded || orders.count == prepared.orders.count)
+        )
     }
 
     private static func suggestion(

@@ -73,7 +73,7 @@ struct DocumentCollectionTests {
         try await storage.setDocument("notes/bad", ["text": 42, "id": "secret"])
         let error = await #expect(throws: StorageError.self) { try await notes.findAll() }
         #expect(error?.code == .decodingFailed)
-        #expect(error?.message.contains("notes/bad") == true)
+        #expect(error?.description.contains("notes/bad") == true)
         #expect(error.map { "\($0)" }?.contains("secret") == false)
     }
 
