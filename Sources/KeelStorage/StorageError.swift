@@ -43,6 +43,15 @@ public struct StorageError: KeelError {
         self.cause = cause
     }
 
+    /// The code, the message, and where it happened, on one line, fit for a log.
+    public var description: String {
+        var text = "\(code.name): \(message)"
+        if let resource, !message.contains(resource) { text += ", at “\(resource)”" }
+        if let operation { text += " [\(operation)]" }
+        if let cause { text += " (cause: \(cause))" }
+        return text
+    }
+
     /// Returns this error with the operation and the resource filled in where they are missing.
     package func during(_ operation: String, on resource: String? = nil) -> StorageError {
         StorageError(

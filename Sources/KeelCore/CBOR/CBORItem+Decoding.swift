@@ -10,7 +10,10 @@ extension CBORItem {
 
     /// An array, map or tag whose contents are being read.
     fileprivate struct Unfinished {
-        enum Shape { case array, map, tag(UInt64) }
+        enum Shape {
+            case array, map
+            case tag(UInt64)
+        }
         let shape: Shape
         /// How many items are still to come, keys and values counted apart; nil until a break.
         var missing: Int?

@@ -84,7 +84,8 @@ public struct IndexDefinition: Sendable, Hashable {
             }
         }
         let kind = isEqualityOnly ? "=" : ""
-        return "\(collection)\(scope == .group ? "**" : "")(\(fields.joined(separator: ",")))\(kind)"
+        return
+            "\(collection)\(scope == .group ? "**" : "")(\(fields.joined(separator: ",")))\(kind)"
     }
 }
 
@@ -100,7 +101,8 @@ extension IndexDefinition: CustomStringConvertible {
         }
         let scope = scope == .group ? "scope: .group, " : ""
         let kind = isEqualityOnly ? ", isEqualityOnly: true" : ""
-        return "IndexDefinition(\"\(collection)\", \(scope)[\(parts.joined(separator: ", "))]\(kind))"
+        return
+            "IndexDefinition(\"\(collection)\", \(scope)[\(parts.joined(separator: ", "))]\(kind))"
     }
 }
 

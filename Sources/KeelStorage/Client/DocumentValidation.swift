@@ -8,12 +8,15 @@ package enum DocumentValidation {
         if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }
         if StoredName.isReserved(path.id) || StoredName.isReserved(path.collection.name) {
             throw StorageError(
-                .invalidArgument, "“\(path)” has a segment of the reserved form “__…__”")
+                .invalidArgument,
+                "“\(path)” has a segment of the reserved form “__…__”"
+            )
         }
     }
 
     /// Refuses fields that the data model does not allow.
-    package static func check(_ fields: DocumentFields, of path: DocumentPath) throws(StorageError) {
+    package static func check(_ fields: DocumentFields, of path: DocumentPath) throws(StorageError)
+    {
         try check(.map(fields), at: [], of: path, depth: 0)
     }
 
@@ -50,7 +53,10 @@ package enum DocumentValidation {
             for element in elements {
                 if case .array = element {
                     throw invalid(
-                        "has an array directly in an array; put the inner one into a map", place, path)
+                        "has an array directly in an array; put the inner one into a map",
+                        place,
+                        path
+                    )
                 }
                 try check(element, at: place, of: path, depth: depth + 1)
             }
@@ -58,7 +64,10 @@ package enum DocumentValidation {
             for field in fields {
                 if let flaw = FieldPath(names: [field.name]).flaw ?? reserved(field.name) {
                     throw StorageError(
-                        .invalidArgument, "\(flaw) in “\(path)”", resource: path.string)
+                        .invalidArgument,
+                        "\(flaw) in “\(path)”",
+                        resource: path.string
+                    )
                 }
                 try check(field.value, at: place + [field.name], of: path, depth: depth + 1)
             }
@@ -67,7 +76,9 @@ package enum DocumentValidation {
                 throw invalid("has a latitude or longitude out of range", place, path)
             }
         case .reference(let reference):
-            if let flaw = reference.flaw { throw invalid("has a bad reference: \(flaw)", place, path) }
+            if let flaw = reference.flaw {
+                throw invalid("has a bad reference: \(flaw)", place, path)
+            }
         default: return
         }
     }

@@ -17,7 +17,10 @@ extension StorageClient {
 
         /// How often and how patiently a transaction is tried again after a conflict.
         public var transactions = RetryPolicy(
-            attempts: 5, baseDelay: .milliseconds(10), maximumDelay: .seconds(1))
+            attempts: 5,
+            baseDelay: .milliseconds(10),
+            maximumDelay: .seconds(1)
+        )
 
         /// How often a listener asks again on an adapter that has no change log.
         public var pollInterval: Duration = .seconds(2)

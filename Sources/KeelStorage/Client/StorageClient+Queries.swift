@@ -16,7 +16,10 @@ extension StorageClient {
             throw StorageError(.unknown, "the adapter answered a query with something else")
         }
         return QueryResult(
-            documents: documents, plan: result.plan, isFromCache: result.isFromCache)
+            documents: documents,
+            plan: result.plan,
+            isFromCache: result.isFromCache
+        )
     }
 
     /// Returns how many documents a query finds.

@@ -89,7 +89,10 @@ public struct StorageClient: Sendable {
             try await preparation.run(on: adapter)
             guard let result = try await adapter.commit([batch]).first else {
                 throw StorageError(
-                    .unknown, "the adapter gave no result for a batch", effect: .unknown)
+                    .unknown,
+                    "the adapter gave no result for a batch",
+                    effect: .unknown
+                )
             }
             return try result.get()
         } catch {

@@ -23,7 +23,10 @@ public final class StorageTransaction: Sendable {
     public func getDocument(_ path: DocumentPath) async throws(StorageError) -> Document {
         guard let document = try await findDocument(path) else {
             throw StorageError(
-                .documentNotFound, "there is no document at “\(path)”", resource: path.string)
+                .documentNotFound,
+                "there is no document at “\(path)”",
+                resource: path.string
+            )
         }
         return document
     }
@@ -86,7 +89,9 @@ public final class StorageTransaction: Sendable {
         let hasWritten = state.withLock { !$0.batch.writes.isEmpty }
         guard !hasWritten else {
             throw StorageError(
-                .invalidArgument, "a transaction reads before it writes; move the read up")
+                .invalidArgument,
+                "a transaction reads before it writes; move the read up"
+            )
         }
     }
 

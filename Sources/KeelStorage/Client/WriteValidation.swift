@@ -6,7 +6,9 @@ package enum WriteValidation {
     package static func check(_ writes: [DocumentWrite]) throws(StorageError) {
         guard writes.count <= mostWrites else {
             throw StorageError(
-                .tooLarge, "a batch has \(writes.count) writes; \(mostWrites) is the most")
+                .tooLarge,
+                "a batch has \(writes.count) writes; \(mostWrites) is the most"
+            )
         }
         for write in writes { try check(write) }
     }
@@ -34,7 +36,9 @@ package enum WriteValidation {
         case .replicate(let document):
             guard document.path == write.path else {
                 throw StorageError(
-                    .invalidArgument, "“\(document.path)” is replicated to “\(write.path)”")
+                    .invalidArgument,
+                    "“\(document.path)” is replicated to “\(write.path)”"
+                )
             }
         case .delete, .verify: return
         }
@@ -48,8 +52,10 @@ package enum WriteValidation {
         for field in fields {
             if field.isDocumentID {
                 throw StorageError(
-                    .invalidArgument, "a document’s id is no field; it cannot be written",
-                    resource: path.string)
+                    .invalidArgument,
+                    "a document’s id is no field; it cannot be written",
+                    resource: path.string
+                )
             }
             if let flaw = field.flaw {
                 throw StorageError(.invalidArgument, flaw, resource: path.string)

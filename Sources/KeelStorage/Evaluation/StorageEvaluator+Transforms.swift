@@ -12,7 +12,10 @@ extension StorageEvaluator {
             case .remove: fields[change.field] = nil
             case .transform(let operation):
                 let (value, result) = Self.value(
-                    of: operation, over: fields[change.field], at: time)
+                    of: operation,
+                    over: fields[change.field],
+                    at: time
+                )
                 fields[change.field] = value
                 results.append(result)
             }

@@ -93,7 +93,9 @@ public enum StorageEvaluator: Sendable {
         }
         if let current, current.body == body {
             let outcome = CommitReceipt.WriteOutcome(
-                revision: current.revision, transformResults: results)
+                revision: current.revision,
+                transformResults: results
+            )
             return (.none, outcome)
         }
         let document = Document(
@@ -104,7 +106,9 @@ public enum StorageEvaluator: Sendable {
             updateTime: max(commit.time, current?.updateTime ?? commit.time)
         )
         let outcome = CommitReceipt.WriteOutcome(
-            revision: document.revision, transformResults: results)
+            revision: document.revision,
+            transformResults: results
+        )
         return (.store(document), outcome)
     }
 
@@ -124,11 +128,17 @@ public enum StorageEvaluator: Sendable {
         case .exists:
             guard current == nil else { return }
             throw StorageError(
-                .documentNotFound, "there is no document at “\(path)”", resource: path.string)
+                .documentNotFound,
+                "there is no document at “\(path)”",
+                resource: path.string
+            )
         case .isMissing:
             guard current != nil else { return }
             throw StorageError(
-                .alreadyExists, "there is a document at “\(path)” already", resource: path.string)
+                .alreadyExists,
+                "there is a document at “\(path)” already",
+                resource: path.string
+            )
         case .revision(let revision):
             guard current?.revision != revision else { return }
             throw conflict(at: path, current)
@@ -141,7 +151,10 @@ public enum StorageEvaluator: Sendable {
     private static func conflict(at path: DocumentPath, _ current: Document?) -> StorageError {
         let state = current == nil ? "has been deleted" : "has changed"
         return StorageError(
-            .conflict, "“\(path)” \(state) since it was read", resource: path.string)
+            .conflict,
+            "“\(path)” \(state) since it was read",
+            resource: path.string
+        )
     }
 
     /// Checks that what a transaction has read is still so.

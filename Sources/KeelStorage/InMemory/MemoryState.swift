@@ -48,9 +48,14 @@ struct MemoryState: Sendable {
         var outcomes: [CommitReceipt.WriteOutcome] = []
         for write in batch.writes {
             let commit = StorageEvaluator.Commit(
-                time: time, revision: firstRevision + Int64(effects.count))
+                time: time,
+                revision: firstRevision + Int64(effects.count)
+            )
             let (effect, outcome) = try StorageEvaluator.apply(
-                write, to: drafts[write.path] ?? self[write.path], at: commit)
+                write,
+                to: drafts[write.path] ?? self[write.path],
+                at: commit
+            )
             outcomes.append(outcome)
             switch effect {
             case .none: continue
@@ -111,7 +116,9 @@ struct MemoryState: Sendable {
     var position: ChangeCursor { MemoryCursor.log(lastSequence).cursor }
 
     func changes(_ request: ChangeRequest) throws(StorageError) -> ChangePage {
-        guard let after = request.after else { return copyPage(after: [], start: lastSequence, request) }
+        guard let after = request.after else {
+            return copyPage(after: [], start: lastSequence, request)
+        }
         switch MemoryCursor(after) {
         case .log(let sequence): return try logPage(after: sequence, request)
         case .copy(let key, let start): return copyPage(after: key, start: start, request)
@@ -143,7 +150,10 @@ struct MemoryState: Sendable {
             .map { change(of: $0.element.path, revision: revisions[$0.element.path]) }
         let next = isCaughtUp ? lastSequence : part.last?.sequence ?? lastSequence
         return ChangePage(
-            changes: changes, next: MemoryCursor.log(next).cursor, isCaughtUp: isCaughtUp)
+            changes: changes,
+            next: MemoryCursor.log(next).cursor,
+            isCaughtUp: isCaughtUp
+        )
     }
 
     private func change(of path: DocumentPath, revision: Revision?) -> ChangePage.Change {

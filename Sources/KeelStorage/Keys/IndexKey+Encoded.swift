@@ -98,7 +98,11 @@ extension IndexKey {
         var below = Double(integer)
         // Rounding may have gone up, at the top even out of Int64's range.
         if below >= 0x1p63 || Int64(below) > integer { below = below.nextDown }
-        append(number: below, distance: UInt16(truncatingIfNeeded: integer - Int64(below)), to: &key)
+        append(
+            number: below,
+            distance: UInt16(truncatingIfNeeded: integer - Int64(below)),
+            to: &key
+        )
     }
 
     static func append(double: Double, to key: inout [UInt8]) {

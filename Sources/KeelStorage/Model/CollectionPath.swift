@@ -18,7 +18,10 @@ public struct CollectionPath: Sendable {
 
     /// Creates a path from text, taking each “/” as a separator.
     public init(_ string: String) {
-        self.init(string: string, segments: string.split(separator: "/", omittingEmptySubsequences: false))
+        self.init(
+            string: string,
+            segments: string.split(separator: "/", omittingEmptySubsequences: false)
+        )
     }
 
     package init(segments: [String]) {
@@ -51,7 +54,9 @@ public struct CollectionPath: Sendable {
     /// The path of a document in this collection.
     public func document(_ id: String) -> DocumentPath { DocumentPath(self, id) }
 
-    private static func flaw<Segment: StringProtocol>(of string: String, in segments: [Segment]) -> String? {
+    private static func flaw<Segment: StringProtocol>(of string: String, in segments: [Segment])
+        -> String?
+    {
         guard segments.count % 2 == 1 else {
             return "“\(string)” names a document, not a collection"
         }

@@ -110,7 +110,8 @@ extension CBORReader {
     /// Reads what follows the tag of a timestamp.
     package mutating func readTimestampContent() throws(CBORError) -> Timestamp {
         let start = position
-        guard let count = try readMapHeader(), (1...2).contains(count), try readInteger() == 1 else {
+        guard let count = try readMapHeader(), (1...2).contains(count), try readInteger() == 1
+        else {
             throw CBORError(.unsupported, at: start)
         }
         let seconds = try readInteger()

@@ -145,10 +145,6 @@ extension DocumentValue: ExpressibleByBooleanLiteral {
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
 }
 
-extension DocumentValue: ExpressibleByNilLiteral {
-    public init(nilLiteral: ()) { self = .null }
-}
-
 extension DocumentValue: ExpressibleByArrayLiteral {
     public init(arrayLiteral elements: DocumentValue...) { self = .array(elements) }
 }

@@ -106,6 +106,20 @@ package struct Conjunction: Sendable, Hashable {
         return prefix
     }
 
+    /// Whether a prefix of equalities and a range of the first open order say all that the
+    /// conditions say.
+    func isCovered(byOrder order: DocumentQuery.Order?) -> Bool {
+        // A second condition on a field, or on the path, is checked on the document only.
+        equalities.count == equalFields.count && memberships.count <= 1
+            && inequalities.allSatisfy { inequality in
+                switch inequality.comparison {
+                case .less, .lessOrEqual, .greater, .greaterOrEqual:
+                    inequality.field == order?.field && !inequality.field.isDocumentID
+                default: false
+                }
+            }
+    }
+
     /// The stretch of keys of the open orders that the inequalities leave.
     func range(of orders: [DocumentQuery.Order]) -> KeyRange {
         guard let first = orders.first, !first.field.isDocumentID else { return KeyRange() }

@@ -9,8 +9,13 @@ package struct QueryPlanner: Sendable {
         package var index: IndexDefinition
         /// The stretch, in the index's own keys.
         package var range: KeyRange
+        /// How many bytes at the beginning of the range's keys the equalities fix.
+        package var fixedLength: Int
         /// Whether to read it from its end.
         package var isBackward: Bool
+        /// Whether the stretch holds the query's documents and no others, so that its entries can
+        /// be counted without a look at the documents.
+        package var isExact: Bool
     }
 
     /// The way to a query's documents.
@@ -87,9 +92,11 @@ package struct QueryPlanner: Sendable {
         }
         if index.isEqualityOnly, !fields.isEmpty { return nil }
         let directions = index.components.suffix(fields.count).map(\.direction)
-        guard zip(index.components.suffix(fields.count), fields).allSatisfy({ component, order in
-            component.isOrdered && component.field == order.field
-        }) else { return nil }
+        guard
+            zip(index.components.suffix(fields.count), fields).allSatisfy({ component, order in
+                component.isOrdered && component.field == order.field
+            })
+        else { return nil }
         let own = directions + [index.pathDirection]
         let wanted = orders.map(\.direction)
         let isBackward: Bool
@@ -103,7 +110,15 @@ package struct QueryPlanner: Sendable {
         var range = conjunction.range(of: orders)
         if orders.count == prepared.orders.count { range = range.intersection(prepared.range) }
         if isBackward { range = range.complemented() }
-        return Scan(index: index, range: range.prefixed(by: prefix), isBackward: isBackward)
+        let isUnbounded = prepared.lower == nil && prepared.upper == nil
+        return Scan(
+            index: index,
+            range: range.prefixed(by: prefix),
+            fixedLength: prefix.count,
+            isBackward: isBackward,
+            isExact: conjunction.isCovered(byOrder: orders.first)
+                && (isUnbounded || orders.count == prepared.orders.count)
+        )
     }
 
     private static func suggestion(
@@ -111,10 +126,12 @@ package struct QueryPlanner: Sendable {
         _ conjunction: Conjunction
     ) -> IndexDefinition? {
         let fields = conjunction.openOrders(of: prepared.orders).dropLast()
-        let components = conjunction.fixedComponents + fields.map { order in
-            order.direction == .ascending
-                ? IndexDefinition.Component.ascending(order.field) : .descending(order.field)
-        }
+        let components =
+            conjunction.fixedComponents
+            + fields.map { order in
+                order.direction == .ascending
+                    ? IndexDefinition.Component.ascending(order.field) : .descending(order.field)
+            }
         // What is looked up by the path alone cannot be helped by an index over fields.
         guard !components.isEmpty else { return nil }
         switch prepared.query.scope {

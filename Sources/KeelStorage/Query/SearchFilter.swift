@@ -54,7 +54,8 @@ package struct SearchFilter: Sendable {
 
 extension StorageError {
     /// The refusal of a query that no declared index serves, naming the one that would.
-    package static func indexRequired(by plan: QueryPlan, for query: DocumentQuery) -> StorageError {
+    package static func indexRequired(by plan: QueryPlan, for query: DocumentQuery) -> StorageError
+    {
         let advice = plan.suggestion.map { "declare \($0)" } ?? "no index can serve it"
         return StorageError(
             .indexRequired,

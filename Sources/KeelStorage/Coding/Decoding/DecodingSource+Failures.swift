@@ -1,0 +1,113 @@
+internal import KeelCore
+
+extension DecodingSource {
+    /// The names and indices that lead to an offset, found by walking the bytes.
+    func codingPath(to target: Int) -> [any CodingKey] {
+        var path: [any CodingKey] = []
+        var reader = reader(at: 0)
+        // Bytes that cannot be walked have no path beyond the damage.
+        try? walk(&reader, to: target, &path)
+        return path
+    }
+
+    private func walk(
+        _ reader: inout CBORReader,
+        to target: Int,
+        _ path: inout [any CodingKey]
+    ) throws(CBORError) {
+        while reader.position < target {
+            let kind = try reader.peekKind()
+            let count: Int
+            switch kind {
+            case .map: count = try reader.readMapHeader() ?? 0
+            case .array: count = try reader.readArrayHeader() ?? 0
+            default: return
+            }
+            var position = 0
+            while position < count {
+                var key = DocumentCodingKey(index: position)
+                if kind == .map {
+                    key = DocumentCodingKey(stringValue: keys.codingKey(try reader.readText()))
+                }
+                var end = reader
+                try end.skip()
+                if target < end.position {
+                    path.append(key)
+                    break
+                }
+                reader = end
+                position += 1
+            }
+            if position == count { return }
+        }
+    }
+
+    /// The kind of value at an offset, in words.
+    func kindName(at offset: Int) -> String {
+        var reader = reader(at: offset)
+        guard let kind = try? reader.peekKind() else { return "damaged bytes" }
+        switch kind {
+        case .null: return "null"
+        case .boolean: return "a boolean"
+        case .unsigned, .negative: return "an integer"
+        case .float: return "a double"
+        case .text: return "a string"
+        case .bytes: return "bytes"
+        case .array: return "an array"
+        case .map: return "a map"
+        case .tag:
+            switch try? reader.readTag() {
+            case BodyTag.time: return "a timestamp"
+            case BodyTag.reference: return "a reference"
+            case BodyTag.geopoint: return "a geopoint"
+            default: return "a value of unknown kind"
+            }
+        default: return "a value of unknown kind"
+        }
+    }
+
+    /// The error of a read that failed.
+    func failure(
+        _ error: CBORError,
+        at offset: Int,
+        wanted: String,
+        _ type: Any.Type
+    ) -> DecodingError {
+        if case .unexpected = error.kind { return mismatch(at: offset, wanted: wanted, type) }
+        if case .integerOverflow = error.kind {
+            return flaw("the integer does not fit Int64", at: offset)
+        }
+        let flaw = CodingFlaw(code: .corrupted, words: "the document’s bytes are damaged (\(error))")
+        return .dataCorrupted(context(flaw, at: offset))
+    }
+
+    /// The error of a value of another kind than wanted.
+    func mismatch(at offset: Int, wanted: String, _ type: Any.Type) -> DecodingError {
+        let found = kindName(at: offset)
+        let flaw = CodingFlaw(code: .decodingFailed, words: "expected \(wanted), found \(found)")
+        let context = context(flaw, at: offset)
+        return found == "null" ? .valueNotFound(type, context) : .typeMismatch(type, context)
+    }
+
+    /// The error of a value that is of the right kind and still does not do.
+    func flaw(_ words: String, at offset: Int) -> DecodingError {
+        .dataCorrupted(context(CodingFlaw(code: .decodingFailed, words: words), at: offset))
+    }
+
+    /// The error of a field that is not there.
+    func missing(_ key: any CodingKey, in offset: Int) -> DecodingError {
+        let context = DecodingError.Context(
+            codingPath: codingPath(to: offset),
+            debugDescription: "the field is missing"
+        )
+        return .keyNotFound(key, context)
+    }
+
+    private func context(_ flaw: CodingFlaw, at offset: Int) -> DecodingError.Context {
+        DecodingError.Context(
+            codingPath: codingPath(to: offset),
+            debugDescription: flaw.words,
+            underlyingError: flaw
+        )
+    }
+}

@@ -1,0 +1,122 @@
+extension KeyedFieldReader {
+    // The standard library's own `decodeIfPresent` would look a field up three times.
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+        try source.boolean(at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        try present(key).map { try source.boolean(at: $0) }
+    }
+
+    func decode(_ type: String.Type, forKey key: Key) throws -> String {
+        try source.string(at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try present(key).map { try source.string(at: $0) }
+    }
+
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        try source.double(at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try present(key).map { try source.double(at: $0) }
+    }
+
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+        try source.float(at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+        try present(key).map { try source.float(at: $0) }
+    }
+
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+        try source.integer(Int.self, at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        try present(key).map { try source.integer(Int.self, at: $0) }
+    }
+
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
+        try source.integer(Int8.self, at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+        try present(key).map { try source.integer(Int8.self, at: $0) }
+    }
+
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
+        try source.integer(Int16.self, at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+        try present(key).map { try source.integer(Int16.self, at: $0) }
+    }
+
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+        try source.integer(Int32.self, at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+        try present(key).map { try source.integer(Int32.self, at: $0) }
+    }
+
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+        try source.integer(Int64.self, at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        try present(key).map { try source.integer(Int64.self, at: $0) }
+    }
+
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
+        try source.integer(UInt.self, at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+        try present(key).map { try source.integer(UInt.self, at: $0) }
+    }
+
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
+        try source.integer(UInt8.self, at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+        try present(key).map { try source.integer(UInt8.self, at: $0) }
+    }
+
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
+        try source.integer(UInt16.self, at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+        try present(key).map { try source.integer(UInt16.self, at: $0) }
+    }
+
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+        try source.integer(UInt32.self, at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+        try present(key).map { try source.integer(UInt32.self, at: $0) }
+    }
+
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+        try source.integer(UInt64.self, at: try offset(key))
+    }
+
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+        try present(key).map { try source.integer(UInt64.self, at: $0) }
+    }
+
+    /// Where a field's value begins, nil where it is missing or null.
+    @inline(__always)
+    private func present(_ key: Key) -> Int? {
+        guard let offset = find(key), !source.isNull(at: offset) else { return nil }
+        return offset
+    }
+}

@@ -1,0 +1,43 @@
+/// A value that is being decoded: the `Decoder` that its `init(from:)` sees.
+struct ValueDecoder: Decoder {
+    let source: DecodingSource
+    /// Where the value begins; negative where there is none, as `~offset` of what would enclose it.
+    let offset: Int
+    /// Whether keys are taken as they are.
+    let keepsKeys: Bool
+
+    init(source: DecodingSource, offset: Int, keepsKeys: Bool = false) {
+        self.source = source
+        self.offset = offset
+        self.keepsKeys = keepsKeys
+    }
+
+    var codingPath: [any CodingKey] { source.codingPath(to: offset < 0 ? ~offset : offset) }
+    var userInfo: [CodingUserInfoKey: Any] { source.userInfo }
+
+    func container<Key: CodingKey>(
+        keyedBy type: Key.Type
+    ) throws -> KeyedDecodingContainer<Key> {
+        guard offset >= 0 else { throw missing("a map") }
+        return KeyedDecodingContainer(
+            try KeyedFieldReader<Key>(source, at: offset, keepsKeys: keepsKeys)
+        )
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard offset >= 0 else { throw missing("an array") }
+        return try ElementReader(source, at: offset)
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        ValueReader(source: source, offset: offset, keepsKeys: keepsKeys)
+    }
+
+    private func missing(_ wanted: String) -> DecodingError {
+        .valueNotFound(
+            DocumentValue.self,
+            DecodingError.Context(
+                codingPath: codingPath, debugDescription: "expected \(wanted), found nothing")
+        )
+    }
+}

@@ -1,0 +1,58 @@
+/// How the names of coding keys become the names of fields.
+public enum DocumentKeyStrategy: Sendable, Hashable {
+    /// Fields are named as the coding keys are.
+    case asIs
+    /// `imageURL` becomes `image_url`; leading and trailing underscores stay.
+    ///
+    /// The encoder and the decoder both turn the coding key into the field's name, so what one
+    /// writes the other finds, also where the way back would be ambiguous. The keys of dictionaries
+    /// are data, not names, and stay as they are.
+    case snakeCase
+
+    /// The name of the field for a coding key.
+    func fieldName(_ key: String) -> String {
+        switch self {
+        case .asIs: key
+        case .snakeCase: Self.snakeCase(key)
+        }
+    }
+
+    /// The coding key that most likely led to this name.
+    func codingKey(_ name: String) -> String {
+        switch self {
+        case .asIs: name
+        case .snakeCase: Self.camelCase(name)
+        }
+    }
+
+    private static func snakeCase(_ key: String) -> String {
+        let letters = Array(key)
+        var name = ""
+        for (position, letter) in letters.enumerated() {
+            if letter.isUppercase, position > 0, letters[position - 1] != "_" {
+                let followsLower = !letters[position - 1].isUppercase
+                // The last capital of a run begins the next word: `myURLProperty`.
+                let endsRun = position + 1 < letters.count && letters[position + 1].isLowercase
+                if followsLower || endsRun { name.append("_") }
+            }
+            name += letter.lowercased()
+        }
+        return name
+    }
+
+    private static func camelCase(_ name: String) -> String {
+        let body = name.drop { $0 == "_" }
+        let words = body.split(separator: "_")
+        guard let first = words.first, words.count > 1 else { return name }
+        let tail = body.reversed().prefix { $0 == "_" }
+        let joined = words.dropFirst().reduce(String(first)) { text, word in
+            text + word.prefix(1).uppercased() + word.dropFirst()
+        }
+        return String(repeating: "_", count: name.count - body.count) + joined + String(tail)
+    }
+}
+
+/// A dictionary whose keys are the names of fields as they stand.
+protocol StringKeyedDictionary {}
+
+extension Dictionary: StringKeyedDictionary where Key == String {}

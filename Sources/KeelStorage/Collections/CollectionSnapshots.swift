@@ -1,0 +1,94 @@
+extension DocumentCollection {
+    /// Listens to the values that a query finds.
+    ///
+    /// It behaves like ``StorageClient/listen(to:)``; of each snapshot, only the values that
+    /// changed are decoded.
+    ///
+    /// ```swift
+    /// for try await snapshot in restaurants.listen({ $0.order(by: "name") }) {
+    ///     show(snapshot.items)
+    /// }
+    /// ```
+    public func listen(
+        _ refine: (DocumentQuery) -> DocumentQuery = { $0 }
+    ) -> CollectionSnapshots<Element> {
+        CollectionSnapshots(collection: self, query: refine(all))
+    }
+}
+
+/// The values that a query finds at one moment.
+public struct CollectionSnapshot<Element: Sendable>: Sendable {
+    /// The values, in the query's order.
+    public let items: [Element]
+    /// The steps that lead from the snapshot before to this one: see ``QuerySnapshot/changes``.
+    public let changes: [DocumentChange]
+    /// Whether one of the documents has a write that the server has not accepted yet.
+    public let hasPendingWrites: Bool
+    /// Whether the result comes from a local copy that may be behind the server.
+    public let isFromCache: Bool
+}
+
+/// The snapshots of a typed collection: see ``DocumentCollection/listen(_:)``.
+public struct CollectionSnapshots<Item: Codable & Sendable>: AsyncSequence, Sendable {
+    public typealias Element = CollectionSnapshot<Item>
+    public typealias Failure = StorageError
+
+    let collection: DocumentCollection<Item>
+    let query: DocumentQuery
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(CollectionListener(collection, query))
+    }
+
+    /// A listener, as long as it is kept.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let listener: CollectionListener<Item>
+
+        init(_ listener: CollectionListener<Item>) { self.listener = listener }
+
+        /// Waits for the next snapshot; nil when the task is cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(StorageError) -> CollectionSnapshot<Item>? {
+            try await listener.next()
+        }
+    }
+}
+
+@available(*, unavailable)
+extension CollectionSnapshots.Iterator: Sendable {}
+
+/// Decodes what a query listener tells; an actor, so that decoding happens off the caller's actor.
+actor CollectionListener<Item: Codable & Sendable> {
+    private let collection: DocumentCollection<Item>
+    private let query: DocumentQuery
+    private var listener: QueryListener?
+    private var items: [Item] = []
+
+    init(_ collection: DocumentCollection<Item>, _ query: DocumentQuery) {
+        self.collection = collection
+        self.query = query
+    }
+
+    func next() async throws(StorageError) -> CollectionSnapshot<Item>? {
+        let listener = try currentListener()
+        guard let snapshot = try await listener.next() else { return nil }
+        try items.apply(snapshot.changes) { document throws(StorageError) in
+            try collection.decode(document)
+        }
+        return CollectionSnapshot(
+            items: items,
+            changes: snapshot.changes,
+            hasPendingWrites: snapshot.hasPendingWrites,
+            isFromCache: snapshot.isFromCache
+        )
+    }
+
+    private func currentListener() throws(StorageError) -> QueryListener {
+        if let listener { return listener }
+        let checked = try collection.client.check(query, for: "listen")
+        let made = QueryListener(client: collection.client, query: checked)
+        listener = made
+        return made
+    }
+}

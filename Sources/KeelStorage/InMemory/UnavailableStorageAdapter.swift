@@ -1,0 +1,34 @@
+/// An adapter every call of which fails with the same error.
+///
+/// For the place of a store that could not be opened, where making the store cannot throw, and for
+/// tests that must not touch storage.
+public struct UnavailableStorageAdapter: StorageAdapter {
+    private let error: StorageError
+
+    /// Creates an adapter that fails with an error.
+    public init(_ error: StorageError) { self.error = error }
+
+    /// All of them, so that each call comes as far as the error.
+    public var capabilities: StorageCapabilities {
+        [
+            .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
+            .replication, .collectionListing, .textSearch,
+        ]
+    }
+
+    public func prepare(_ schema: StorageSchema) async throws(StorageError) { throw error }
+
+    public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        throw error
+    }
+
+    public func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        throw error
+    }
+
+    public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        throw error
+    }
+}

@@ -1,0 +1,67 @@
+public import Observation
+
+/// The values that a query finds, for a view: always current, on the main actor.
+///
+/// ```swift
+/// struct RestaurantList: View {
+///     @State var restaurants = LiveCollection(storage.collection("restaurants", as: Restaurant.self))
+///     var body: some View {
+///         List(restaurants.items) { Text($0.name) }
+///             .task { await restaurants.run() }
+///     }
+/// }
+/// ```
+///
+/// It listens while ``run()`` does; without it, it shows what it saw last.
+@MainActor
+@Observable
+public final class LiveCollection<Item: Codable & Sendable> {
+    /// The values, in the query's order.
+    public private(set) var items: [Item] = []
+    /// How far the first result has come.
+    public private(set) var phase = LivePhase.loading
+    /// Why listening ended, if it failed.
+    public private(set) var error: StorageError?
+    /// Whether one of the values has a write that the server has not accepted yet.
+    public private(set) var hasPendingWrites = false
+    /// Whether the values come from a local copy that may be behind the server.
+    public private(set) var isFromCache = false
+
+    @ObservationIgnored private let snapshots: CollectionSnapshots<Item>
+
+    /// Creates a live view of the values that a query finds.
+    public init(
+        _ collection: DocumentCollection<Item>,
+        _ refine: (DocumentQuery) -> DocumentQuery = { $0 }
+    ) {
+        snapshots = collection.listen(refine)
+    }
+
+    /// Keeps the values current until the task is cancelled or listening fails.
+    ///
+    /// It can be called again afterwards, for example when a view reappears.
+    public func run() async {
+        do throws(StorageError) {
+            error = nil
+            for try await snapshot in snapshots {
+                items = snapshot.items
+                hasPendingWrites = snapshot.hasPendingWrites
+                isFromCache = snapshot.isFromCache
+                phase = .ready
+            }
+        } catch {
+            self.error = error
+            phase = .failed
+        }
+    }
+}
+
+/// How far a live value has come.
+public enum LivePhase: Sendable, Hashable {
+    /// Nothing has been read yet.
+    case loading
+    /// There is a value, and it is kept current while the live value runs.
+    case ready
+    /// Listening ended with an error; the last value stays.
+    case failed
+}

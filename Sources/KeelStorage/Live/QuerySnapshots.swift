@@ -1,0 +1,67 @@
+extension StorageClient {
+    /// Listens to the result of a query.
+    ///
+    /// The first snapshot is the result as it is; each later one tells what changed. Snapshots are
+    /// complete and consistent: a batch is in one of them whole. A reader that is slower than the
+    /// changes skips snapshots and gets the latest, never a gap. Listening costs nothing until the
+    /// sequence is iterated, and ends with the iterating task.
+    ///
+    /// On an adapter without a change log the query is asked again at
+    /// ``Configuration/pollInterval``.
+    ///
+    /// ```swift
+    /// for try await snapshot in storage.listen(to: DocumentQuery("notes").order(by: "text")) {
+    ///     show(snapshot.documents)
+    /// }
+    /// ```
+    public func listen(to query: DocumentQuery) -> QuerySnapshots {
+        QuerySnapshots(client: self, query: query)
+    }
+
+    /// Listens to the documents of a collection, in the order of the query or of their ids.
+    public func listenToCollection(
+        _ collection: CollectionPath,
+        _ refine: (DocumentQuery) -> DocumentQuery = { $0 }
+    ) -> QuerySnapshots {
+        listen(to: refine(DocumentQuery(collection)))
+    }
+}
+
+/// The snapshots of a query: see ``StorageClient/listen(to:)``.
+///
+/// A sequence can be iterated several times; each iterator is a listener of its own.
+public struct QuerySnapshots: AsyncSequence, Sendable {
+    public typealias Element = QuerySnapshot
+    public typealias Failure = StorageError
+
+    let client: StorageClient
+    let query: DocumentQuery
+
+    public func makeAsyncIterator() -> Iterator { Iterator(client: client, query: query) }
+
+    /// A listener, as long as it is kept.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let client: StorageClient
+        private let query: DocumentQuery
+        private var listener: QueryListener?
+
+        init(client: StorageClient, query: DocumentQuery) {
+            self.client = client
+            self.query = query
+        }
+
+        /// Waits for the next snapshot; nil when the task is cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(StorageError) -> QuerySnapshot? {
+            if let listener { return try await listener.next() }
+            let checked = try client.check(query, for: "listen")
+            let listener = QueryListener(client: client, query: checked)
+            self.listener = listener
+            return try await listener.next()
+        }
+    }
+}
+
+@available(*, unavailable)
+extension QuerySnapshots.Iterator: Sendable {}

@@ -1,0 +1,238 @@
+/// The result of a query, kept up to date change by change: a pure state machine.
+///
+/// It evaluates a change against the query and moves one document, so that its cost depends on the
+/// change and not on the size of the result. A query with a limit keeps some documents beyond the
+/// limit in reserve; only when removals have used them up does it ask for a new read.
+package struct QueryView: Sendable {
+    /// What a set of changes led to.
+    package enum Outcome: Sendable {
+        case unchanged
+        case changed([DocumentChange])
+        /// The view can no longer tell the result by itself: the query must be read again.
+        case needsRead
+    }
+
+    private let prepared: PreparedQuery
+    /// How many documents are kept at the most; nil keeps all.
+    private let capacity: Int?
+    /// The sort keys of the documents kept, in order.
+    private var keys: [[UInt8]] = []
+    /// The documents kept, as the query projects them.
+    private var kept: [Document] = []
+    private var places: [DocumentPath: [UInt8]] = [:]
+    /// Whether every document of the result is kept.
+    private var isComplete = true
+    /// For a query with a limit: the result as the last steps left it.
+    private var told: [Entry] = []
+
+    /// Creates an empty view of a validated query.
+    package init(_ query: DocumentQuery) {
+        prepared = PreparedQuery(query)
+        capacity = prepared.window.map { $0 + max(16, $0 / 2) }
+    }
+
+    /// The query to read for ``load(_:)``: with the reserve, and with all fields.
+    package var readQuery: DocumentQuery {
+        prepared.query.with { query in
+            query.projection = nil
+            query.offset = 0
+            guard let capacity else { return }
+            switch query.limit {
+            case .first?: query.limit = .first(capacity)
+            case .last?: query.limit = .last(capacity)
+            case nil: break
+            }
+        }
+    }
+
+    /// The documents of the result.
+    package var documents: [Document] { isWindowed ? window.map(\.document) : kept }
+
+    private var isWindowed: Bool { prepared.window != nil || prepared.query.offset > 0 }
+
+    // MARK: Reading
+
+    /// Takes what a read of ``readQuery`` found, and tells the steps from the result before.
+    package mutating func load(_ found: [Document]) -> [DocumentChange] {
+        let before = isWindowed ? told : window
+        var entries: [(key: [UInt8], document: Document)] = found.compactMap { document in
+            prepared.place(of: document).map { ($0, document) }
+        }
+        entries.sort { $0.key.lexicographicallyPrecedes($1.key) }
+        keys = entries.map(\.key)
+        kept = entries.map { prepared.project($0.document) }
+        places = Dictionary(
+            zip(kept.map(\.path), keys),
+            uniquingKeysWith: { first, _ in first }
+        )
+        isComplete = capacity.map { found.count < $0 } ?? true
+        return tell(since: before)
+    }
+
+    // MARK: Applying changes
+
+    /// Applies changes whose states belong together.
+    package mutating func apply(_ changes: some Sequence<ChangePage.Change>) -> Outcome {
+        let relevant = changes.filter { prepared.covers($0.path.collection) && isNews($0) }
+        guard !relevant.isEmpty else { return .unchanged }
+        // Words are not part of the sort keys; a search is read again.
+        guard prepared.query.search == nil else { return .needsRead }
+        guard isWindowed else {
+            var steps: [DocumentChange] = []
+            for change in relevant {
+                if let step = step(for: change) { steps.append(step) }
+            }
+            return steps.isEmpty ? .unchanged : .changed(steps)
+        }
+        for change in relevant { _ = step(for: change) }
+        if let window = prepared.window, kept.count < window, !isComplete { return .needsRead }
+        trim()
+        let steps = tell(since: told)
+        return steps.isEmpty ? .unchanged : .changed(steps)
+    }
+
+    private mutating func tell(since before: [Entry]) -> [DocumentChange] {
+        let now = window
+        if isWindowed { told = now }
+        return steps(from: before, to: now)
+    }
+
+    private func isNews(_ change: ChangePage.Change) -> Bool {
+        guard let key = places[change.path], let index = index(of: key) else { return true }
+        switch change {
+        case .current(let document):
+            return document.revision > kept[index].revision
+                || document.revision == kept[index].revision
+                    && document.hasPendingWrites != kept[index].hasPendingWrites
+        case .removed(_, let revision): return revision > kept[index].revision
+        case .leftScope: return true
+        }
+    }
+
+    /// Moves one document and tells the step, in terms of the documents kept.
+    private mutating func step(for change: ChangePage.Change) -> DocumentChange? {
+        let path = change.path
+        let oldIndex = places[path].flatMap(index)
+        var newKey: [UInt8]?
+        if case .current(let document) = change { newKey = prepared.place(of: document) }
+        // Beyond the last document kept lies what the view does not know.
+        if let key = newKey, !isComplete, let last = keys.last,
+            last.lexicographicallyPrecedes(key)
+        {
+            newKey = nil
+        }
+        switch (oldIndex, newKey, change) {
+        case (nil, let key?, .current(let document)):
+            return DocumentChange(.added(at: insert(document, key)), prepared.project(document))
+        case (let old?, let key?, .current(let document)):
+            remove(at: old)
+            let new = insert(document, key)
+            return DocumentChange(.modified(from: old, to: new), kept[new])
+        case (let old?, _, _):
+            let document = kept[old]
+            remove(at: old)
+            return DocumentChange(.removed(from: old), document)
+        default: return nil
+        }
+    }
+
+    private mutating func insert(_ document: Document, _ key: [UInt8]) -> Int {
+        let index = lowerBound(of: key)
+        keys.insert(key, at: index)
+        kept.insert(prepared.project(document), at: index)
+        places[document.path] = key
+        return index
+    }
+
+    private mutating func remove(at index: Int) {
+        keys.remove(at: index)
+        places[kept.remove(at: index).path] = nil
+    }
+
+    private mutating func trim() {
+        guard let capacity, kept.count > capacity else { return }
+        for document in kept[capacity...] { places[document.path] = nil }
+        kept.removeSubrange(capacity...)
+        keys.removeSubrange(capacity...)
+        isComplete = false
+    }
+
+    private func index(of key: [UInt8]) -> Int? {
+        let index = lowerBound(of: key)
+        return index < keys.count && keys[index] == key ? index : nil
+    }
+
+    private func lowerBound(of key: [UInt8]) -> Int {
+        var low = 0
+        var high = keys.count
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle].lexicographicallyPrecedes(key) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+
+    // MARK: Windows
+
+    private typealias Entry = (key: [UInt8], document: Document)
+
+    /// The documents that offset and limit leave, in the order of evaluation.
+    private var window: [Entry] {
+        let entries = zip(keys, kept).dropFirst(prepared.query.offset)
+        let limited = prepared.limit.map { Array(entries.prefix($0)) } ?? Array(entries)
+        let result = limited.map { Entry(key: $0.0, document: $0.1) }
+        return prepared.isReversed ? result.reversed() : result
+    }
+
+    /// The steps between two windows: removals, then additions and changes in the new order.
+    private func steps(from old: [Entry], to new: [Entry]) -> [DocumentChange] {
+        let before = Dictionary(
+            old.map { ($0.document.path, $0.document) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        let after = Set(new.map(\.document.path))
+        var current = old
+        var steps: [DocumentChange] = []
+        for (index, entry) in old.enumerated().reversed()
+        where !after.contains(entry.document.path) {
+            current.remove(at: index)
+            steps.append(DocumentChange(.removed(from: index), entry.document))
+        }
+        for entry in new {
+            let known = before[entry.document.path]
+            guard known != entry.document else { continue }
+            guard known != nil,
+                let oldIndex = current.firstIndex(where: { $0.document.path == entry.document.path }
+                )
+            else {
+                let index = position(of: entry.key, in: current)
+                current.insert(entry, at: index)
+                steps.append(DocumentChange(.added(at: index), entry.document))
+                continue
+            }
+            current.remove(at: oldIndex)
+            let index = position(of: entry.key, in: current)
+            current.insert(entry, at: index)
+            steps.append(DocumentChange(.modified(from: oldIndex, to: index), entry.document))
+        }
+        return steps
+    }
+
+    private func position(of key: [UInt8], in entries: [Entry]) -> Int {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            let isBefore =
+                prepared.isReversed
+                ? key.lexicographicallyPrecedes(entries[middle].key)
+                : entries[middle].key.lexicographicallyPrecedes(key)
+            if isBefore { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

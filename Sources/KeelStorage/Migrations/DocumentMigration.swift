@@ -1,0 +1,109 @@
+/// One step in the history of a collection's documents: from one version to the next.
+///
+/// ```swift
+/// let migrations = DocumentMigrations([
+///     DocumentMigration("restaurants", to: 1) { fields, _ in
+///         fields["cuisines"] = .array([fields["cuisine"] ?? .null])
+///         fields["cuisine"] = nil
+///     }
+/// ])
+/// let storage = StorageClient(adapter.migrating(migrations))
+/// ```
+public struct DocumentMigration: Sendable {
+    /// Changes the fields of one document.
+    ///
+    /// It must give the same result each time, as it can run more than once on the same state.
+    public typealias Transform = @Sendable (inout DocumentFields, DocumentPath) throws -> Void
+
+    /// The name of the collections: their last path segment.
+    public let collection: String
+    /// The version that the step leads to; the first is 1.
+    public let version: Int
+    let transform: Transform
+
+    /// Creates a step.
+    public init(_ collection: String, to version: Int, _ transform: @escaping Transform) {
+        self.collection = collection
+        self.version = version
+        self.transform = transform
+    }
+}
+
+/// The history of an app's documents: how each old version becomes the current one.
+///
+/// A document carries its version in a field, ``versionField``; one without it is at version 0.
+public struct DocumentMigrations: Sendable {
+    /// The field that holds a document's version.
+    public static let versionField: FieldPath = "_version"
+
+    private let steps: [String: [DocumentMigration]]
+
+    /// Creates a history.
+    ///
+    /// - Precondition: The versions of a collection are 1, 2, 3, … without a gap.
+    public init(_ migrations: [DocumentMigration]) {
+        steps = Dictionary(grouping: migrations, by: \.collection)
+            .mapValues { $0.sorted { $0.version < $1.version } }
+        for (collection, steps) in steps {
+            precondition(
+                steps.map(\.version) == Array(1...steps.count),
+                "the versions of “\(collection)” must be 1, 2, 3, … without a gap"
+            )
+        }
+    }
+
+    /// The names of the collections that have a history.
+    public var collections: [String] { steps.keys.sorted() }
+
+    /// The current version of a collection's documents; nil for one without a history.
+    package func currentVersion(of collection: CollectionPath) -> Int? {
+        steps[collection.name]?.last?.version
+    }
+
+    /// The version that a document is at.
+    static func version(of body: DocumentBody) -> Int {
+        Int(body.value(at: versionField)?.integerValue ?? 0)
+    }
+
+    /// Returns the document's body at the current version, or nil if it is there already.
+    ///
+    /// - Throws: ``StorageError/Code/schemaTooNew`` for a version that this app does not know.
+    func migrated(_ document: Document) throws(StorageError) -> DocumentBody? {
+        guard let steps = steps[document.path.collection.name] else { return nil }
+        let version = Self.version(of: document.body)
+        guard version <= steps.count else {
+            throw StorageError(
+                .schemaTooNew,
+                "“\(document.path)” is at version \(version); this app knows \(steps.count)",
+                resource: document.path.string
+            )
+        }
+        guard version < steps.count else { return nil }
+        var fields = try document.fields()
+        for step in steps[max(0, version)...] {
+            do {
+                try step.transform(&fields, document.path)
+            } catch {
+                throw StorageError(
+                    .decodingFailed,
+                    "the migration of “\(document.path)” to version \(step.version) failed",
+                    resource: document.path.string,
+                    cause: error
+                )
+            }
+        }
+        fields[Self.versionField] = .integer(Int64(steps.count))
+        return DocumentBody(fields)
+    }
+
+    /// The body of a new document, marked with the current version.
+    func stamped(
+        _ body: DocumentBody,
+        in collection: CollectionPath
+    ) throws(StorageError) -> DocumentBody {
+        guard let version = currentVersion(of: collection) else { return body }
+        var fields = try body.fields()
+        fields[Self.versionField] = .integer(Int64(version))
+        return DocumentBody(fields)
+    }
+}

@@ -1,0 +1,74 @@
+#if SQLite
+public import KeelCore
+public import KeelStorage
+
+extension SQLiteStorageAdapter {
+    /// The settings of an adapter.
+    public struct Configuration: Sendable {
+        /// What a finished commit survives.
+        public enum Durability: Sendable, Hashable {
+            /// The death of the process at any moment, `kill -9` included. After a power failure or
+            /// a crash of the system the last commits may be missing; those that are there are
+            /// whole (`synchronous=NORMAL`).
+            case process
+            /// A power failure too: each commit waits for the disk (`synchronous=FULL`). On Linux
+            /// with a disk that keeps its promises; a single commit costs what a flush costs.
+            case power
+        }
+
+        /// How much of the change log is kept.
+        ///
+        /// A cursor that the log no longer reaches back to expires, and its reader begins again
+        /// from a copy. A registered reader keeps what it has not read yet, but never longer than
+        /// the age allows: a reader that does not come back must not make the file grow for ever.
+        public struct Retention: Sendable, Hashable {
+            /// The longest that a change is kept.
+            public var age: Duration
+            /// How many changes are kept, where no registered reader needs more.
+            public var count: Int
+
+            /// Creates a rule; by default 30 days and 100,000 changes.
+            public init(age: Duration = .seconds(30 * 86_400), count: Int = 100_000) {
+                self.age = age
+                self.count = max(1, count)
+            }
+        }
+
+        /// What a finished commit survives.
+        public var durability = Durability.process
+        /// How long a call waits while another program keeps the file locked.
+        public var busyTimeout = Duration.seconds(5)
+        /// How often a waiting reader looks for the commits of other processes.
+        ///
+        /// Only while somebody waits. Commits of this adapter wake its readers at once.
+        public var pollInterval = Duration.milliseconds(50)
+        /// How much of the change log is kept.
+        public var retention = Retention()
+        /// Whether the store is only read: nothing is created, and commits are refused.
+        public var isReadOnly = false
+        /// How many reads can run at the same time.
+        public var readerCount = 5
+        /// Encrypts what the file holds.
+        ///
+        /// Bodies are sealed, bound to their document's path, and so are the receipts of batches
+        /// with an id. Readable in the file stay: the paths of documents, times and revisions, and
+        /// **the values of fields in ordered indexes**, because an order cannot be kept without
+        /// them. An index declared `isEqualityOnly` holds keyed hashes and gives away only which
+        /// documents have equal values. A store is opened with the key it was created with.
+        public var sealing: (any ByteSealing)?
+        /// Whether search definitions are taken although ``sealing`` is set; their words are then
+        /// readable in the file.
+        public var allowsSearchableText = false
+        /// The clock on which the adapter waits.
+        public var clock: any Clock<Duration> = ContinuousClock()
+        /// The time of a commit.
+        public var now: @Sendable () -> Timestamp = { Timestamp.now() }
+
+        /// How many pages the file may grow to, for tests of a full disk.
+        package var mostPages: Int?
+
+        /// Creates the default settings.
+        public init() {}
+    }
+}
+#endif

@@ -1,0 +1,76 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorage
+
+extension StorageError {
+    /// Runs `body` and turns what SQLite reports into the codes of the storage area.
+    static func mapping<Value>(_ body: () throws -> Value) throws(StorageError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw StorageError(mapping: error)
+        }
+    }
+
+    /// The one place where a failure of SQLite gets its code.
+    ///
+    /// A transaction that failed has been undone, so the effect is `none`; only when the writing of
+    /// the commit itself failed, part of it may have reached the disk.
+    init(mapping error: any Error) {
+        switch error {
+        case let error as StorageError: self = error
+        case let error as DatabaseError: self.init(error)
+        case is CancellationError: self = .cancellation
+        default: self.init(.unknown, "the store failed in an unexpected way", cause: error)
+        }
+    }
+
+    static var cancellation: StorageError {
+        StorageError(.cancelled, "the call was cancelled", cause: CancellationError())
+    }
+
+    private init(_ error: DatabaseError) {
+        let (code, message) = Self.classification(of: error)
+        // GRDB's error knows the SQL but not the arguments: no contents.
+        let isUncertain = error.resultCode == .SQLITE_IOERR && error.sql.map(Self.isCommit) ?? false
+        self.init(code, message, effect: isUncertain ? .unknown : .none, cause: error)
+    }
+
+    private static func isCommit(_ sql: String) -> Bool { sql.uppercased().hasPrefix("COMMIT") }
+
+    private static func classification(of error: DatabaseError) -> (Code, String) {
+        switch error.resultCode {
+        case .SQLITE_NOTADB:
+            (.corrupted, "the file is not an SQLite database, or its beginning is damaged")
+        case .SQLITE_CORRUPT:
+            (.corrupted, "the store’s file is damaged")
+        case .SQLITE_FULL:
+            (.diskFull, "the disk has no room for the write")
+        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHORT_READ:
+            (.corrupted, "the store’s file is shorter than it should be")
+        case .SQLITE_IOERR:
+            (.unavailable, "the disk reported an error (SQLite \(error.extendedResultCode.rawValue))")
+        case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+            (.readOnly, "the store’s file or folder cannot be written to")
+        case .SQLITE_CANTOPEN:
+            (.readOnly, "the store’s file cannot be opened or created in its folder")
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            (.busy, "another program keeps the store’s file locked")
+        case .SQLITE_MISUSE:
+            (.unavailable, "the store has been closed")
+        case .SQLITE_TOOBIG:
+            (.tooLarge, "a value is larger than SQLite allows")
+        case .SQLITE_INTERRUPT, .SQLITE_ABORT:
+            (.cancelled, "the call was interrupted")
+        case .SQLITE_NOMEM:
+            (.unavailable, "there is not enough memory")
+        default:
+            (.unknown, "SQLite failed with code \(error.extendedResultCode.rawValue)")
+        }
+    }
+}
+
+extension DatabaseError {
+    var isBusy: Bool { resultCode == .SQLITE_BUSY || resultCode == .SQLITE_LOCKED }
+}
+#endif

@@ -1,0 +1,87 @@
+#if SQLite
+public import Foundation
+internal import GRDB
+public import KeelStorage
+
+extension SQLiteStorageAdapter {
+    /// Trims the change log now, gives free pages back to the file system and empties the log file.
+    ///
+    /// It needs room for a second copy of the file while it runs.
+    public func compact() async throws(StorageError) {
+        try await maintaining { database in try trim(database, StoreState(database)) }
+        try await whileBusy {
+            try databasePool.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA optimize")
+                try database.execute(sql: "VACUUM")
+                try database.checkpoint(.truncate)
+            }
+        }
+    }
+
+    /// Copies the store, in a consistent state, to a file that does not exist yet.
+    ///
+    /// Writers go on meanwhile; the copy has what was committed when it began. It is a store of its
+    /// own: cursors of the original are not valid on it, because the two go separate ways from here.
+    public func backup(to url: URL) async throws(StorageError) {
+        let destination = url.path(percentEncoded: false)
+        guard !FileManager.default.fileExists(atPath: destination) else {
+            throw StorageError(
+                .alreadyExists, "there is a file at “\(destination)” already", operation: "backup",
+                resource: destination)
+        }
+        do throws(StorageError) {
+            try await whileBusy { try copy(to: url) }
+        } catch {
+            throw error.during("backup", on: destination)
+        }
+    }
+
+    private func copy(to url: URL) throws {
+        let folder = url.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // Under its final name a copy is always whole.
+        let partial = folder.appending(path: ".\(url.lastPathComponent).partial-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: partial) }
+        let queue = try DatabaseQueue(path: partial.path(percentEncoded: false))
+        try databasePool.backup(to: queue)
+        let epoch = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
+        try queue.writeWithoutTransaction { database in
+            // The copy arrives in the mode of the original, with a log file beside it.
+            try database.execute(sql: "PRAGMA journal_mode = DELETE")
+            try StoreFormat.setMeta("epoch", epoch, in: database)
+        }
+        try queue.close()
+        try FileManager.default.moveItem(at: partial, to: url)
+    }
+
+    /// What ``checkIntegrity()`` found.
+    public struct IntegrityReport: Sendable, Hashable {
+        /// What is wrong, each in one sentence without contents; empty for a sound store.
+        public var problems: [String]
+        /// How many documents were looked at.
+        public var documentCount: Int
+
+        /// Whether nothing is wrong.
+        public var isSound: Bool { problems.isEmpty }
+    }
+
+    /// Looks for damage: SQLite's own check of the file, then every document, and every index entry
+    /// against what the documents say.
+    ///
+    /// It reads the whole file in one snapshot; writers go on meanwhile.
+    public func checkIntegrity() async throws(StorageError) -> IntegrityReport {
+        do throws(StorageError) {
+            return try await whileBusy {
+                try readSnapshot { reader in
+                    var check = IntegrityCheck(reader: reader)
+                    return try check.run()
+                }
+            }
+        } catch {
+            guard error.code == .corrupted else { throw error.during("checkIntegrity") }
+            // A file too damaged for its checks is a finding, not a failure of the check.
+            return IntegrityReport(problems: [error.message], documentCount: 0)
+        }
+    }
+}
+#endif

@@ -1,0 +1,58 @@
+#if SQLite
+internal import GRDB
+public import KeelStorage
+
+extension SQLiteStorageAdapter {
+    public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        do throws(StorageError) {
+            return try await whileBusy { try answer(request) }
+        } catch {
+            throw error.during("read")
+        }
+    }
+
+    private func answer(_ request: ReadRequest) throws -> ReadResult {
+        // One document is one statement, which needs no transaction to be consistent.
+        if case .documents(let paths) = request.operation, paths.count < 2, !request.needsPosition {
+            return try readOnce { reader in
+                ReadResult(.documents(try paths.map { try reader.document(at: $0) }))
+            }
+        }
+        return try readSnapshot { reader in
+            let state = try StoreState(reader.database)
+            var result = try answer(request, state, reader)
+            if request.needsPosition {
+                result.position = ChangePosition(epoch: epoch, .log(state.sequence)).cursor
+            }
+            return result
+        }
+    }
+
+    private func answer(
+        _ request: ReadRequest,
+        _ state: StoreState,
+        _ reader: StoreReader
+    ) throws -> ReadResult {
+        switch request.operation {
+        case .documents(let paths):
+            return ReadResult(.documents(try paths.map { try reader.document(at: $0) }))
+        case .collections(let parent):
+            return ReadResult(.names(try reader.names(under: parent)))
+        case .query(let query):
+            var execution = QueryExecution(
+                query, reader: reader, indexes: try reader.indexes(state.generation))
+            let (documents, plan) = try execution.documents(isStrict: request.isStrict)
+            return ReadResult(.found(documents), plan: plan)
+        case .aggregate(let query, let aggregations):
+            // Aggregations need fields that the projection may leave out.
+            var execution = QueryExecution(
+                query.with { $0.projection = nil },
+                reader: reader,
+                indexes: try reader.indexes(state.generation)
+            )
+            let (values, plan) = try execution.values(of: aggregations, isStrict: request.isStrict)
+            return ReadResult(.values(values), plan: plan)
+        }
+    }
+}
+#endif

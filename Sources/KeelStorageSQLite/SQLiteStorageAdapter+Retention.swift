@@ -1,0 +1,111 @@
+#if SQLite
+internal import GRDB
+public import KeelStorage
+internal import Synchronization
+
+/// Tells when it is time to look at the change log's length.
+final class TrimmingPace: Sendable {
+    private let changes = Atomic(0)
+
+    /// Whether so many changes have come together that trimming is worth its cost.
+    func isDue(
+        after count: Int,
+        keeping retention: SQLiteStorageAdapter.Configuration.Retention
+    ) -> Bool {
+        let total = changes.add(count, ordering: .relaxed).newValue
+        // Finding the place costs a walk along the part that stays: rarely, then.
+        guard total >= max(64, retention.count / 16) else { return false }
+        changes.store(0, ordering: .relaxed)
+        return true
+    }
+}
+
+extension SQLiteStorageAdapter {
+    /// Keeps the change log from being trimmed past a reader that is not always there, such as a
+    /// synchronisation or another process.
+    ///
+    /// Call it again as the reader gets on. A reader that has not called for longer than the
+    /// retention's age is forgotten.
+    ///
+    /// - Throws: ``StorageError/Code/cursorExpired`` if the log does not reach back to the cursor.
+    public func registerReader(_ name: String, at cursor: ChangeCursor) async throws(StorageError) {
+        let position = ChangePosition(cursor)
+        let sequence: Int64
+        switch position?.place {
+        case .log(let last) where position?.epoch == epoch: sequence = last
+        case .copy(let start, _) where position?.epoch == epoch: sequence = start
+        default: throw StorageError(.cursorExpired, "the cursor is not one of this store")
+        }
+        try await maintaining { database in
+            let state = try StoreState(database)
+            guard sequence >= state.trimmed else {
+                throw StorageError(
+                    .cursorExpired, "the change log does not reach back to the cursor")
+            }
+            let statement = try RawStatement(
+                database, "INSERT OR REPLACE INTO readers(name, seq, seen) VALUES (?, ?, ?)")
+            try statement.bind(1, name)
+            try statement.bind(2, sequence)
+            try statement.bind(3, configuration.now().microseconds)
+            try statement.run()
+        }
+    }
+
+    /// Lets the change log be trimmed without regard to a reader.
+    public func unregisterReader(_ name: String) async throws(StorageError) {
+        try await maintaining { database in
+            let statement = try RawStatement(database, "DELETE FROM readers WHERE name = ?")
+            try statement.bind(1, name)
+            try statement.run()
+        }
+    }
+
+    /// Runs `body` in a write transaction.
+    func maintaining<Value>(_ body: (Database) throws -> Value) async throws(StorageError) -> Value {
+        try await whileBusy {
+            guard !configuration.isReadOnly else {
+                throw StorageError(.readOnly, "the store was opened for reading only")
+            }
+            return try databasePool.writeWithoutTransaction { database in
+                var value: Value?
+                try database.inTransaction(.immediate) {
+                    value = try body(database)
+                    return .commit
+                }
+                guard let value else { throw StorageError.cancellation }
+                return value
+            }
+        }
+    }
+
+    /// Removes what the retention does not keep; inside of a write transaction.
+    func trim(_ database: Database, _ state: StoreState) throws {
+        let oldest = configuration.now().microseconds - configuration.retention.age.microseconds
+        let readers = try RawStatement(database, "SELECT min(seq) FROM readers WHERE seen > ?")
+        try readers.bind(1, oldest)
+        let slowest = try readers.first { $0.isNull(0) ? Int64.max : $0.integer(0) } ?? .max
+        let surplus = try RawStatement(
+            database, "SELECT seq FROM changes ORDER BY seq DESC LIMIT 1 OFFSET ?")
+        try surplus.bind(1, configuration.retention.count)
+        let excess = try surplus.first { $0.integer(0) } ?? 0
+        // The last change stays: the next sequence is told from it.
+        let end = min(max(oldest, min(excess, slowest)), state.sequence - 1)
+        guard end > state.trimmed else { return }
+        for sql in [
+            "DELETE FROM changes WHERE seq <= ?",
+            "UPDATE state SET trimmed = ?",
+            """
+            DELETE FROM receipts WHERE number < coalesce(
+                (SELECT min(number) FROM receipts WHERE time > ?), 9223372036854775807)
+            """,
+        ] {
+            let statement = try RawStatement(database, sql)
+            try statement.bind(1, end)
+            try statement.run()
+        }
+        let forgotten = try RawStatement(database, "DELETE FROM readers WHERE seen <= ?")
+        try forgotten.bind(1, oldest)
+        try forgotten.run()
+    }
+}
+#endif

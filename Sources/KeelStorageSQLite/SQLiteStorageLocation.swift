@@ -1,0 +1,56 @@
+#if SQLite
+public import Foundation
+internal import KeelStorage
+
+/// Where a store's file is.
+public struct SQLiteStorageLocation: Sendable, Hashable {
+    private enum Place: Sendable, Hashable {
+        case file(URL)
+        case applicationSupport(String)
+    }
+
+    private let place: Place
+
+    /// A file; its folder is created where it is missing.
+    public static func file(_ url: URL) -> Self { Self(place: .file(url)) }
+
+    /// A file by its path.
+    public static func file(_ path: String) -> Self { .file(URL(fileURLWithPath: path)) }
+
+    /// `Store.sqlite` in a folder of this name in the user's folder for application data:
+    /// `~/Library/Application Support` on Apple's systems, `$XDG_DATA_HOME` or `~/.local/share` on
+    /// Linux.
+    public static func applicationSupport(_ name: String) -> Self {
+        Self(place: .applicationSupport(name))
+    }
+
+    /// A new file in the system's folder for temporary files, a different one each time.
+    ///
+    /// The file is left behind; the system removes it in its own time.
+    public static func temporary() -> Self {
+        let folder = FileManager.default.temporaryDirectory
+        return .file(folder.appending(path: "keel-\(UUID().uuidString)/Store.sqlite"))
+    }
+
+    /// The file's path.
+    func path() throws -> String {
+        switch place {
+        case .file(let url):
+            guard url.isFileURL else {
+                throw StorageError(.invalidArgument, "the location of a store must be a file")
+            }
+            return url.path(percentEncoded: false)
+        case .applicationSupport(let name):
+            guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
+                throw StorageError(
+                    .invalidArgument, "“\(name)” cannot be the name of a folder for a store")
+            }
+            let base = try FileManager.default.url(
+                for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil,
+                create: true)
+            return base.appending(path: name).appending(path: "Store.sqlite")
+                .path(percentEncoded: false)
+        }
+    }
+}
+#endif

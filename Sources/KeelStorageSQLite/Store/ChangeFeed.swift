@@ -1,0 +1,139 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorage
+
+/// Reads one page of changes in one snapshot.
+struct ChangeFeed {
+    private struct Row {
+        var sequence: Int64
+        var collection: Int64
+        var id: String
+        var revision: Int64
+        var isRemoval: Bool
+    }
+
+    private let reader: StoreReader
+    private let state: StoreState
+    private let epoch: UInt64
+    private let limit: Int
+    private let place: ChangePosition.Place
+    /// The collections that are wanted; nil is all.
+    private let scope: Set<Int64>?
+
+    init(_ request: ChangeRequest, reader: StoreReader, state: StoreState, epoch: UInt64) throws {
+        self.reader = reader
+        self.state = state
+        self.epoch = epoch
+        limit = request.limit
+        switch request.scope {
+        case .everything: scope = nil
+        case .collections(let wanted):
+            scope = Set(try wanted.compactMap { try reader.number(of: $0) })
+        }
+        guard let after = request.after else {
+            place = .copy(start: state.sequence, row: 0)
+            return
+        }
+        guard let position = ChangePosition(after), position.epoch == epoch else {
+            throw StorageError(.cursorExpired, "the cursor is not one of this store")
+        }
+        place = position.place
+        let sequence = switch position.place { case .copy(let start, _): start; case .log(let last): last }
+        guard sequence >= state.trimmed, sequence <= state.sequence else {
+            throw StorageError(
+                .cursorExpired, "the change log does not reach back to the cursor")
+        }
+    }
+
+    func page() throws -> ChangePage {
+        switch place {
+        case .copy(let start, let row): try copyPage(after: row, start: start)
+        case .log(let sequence): try logPage(after: sequence)
+        }
+    }
+
+    private func page(
+        _ changes: [ChangePage.Change],
+        next: ChangePosition.Place,
+        isCaughtUp: Bool
+    ) -> ChangePage {
+        ChangePage(
+            changes: changes,
+            next: ChangePosition(epoch: epoch, next).cursor,
+            isCaughtUp: isCaughtUp
+        )
+    }
+
+    /// Brings documents as they are, for a reader that begins from nothing.
+    ///
+    /// What changes while the copy is under way is in the log after its start, so that new rows and
+    /// even reused row numbers do no harm.
+    private func copyPage(after row: Int64, start: Int64) throws -> ChangePage {
+        let statement = try RawStatement(
+            reader.database,
+            "SELECT \(StoreReader.columns) FROM documents d WHERE d.rid > ? ORDER BY d.rid")
+        try statement.bind(1, row)
+        var changes: [ChangePage.Change] = []
+        var last = row
+        var isDone = true
+        try statement.each { row in
+            guard scope?.contains(row.integer(1)) ?? true else { return true }
+            guard changes.count < limit else {
+                isDone = false
+                return false
+            }
+            changes.append(.current(try reader.document(row)))
+            last = row.integer(0)
+            return true
+        }
+        return page(
+            changes,
+            next: isDone ? .log(start) : .copy(start: start, row: last),
+            isCaughtUp: isDone && start == state.sequence
+        )
+    }
+
+    private func logPage(after sequence: Int64) throws -> ChangePage {
+        let (rows, isCaughtUp) = try rows(after: sequence)
+        var latest: [DocumentPath: Int] = [:]
+        let paths = try rows.map { row in
+            DocumentPath(trusted: try reader.path(of: row.collection), id: row.id)
+        }
+        for (position, path) in paths.enumerated() { latest[path] = position }
+        var changes: [ChangePage.Change] = []
+        for (position, row) in rows.enumerated() where latest[paths[position]] == position {
+            let path = paths[position]
+            if let document = try reader.document(at: path, in: row.collection)?.document {
+                changes.append(.current(document))
+            } else if row.isRemoval {
+                changes.append(.removed(path, Revision(number: row.revision)))
+            }
+            // Otherwise a removal follows on a later page.
+        }
+        let next = isCaughtUp ? state.sequence : rows.last?.sequence ?? state.sequence
+        return page(changes, next: .log(next), isCaughtUp: isCaughtUp)
+    }
+
+    private func rows(after sequence: Int64) throws -> (rows: [Row], isCaughtUp: Bool) {
+        let statement = try RawStatement(
+            reader.database,
+            "SELECT seq, cid, id, rev, removed FROM changes WHERE seq > ? ORDER BY seq")
+        try statement.bind(1, sequence)
+        var rows: [Row] = []
+        var isCaughtUp = true
+        try statement.each { row in
+            guard scope?.contains(row.integer(1)) ?? true else { return true }
+            guard rows.count < limit else {
+                isCaughtUp = false
+                return false
+            }
+            rows.append(
+                Row(
+                    sequence: row.integer(0), collection: row.integer(1), id: row.text(2),
+                    revision: row.integer(3), isRemoval: row.integer(4) != 0))
+            return true
+        }
+        return (rows, isCaughtUp)
+    }
+}
+#endif

@@ -1,0 +1,61 @@
+#if SQLite
+internal import KeelStorage
+
+/// What the bytes of a cursor mean: the store's epoch, then a place.
+///
+/// Cursors of one store compare like the places, because a copy comes before the log and numbers
+/// are written with their highest byte first.
+struct ChangePosition {
+    enum Place {
+        /// A copy of all documents: those up to a row are there, the log goes on from `start`.
+        case copy(start: Int64, row: Int64)
+        /// The log up to a sequence.
+        case log(Int64)
+    }
+
+    let epoch: UInt64
+    let place: Place
+
+    init(epoch: UInt64, _ place: Place) {
+        self.epoch = epoch
+        self.place = place
+    }
+
+    init?(_ cursor: ChangeCursor) {
+        let bytes = cursor.bytes
+        guard bytes.count >= 17 else { return nil }
+        epoch = UInt64(bitPattern: Self.number(bytes[..<8]))
+        switch (bytes[8], bytes.count) {
+        case (0, 25): place = .copy(start: Self.number(bytes[9..<17]), row: Self.number(bytes[17...]))
+        case (1, 17): place = .log(Self.number(bytes[9...]))
+        default: return nil
+        }
+    }
+
+    var cursor: ChangeCursor {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(25)
+        Self.append(Int64(bitPattern: epoch), to: &bytes)
+        switch place {
+        case .copy(let start, let row):
+            bytes.append(0)
+            Self.append(start, to: &bytes)
+            Self.append(row, to: &bytes)
+        case .log(let sequence):
+            bytes.append(1)
+            Self.append(sequence, to: &bytes)
+        }
+        return ChangeCursor(bytes: bytes)
+    }
+
+    private static func append(_ number: Int64, to bytes: inout [UInt8]) {
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: number >> Int64(shift)))
+        }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
+        bytes.reduce(0) { $0 << 8 | Int64($1) }
+    }
+}
+#endif

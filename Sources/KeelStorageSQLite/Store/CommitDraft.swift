@@ -1,0 +1,83 @@
+#if SQLite
+internal import KeelStorage
+
+/// What a batch would do, worked out before anything is written.
+struct CommitDraft {
+    /// A document as the file has it.
+    struct Stored {
+        var collection: Int64?
+        var row: Int64?
+        var document: Document?
+    }
+
+    /// What becomes of one document, however many writes concern it.
+    struct Change {
+        let path: DocumentPath
+        let stored: Stored
+        /// The document after the writes so far; nil if it is missing.
+        var document: Document?
+        /// The sequence of the last write that had an effect; nil if none had.
+        var sequence: Int64?
+        /// The revision that goes into the log.
+        var revision = Revision(number: 0)
+    }
+
+    let time: Timestamp
+    private(set) var changes: [Change] = []
+    /// How many writes had an effect, and so how many sequences the batch takes.
+    private(set) var changeCount = 0
+    private var positions: [DocumentPath: Int] = [:]
+    private var outcomes: [CommitReceipt.WriteOutcome] = []
+    /// What revisions of missing documents must exceed.
+    private let floor: Int64
+
+    init(time: Timestamp, floor: Int64) {
+        self.time = time
+        self.floor = floor
+    }
+
+    /// Works out one more write.
+    mutating func add(_ write: DocumentWrite, load: (DocumentPath) throws -> Stored) throws {
+        let position = try position(of: write.path, load: load)
+        let current = changes[position].document
+        let sequence = time.microseconds + Int64(changeCount)
+        let commit = StorageEvaluator.Commit(
+            time: time, revision: current == nil ? max(sequence, floor + 1) : sequence)
+        let (effect, outcome) = try StorageEvaluator.apply(write, to: current, at: commit)
+        outcomes.append(outcome)
+        switch effect {
+        case .none: return
+        case .store(let document):
+            changes[position].document = document
+            changes[position].revision = document.revision
+        case .remove(let revision):
+            changes[position].document = nil
+            changes[position].revision = revision
+        }
+        changes[position].sequence = sequence
+        changeCount += 1
+    }
+
+    private mutating func position(
+        of path: DocumentPath,
+        load: (DocumentPath) throws -> Stored
+    ) throws -> Int {
+        if let known = positions[path] { return known }
+        let stored = try load(path)
+        changes.append(Change(path: path, stored: stored, document: stored.document))
+        positions[path] = changes.count - 1
+        return changes.count - 1
+    }
+
+    /// One outcome a write, each with the revision that its document has after the whole batch.
+    func outcomes(of writes: [DocumentWrite]) -> [CommitReceipt.WriteOutcome] {
+        guard changes.count < writes.count else { return outcomes }
+        var settled = outcomes
+        for (number, write) in writes.enumerated() {
+            guard let position = positions[write.path] else { continue }
+            settled[number].revision = changes[position].document?.revision
+        }
+        return settled
+    }
+}
+#endif

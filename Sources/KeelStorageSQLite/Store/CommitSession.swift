@@ -1,0 +1,226 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorage
+
+/// The work of one write transaction: one batch after the other.
+///
+/// Each batch is worked out in memory before its first row is written. A batch that fails has
+/// therefore written nothing, and no savepoint is needed; an error of the database itself undoes
+/// the whole transaction.
+struct CommitSession {
+    let database: Database
+    let reader: StoreReader
+    let catalog: StoreCatalog
+    let epoch: UInt64
+    let now: @Sendable () -> Timestamp
+
+    var state: StoreState
+    let indexes: IndexSet
+    /// Collections that this transaction has numbered; others learn of them after the commit.
+    private(set) var numbered: [CollectionPath: Int64] = [:]
+    /// How many changes have been written.
+    private(set) var changeCount = 0
+    private var coverage: [Int64: [StoredIndex]] = [:]
+    private let initialFloor: Int64
+
+    init(
+        _ database: Database,
+        reader: StoreReader,
+        epoch: UInt64,
+        now: @escaping @Sendable () -> Timestamp
+    ) throws {
+        self.database = database
+        self.reader = reader
+        catalog = reader.catalog
+        self.epoch = epoch
+        self.now = now
+        state = try StoreState(database)
+        initialFloor = state.floor
+        indexes = try reader.indexes(state.generation)
+    }
+
+    // MARK: Batches
+
+    /// Applies a batch whole, or not at all.
+    ///
+    /// - Throws: An error that undoes the whole transaction; a refused batch is a result.
+    mutating func apply(_ batch: WriteBatch) throws -> Result<CommitReceipt, StorageError> {
+        let draft: CommitDraft
+        do {
+            if let id = batch.id, let receipt = try receipt(ofBatch: id) { return .success(receipt) }
+            draft = try plan(batch)
+        } catch let error as StorageError {
+            return .failure(error.during("commit"))
+        }
+        for change in draft.changes where change.sequence != nil { try store(change) }
+        if draft.changeCount > 0 {
+            state.sequence = draft.time.microseconds + Int64(draft.changeCount) - 1
+        }
+        let receipt = CommitReceipt(
+            batchID: batch.id,
+            stage: .accepted,
+            commitTime: draft.time,
+            outcomes: draft.outcomes(of: batch.writes),
+            position: ChangePosition(epoch: epoch, .log(state.sequence)).cursor
+        )
+        if batch.id != nil { try keep(receipt) }
+        return .success(receipt)
+    }
+
+    /// Works a batch out; nothing is written yet.
+    private func plan(_ batch: WriteBatch) throws -> CommitDraft {
+        if let reads = batch.reads { try check(reads) }
+        var draft = CommitDraft(
+            time: max(now(), Timestamp(microseconds: state.sequence + 1)), floor: state.floor)
+        for write in batch.writes { try draft.add(write, load: load) }
+        return draft
+    }
+
+    private func check(_ reads: TransactionReads) throws {
+        let (reader, indexes) = (reader, indexes)
+        try StorageEvaluator.check(
+            reads,
+            current: { path throws(StorageError) in
+                try StorageError.mapping { try reader.document(at: path) }
+            },
+            found: { query throws(StorageError) in
+                try StorageError.mapping {
+                    var execution = QueryExecution(query, reader: reader, indexes: indexes)
+                    return try execution.documents().documents
+                }
+            }
+        )
+    }
+
+    // MARK: Documents
+
+    private func load(_ path: DocumentPath) throws -> CommitDraft.Stored {
+        guard let number = try numbered[path.collection] ?? reader.number(of: path.collection) else {
+            return CommitDraft.Stored()
+        }
+        let found = try reader.document(at: path, in: number)
+        return CommitDraft.Stored(collection: number, row: found?.row, document: found?.document)
+    }
+
+    private mutating func store(_ change: CommitDraft.Change) throws {
+        guard let sequence = change.sequence else { return }
+        let collection = try change.stored.collection ?? number(change.path.collection)
+        let before = change.stored.document
+        var row = change.stored.row
+        if let document = change.document {
+            row = try write(document, row: row, collection: collection)
+        } else if let row {
+            try delete(row)
+            if change.revision.number > sequence { state.floor = max(state.floor, change.revision.number) }
+        }
+        if let row {
+            let writer = IndexWriter(
+                database: database, sealing: reader.sealing, path: change.path,
+                collection: collection, row: row)
+            for index in covering(collection, change.path.collection) {
+                try writer.replace(before?.body, by: change.document?.body, in: index)
+            }
+        }
+        try log(change, sequence, collection)
+        changeCount += 1
+    }
+
+    private func write(_ document: Document, row: Int64?, collection: Int64) throws -> Int64 {
+        let body = try reader.sealing.seal(document.body, of: document.path)
+        let statement: RawStatement
+        if let row {
+            statement = try RawStatement(
+                database,
+                """
+                UPDATE documents SET rev = ?1, created = ?2, updated = ?3, pending = ?4, body = ?5
+                WHERE rid = ?6
+                """)
+            try statement.bind(6, row)
+        } else {
+            statement = try RawStatement(
+                database,
+                """
+                INSERT INTO documents(rev, created, updated, pending, body, cid, id)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                """)
+            try statement.bind(6, collection)
+            try statement.bind(7, document.id)
+        }
+        try statement.bind(1, document.revision.number)
+        try statement.bind(2, document.createTime.microseconds)
+        try statement.bind(3, document.updateTime.microseconds)
+        try statement.bind(4, document.hasPendingWrites ? 1 : 0)
+        try statement.bind(5, body)
+        try statement.run()
+        return row ?? database.lastInsertedRowID
+    }
+
+    private func delete(_ row: Int64) throws {
+        let statement = try RawStatement(database, "DELETE FROM documents WHERE rid = ?")
+        try statement.bind(1, row)
+        try statement.run()
+    }
+
+    private func log(_ change: CommitDraft.Change, _ sequence: Int64, _ collection: Int64) throws {
+        let statement = try RawStatement(
+            database, "INSERT INTO changes(seq, cid, id, rev, removed) VALUES (?, ?, ?, ?, ?)")
+        try statement.bind(1, sequence)
+        try statement.bind(2, collection)
+        try statement.bind(3, change.path.id)
+        try statement.bind(4, change.revision.number)
+        try statement.bind(5, change.document == nil ? 1 : 0)
+        try statement.run()
+    }
+
+    // MARK: Collections and indexes
+
+    private mutating func number(_ path: CollectionPath) throws -> Int64 {
+        if let known = try numbered[path] ?? reader.number(of: path) { return known }
+        let statement = try RawStatement(
+            database, "INSERT INTO collections(path, name) VALUES (?, ?)")
+        try statement.bind(1, path.string)
+        try statement.bind(2, path.name)
+        try statement.run()
+        let number = database.lastInsertedRowID
+        numbered[path] = number
+        return number
+    }
+
+    private mutating func covering(_ number: Int64, _ path: CollectionPath) -> [StoredIndex] {
+        if let known = coverage[number] { return known }
+        let found = indexes.covering(path.name)
+        coverage[number] = found
+        return found
+    }
+
+    // MARK: Receipts and state
+
+    private func receipt(ofBatch id: String) throws -> CommitReceipt? {
+        let statement = try RawStatement(database, "SELECT receipt FROM receipts WHERE id = ?")
+        try statement.bind(1, id)
+        return try statement.first { row in
+            let bytes = try reader.sealing.open(row.bytes(0), as: "receipt/\(id)")
+            return try StoredReceipt.decoded(bytes, id: id, epoch: epoch)
+        }
+    }
+
+    private func keep(_ receipt: CommitReceipt) throws {
+        guard let id = receipt.batchID else { return }
+        let bytes = StoredReceipt.encoded(receipt, sequence: state.sequence)
+        let statement = try RawStatement(
+            database, "INSERT INTO receipts(id, time, receipt) VALUES (?, ?, ?)")
+        try statement.bind(1, id)
+        try statement.bind(2, receipt.commitTime.microseconds)
+        try statement.bind(3, try reader.sealing.seal(bytes, as: "receipt/\(id)"))
+        try statement.run()
+    }
+
+    /// Writes what has to be written once a transaction.
+    func finish() throws {
+        guard state.floor != initialFloor else { return }
+        let statement = try RawStatement(database, "UPDATE state SET floor = ?")
+        try statement.bind(1, state.floor)
+        try statement.run()
+    }
+}
+#endif

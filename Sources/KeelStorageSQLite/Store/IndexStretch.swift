@@ -1,0 +1,120 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorage
+
+/// A stretch of the entries of one index.
+struct IndexStretch {
+    private let index: Int64
+    private let collection: Int64
+    private let first: [UInt8]
+    private let firstBehind: [UInt8]?
+    private let isBackward: Bool
+    /// Whether the stretch can hold documents outside of the query's scope.
+    let needsScopeCheck: Bool
+
+    /// Finds the stretch that a scan names; nil if nothing can be in it.
+    init?(
+        _ scan: QueryPlanner.Scan,
+        of prepared: PreparedQuery,
+        _ reader: StoreReader,
+        _ indexes: IndexSet
+    ) throws {
+        guard !scan.range.isEmpty, let stored = indexes.stored(scan.index) else { return nil }
+        index = stored.number
+        switch prepared.query.scope {
+        case .collection(let path):
+            guard let number = try reader.number(of: path) else { return nil }
+            collection = number
+            needsScopeCheck = false
+        case .group(_, let ancestor):
+            collection = 0
+            needsScopeCheck = ancestor != nil
+        }
+        var range = scan.range
+        if scan.index.isEqualityOnly {
+            range = try range.replacingPrefix(of: scan.fixedLength) { prefix in
+                try reader.sealing.fingerprint(prefix, in: stored.definition)
+            }
+        }
+        first = range.first
+        firstBehind = range.firstBehind
+        isBackward = scan.isBackward
+    }
+
+    /// The statement that reads the stretch, ready to run.
+    func statement(
+        selecting columns: String,
+        joiningDocuments: Bool,
+        in database: Database
+    ) throws -> RawStatement {
+        // Without CROSS, SQLite might begin with the documents.
+        let join = joiningDocuments ? "CROSS JOIN documents d ON d.rid = e.rid" : ""
+        let end = firstBehind == nil ? "" : "AND e.key < ?4"
+        let order = joiningDocuments ? "ORDER BY e.key \(isBackward ? "DESC" : "ASC")" : ""
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT \(columns) FROM entries e \(join)
+            WHERE e.ix = ?1 AND e.cid = ?2 AND e.key >= ?3 \(end) \(order)
+            """)
+        try statement.bind(1, index)
+        try statement.bind(2, collection)
+        try statement.bind(3, first)
+        if let firstBehind { try statement.bind(4, firstBehind) }
+        return statement
+    }
+}
+
+extension KeyRange {
+    /// The range with the first bytes of its keys replaced.
+    fileprivate func replacingPrefix(
+        of length: Int,
+        by replacement: ([UInt8]) throws -> [UInt8]
+    ) throws -> KeyRange {
+        guard let bytes = (lower ?? upper)?.bytes, bytes.count >= length else { return self }
+        let prefix = try replacement(Array(bytes.prefix(length)))
+        func replaced(_ cut: Cut?) -> Cut? {
+            cut.map { cut in
+                let bytes = prefix + cut.bytes.dropFirst(length)
+                return cut.isAfter ? .after(bytes) : .before(bytes)
+            }
+        }
+        return KeyRange(from: replaced(lower), to: replaced(upper))
+    }
+}
+
+/// A stretch of a collection in the order of its ids.
+struct IdentifierStretch {
+    private let lower: String?
+    private let upper: String?
+    private let isBackward: Bool
+
+    init(_ prepared: PreparedQuery, of collection: CollectionPath, isBackward: Bool) {
+        // The ends are taken as inclusive; each document's place is checked anyway.
+        func id(_ bound: DocumentQuery.Bound?) -> String? {
+            guard case .reference(let path)? = bound?.values.first, path.collection == collection
+            else { return nil }
+            return path.id
+        }
+        let start = id(prepared.query.start)
+        let end = id(prepared.query.end)
+        // Start and end are named in the direction of the query, which a last-limit reverses.
+        (lower, upper) = isBackward != prepared.isReversed ? (end, start) : (start, end)
+        self.isBackward = isBackward
+    }
+
+    func statement(in database: Database, collection: Int64) throws -> RawStatement {
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ?1
+            \(lower == nil ? "" : "AND d.id >= ?2") \(upper == nil ? "" : "AND d.id <= ?3")
+            ORDER BY d.id \(isBackward ? "DESC" : "ASC")
+            """)
+        try statement.bind(1, collection)
+        if let lower { try statement.bind(2, lower) }
+        if let upper { try statement.bind(3, upper) }
+        return statement
+    }
+}
+#endif

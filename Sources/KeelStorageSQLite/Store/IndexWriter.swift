@@ -1,0 +1,65 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorage
+
+/// Keeps the index entries of one document in step with its body.
+struct IndexWriter {
+    let database: Database
+    let sealing: BodySealing
+    let path: DocumentPath
+    let collection: Int64
+    let row: Int64
+
+    /// Writes only the entries that differ between two bodies.
+    func replace(
+        _ before: DocumentBody?,
+        by after: DocumentBody?,
+        in index: StoredIndex
+    ) throws {
+        guard case .fields = index.kind else {
+            try replaceTexts(before, by: after, in: index)
+            return
+        }
+        let old = before.map(index.keys) ?? []
+        let new = after.map(index.keys) ?? []
+        if old == new { return }
+        for key in old where !new.contains(key) {
+            try run("DELETE FROM entries WHERE ix = ? AND cid = ? AND key = ? AND rid = ?", key, index)
+        }
+        // While an index is being built, its entries may be there already.
+        for key in new where !old.contains(key) {
+            try run("INSERT OR IGNORE INTO entries(ix, cid, key, rid) VALUES (?, ?, ?, ?)", key, index)
+        }
+    }
+
+    private func replaceTexts(
+        _ before: DocumentBody?,
+        by after: DocumentBody?,
+        in index: StoredIndex
+    ) throws {
+        if let before, let after, index.texts(of: before) == index.texts(of: after) { return }
+        if before != nil { try index.deleteTexts(row: row, in: database) }
+        if let after { try index.insertTexts(of: after, row: row, in: database) }
+    }
+
+    /// The key of an entry, as the file holds it.
+    func entryKey(_ key: [UInt8], in index: StoredIndex) throws -> [UInt8] {
+        guard case .fields(let definition) = index.kind else { return key }
+        var entry = definition.isEqualityOnly
+            ? try sealing.fingerprint(key, in: index.definition) : key
+        let start = entry.count
+        IndexKey.append(path: path, to: &entry)
+        if definition.pathDirection == .descending { IndexKey.complement(&entry, from: start) }
+        return entry
+    }
+
+    private func run(_ sql: String, _ key: [UInt8], _ index: StoredIndex) throws {
+        let statement = try RawStatement(database, sql)
+        try statement.bind(1, index.number)
+        try statement.bind(2, index.entryCollection(collection))
+        try statement.bind(3, try entryKey(key, in: index))
+        try statement.bind(4, row)
+        try statement.run()
+    }
+}
+#endif

@@ -1,0 +1,62 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorage
+
+extension QueryExecution {
+    /// Values computed over the query's documents.
+    ///
+    /// A count looks at index entries alone where these are provably the query's documents and no
+    /// others; everything else looks at the documents.
+    mutating func values(
+        of aggregations: [Aggregation],
+        isStrict: Bool
+    ) throws -> (values: [DocumentValue], plan: QueryPlan) {
+        var aggregator = Aggregator(aggregations)
+        let onlyCounts = aggregations.allSatisfy { $0.field == nil }
+        if onlyCounts, let (count, plan) = try countedEntries() {
+            aggregator.add(count: cut(count))
+            return (aggregator.values, plan)
+        }
+        let (documents, plan) = try documents(isStrict: isStrict)
+        for document in documents { aggregator.add(document) }
+        return (aggregator.values, plan)
+    }
+
+    /// How many of the documents are left after offset and limit.
+    private func cut(_ count: Int) -> Int {
+        min(max(0, count - prepared.query.offset), prepared.limit ?? .max)
+    }
+
+    private func countedEntries() throws -> (count: Int, plan: QueryPlan)? {
+        guard prepared.query.search == nil else { return nil }
+        let statement: RawStatement
+        let access: QueryPlan.Access
+        switch indexes.planner.access(for: prepared) {
+        case .index(let scans):
+            guard scans.count == 1, let scan = scans.first, scan.isExact else { return nil }
+            access = .index(scan.index.name)
+            guard let stretch = try IndexStretch(scan, of: prepared, reader, indexes) else {
+                return (0, QueryPlan(access: access))
+            }
+            guard !stretch.needsScopeCheck else { return nil }
+            statement = try stretch.statement(
+                selecting: "count(*)", joiningDocuments: false, in: reader.database)
+        case .identifiers:
+            guard case .collection(let path) = prepared.query.scope, prepared.orders.count == 1,
+                prepared.lower == nil, prepared.upper == nil
+            else { return nil }
+            access = .identifiers
+            guard let number = try reader.number(of: path) else {
+                return (0, QueryPlan(access: access))
+            }
+            statement = try RawStatement(
+                reader.database, "SELECT count(*) FROM documents WHERE cid = ?")
+            try statement.bind(1, number)
+        case .scan:
+            return nil
+        }
+        let count = try statement.first { Int($0.integer(0)) } ?? 0
+        return (count, QueryPlan(access: access, examined: count))
+    }
+}
+#endif

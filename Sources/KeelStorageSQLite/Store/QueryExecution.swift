@@ -1,0 +1,147 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorage
+
+/// Answers one query in one snapshot.
+struct QueryExecution {
+    let reader: StoreReader
+    let indexes: IndexSet
+    let prepared: PreparedQuery
+
+    /// The documents looked at so far.
+    var examined = 0
+    private var found: [(key: [UInt8], document: Document)] = []
+
+    init(_ query: DocumentQuery, reader: StoreReader, indexes: IndexSet) {
+        self.reader = reader
+        self.indexes = indexes
+        prepared = PreparedQuery(query)
+    }
+
+    /// The query's documents, and how they were found.
+    mutating func documents(isStrict: Bool = false) throws -> (documents: [Document], plan: QueryPlan) {
+        let access = indexes.planner.access(for: prepared)
+        if let search = prepared.query.search {
+            let filter = try SearchFilter(
+                search, in: prepared.query.scope, among: indexes.searches)
+            try self.search(filter)
+            return (sorted, plan(.search(filter.definition.name)))
+        }
+        switch access {
+        case .index(let scans):
+            // An alternative that finds nothing by itself still names an index.
+            let name = scans.first?.index.name ?? ""
+            guard scans.count == 1, let only = scans.first else {
+                return (try merged(scans), plan(.index(name)))
+            }
+            try read(only)
+            return (inOrder, plan(.index(name)))
+        case .identifiers(let isBackward):
+            try readIdentifiers(isBackward: isBackward)
+            return (inOrder, plan(.identifiers))
+        case .scan(let suggestion):
+            let plan = QueryPlan(access: .scan, suggestion: suggestion)
+            if isStrict { throw StorageError.indexRequired(by: plan, for: prepared.query) }
+            try readEverything()
+            return (sorted, QueryPlan(access: .scan, examined: examined, suggestion: suggestion))
+        }
+    }
+
+    private func plan(_ access: QueryPlan.Access) -> QueryPlan {
+        QueryPlan(access: access, examined: examined)
+    }
+
+    /// What was found, when it came in the order of the result.
+    private var inOrder: [Document] { prepared.cut(found.map(\.document)) }
+
+    private var sorted: [Document] { prepared.result(of: found) }
+
+    // MARK: Ways to the documents
+
+    /// Reads a stretch of an index until the window is full.
+    private mutating func read(_ scan: QueryPlanner.Scan) throws {
+        guard prepared.window != 0, let stretch = try IndexStretch(scan, of: prepared, reader, indexes)
+        else { return }
+        let checksScope = stretch.needsScopeCheck
+        let statement = try stretch.statement(
+            selecting: StoreReader.columns, joiningDocuments: true, in: reader.database)
+        try statement.each { row in
+            examined += 1
+            let document = try reader.document(row)
+            if checksScope, !prepared.covers(document.path.collection) { return true }
+            return take(document)
+        }
+    }
+
+    /// Reads several stretches, each up to the window, and puts their documents into one order.
+    private mutating func merged(_ scans: [QueryPlanner.Scan]) throws -> [Document] {
+        var all: [DocumentPath: (key: [UInt8], document: Document)] = [:]
+        for scan in scans {
+            found.removeAll(keepingCapacity: true)
+            try read(scan)
+            for place in found { all[place.document.path] = place }
+        }
+        return prepared.result(of: Array(all.values))
+    }
+
+    private mutating func readIdentifiers(isBackward: Bool) throws {
+        guard prepared.window != 0, case .collection(let path) = prepared.query.scope,
+            let number = try reader.number(of: path)
+        else { return }
+        let stretch = IdentifierStretch(prepared, of: path, isBackward: isBackward)
+        let statement = try stretch.statement(in: reader.database, collection: number)
+        try statement.each { row in
+            examined += 1
+            return take(try reader.document(row))
+        }
+    }
+
+    private mutating func readEverything() throws {
+        guard prepared.window != 0 else { return }
+        for collection in try reader.collections(of: prepared) {
+            let statement = try RawStatement(
+                reader.database,
+                "SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ?")
+            try statement.bind(1, collection.number)
+            try statement.each { row in
+                examined += 1
+                takeUnordered(try reader.document(row))
+                return true
+            }
+        }
+    }
+
+    private mutating func search(_ filter: SearchFilter) throws {
+        guard let index = indexes.stored(filter.definition), prepared.window != 0 else { return }
+        for collection in try reader.collections(of: prepared) {
+            let statement = try index.searchStatement(filter, in: reader.database)
+            try statement.bind(2, collection.number)
+            try statement.each { row in
+                examined += 1
+                takeUnordered(try reader.document(row))
+                return true
+            }
+        }
+    }
+
+    // MARK: Taking documents
+
+    /// Takes a document that comes in the order of the result.
+    ///
+    /// - Returns: Whether more are wanted.
+    private mutating func take(_ document: Document) -> Bool {
+        guard let key = prepared.place(of: document) else { return true }
+        found.append((key, document))
+        return prepared.window.map { found.count < $0 } ?? true
+    }
+
+    private mutating func takeUnordered(_ document: Document) {
+        guard let key = prepared.place(of: document) else { return }
+        found.append((key, document))
+        // A large collection must not be kept in memory for the sake of its first few documents.
+        guard let window = prepared.window, found.count > 2 * window + 1_000 else { return }
+        found.sort { $0.key.lexicographicallyPrecedes($1.key) }
+        found.removeLast(found.count - window)
+    }
+}
+#endif

@@ -1,0 +1,130 @@
+#if SQLite
+internal import GRDB
+
+/// The tables of a store's file.
+///
+/// - `meta`: what concerns the whole file: its epoch, and the proof of the sealing key.
+/// - `state`: one row of numbers that every commit reads.
+/// - `collections`: numbers for the paths of collections, never changed and never given away again.
+/// - `documents`: the documents.
+/// - `indexes`: the definitions that every writer maintains, whichever process declared them.
+/// - `entries`: the indexes' keys. Group indexes use collection 0.
+/// - `changes`: the change log.
+/// - `receipts`: the receipts of batches that carry an id.
+/// - `readers`: how far the registered readers of the change log have come.
+/// - `search_1`, …: a full-text table for each search definition, numbered like its index.
+enum StoreFormat {
+    /// The version of these tables, kept in `user_version`.
+    static let version: Int64 = 1
+
+    /// Marks the file as a Keel store, kept in `application_id`: “KEEL” in ASCII.
+    static let applicationID: Int64 = 0x4B45_454C
+
+    static let tables = """
+        CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
+        CREATE TABLE state(
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            generation INTEGER NOT NULL,
+            floor INTEGER NOT NULL,
+            trimmed INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE collections(
+            cid INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX collections_by_name ON collections(name);
+        CREATE TABLE documents(
+            rid INTEGER PRIMARY KEY,
+            cid INTEGER NOT NULL,
+            id TEXT NOT NULL,
+            rev INTEGER NOT NULL,
+            created INTEGER NOT NULL,
+            updated INTEGER NOT NULL,
+            pending INTEGER NOT NULL,
+            body BLOB NOT NULL,
+            UNIQUE(cid, id)
+        ) STRICT;
+        CREATE TABLE indexes(
+            ix INTEGER PRIMARY KEY,
+            name TEXT NOT NULL,
+            definition BLOB NOT NULL UNIQUE,
+            built INTEGER
+        ) STRICT;
+        CREATE TABLE entries(
+            ix INTEGER NOT NULL,
+            cid INTEGER NOT NULL,
+            key BLOB NOT NULL,
+            rid INTEGER NOT NULL,
+            PRIMARY KEY(ix, cid, key, rid)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE changes(
+            seq INTEGER PRIMARY KEY,
+            cid INTEGER NOT NULL,
+            id TEXT NOT NULL,
+            rev INTEGER NOT NULL,
+            removed INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE receipts(
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            time INTEGER NOT NULL,
+            receipt BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE readers(
+            name TEXT PRIMARY KEY, seq INTEGER NOT NULL, seen INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO state VALUES (1, 0, 0, 0);
+        """
+
+    /// Creates the tables in an empty file, inside of a transaction.
+    static func create(in database: Database, epoch: [UInt8], proof: [UInt8]?) throws {
+        try database.execute(sql: tables)
+        try setMeta("epoch", epoch, in: database)
+        if let proof { try setMeta("seal", proof, in: database) }
+        try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+        try database.execute(sql: "PRAGMA user_version = \(version)")
+    }
+
+    static func meta(_ key: String, in database: Database) throws -> [UInt8]? {
+        let statement = try RawStatement(database, "SELECT value FROM meta WHERE key = ?")
+        try statement.bind(1, key)
+        return try statement.first { $0.bytes(0) }
+    }
+
+    static func setMeta(_ key: String, _ value: [UInt8], in database: Database) throws {
+        let statement = try RawStatement(database, "INSERT OR REPLACE INTO meta VALUES (?, ?)")
+        try statement.bind(1, key)
+        try statement.bind(2, value)
+        try statement.run()
+    }
+}
+
+/// The numbers that every commit and every snapshot of several reads begins with.
+struct StoreState {
+    /// Counts the changes to the set of indexes, so that a cached set can be told to be old.
+    var generation: Int64
+    /// The highest revision of a removed document that lies beyond the log's sequence.
+    var floor: Int64
+    /// The highest sequence that the log no longer has.
+    var trimmed: Int64
+    /// The sequence of the last change.
+    var sequence: Int64
+
+    init(_ database: Database) throws {
+        let statement = try RawStatement(
+            database,
+            "SELECT generation, floor, trimmed, (SELECT max(seq) FROM changes) FROM state")
+        let row = try statement.first { row in
+            (row.integer(0), row.integer(1), row.integer(2), row.integer(3))
+        }
+        guard let row else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no state")
+        }
+        (generation, floor, trimmed, sequence) = row
+    }
+
+    /// The sequence of the last change alone.
+    static func sequence(in database: Database) throws -> Int64 {
+        try RawStatement(database, "SELECT max(seq) FROM changes").first { $0.integer(0) } ?? 0
+    }
+}
+#endif

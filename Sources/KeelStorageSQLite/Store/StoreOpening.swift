@@ -1,0 +1,169 @@
+#if SQLite
+internal import Foundation
+internal import GRDB
+internal import KeelCore
+internal import KeelStorage
+
+/// The steps from a location to an open store.
+struct StoreOpening {
+    let location: SQLiteStorageLocation
+    let configuration: SQLiteStorageAdapter.Configuration
+
+    private static let proof = Array("a Keel store".utf8)
+    private static let proofContext = "keel/proof"
+
+    func open() throws -> (pool: DatabasePool, path: String, epoch: UInt64) {
+        let path = try location.path()
+        if configuration.isReadOnly {
+            guard FileManager.default.fileExists(atPath: path) else {
+                throw StorageError(.unavailable, "there is no store at “\(path)”", resource: path)
+            }
+        } else {
+            try createFolder(of: path)
+        }
+        // Waiting is done here and not by SQLite, so that calls on the open store can wait without
+        // blocking a thread.
+        let end = Date(timeIntervalSinceNow: configuration.busyTimeout.seconds)
+        while true {
+            do {
+                let (pool, epoch) = try attempt(path)
+                return (pool, path, epoch)
+            } catch let error as DatabaseError where error.isBusy && Date() < end {
+                Thread.sleep(forTimeInterval: 0.01)
+            } catch let error as StorageError {
+                throw error.during("open", on: path)
+            } catch {
+                throw StorageError(mapping: error).during("open", on: path)
+            }
+        }
+    }
+
+    private func createFolder(of path: String) throws {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            throw StorageError(
+                .readOnly, "the folder of the store cannot be created", operation: "open",
+                resource: path, cause: error)
+        }
+    }
+
+    private func attempt(_ path: String) throws -> (DatabasePool, UInt64) {
+        if try needsCreation(path), !configuration.isReadOnly { try create(path) }
+        let pool = try DatabasePool(path: path, configuration: settings)
+        let epoch = try pool.unsafeRead { database in try checkedEpoch(of: database) }
+        if configuration.durability == .power, !configuration.isReadOnly {
+            // GRDB sets NORMAL when it turns the log on.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        }
+        return (pool, epoch)
+    }
+
+    private var settings: GRDB.Configuration {
+        var settings = GRDB.Configuration()
+        settings.readonly = configuration.isReadOnly
+        settings.busyMode = .timeout(0.005)
+        settings.maximumReaderCount = max(1, configuration.readerCount)
+        settings.foreignKeysEnabled = false
+        settings.label = "keel.storage"
+        settings.prepareDatabase { [mostPages = configuration.mostPages] database in
+            // GRDB lets readers wait ten seconds, with a blocked thread.
+            try database.execute(sql: "PRAGMA busy_timeout = 5")
+            guard let mostPages else { return }
+            try database.execute(sql: "PRAGMA max_page_count = \(mostPages)")
+        }
+        return settings
+    }
+
+    // MARK: Creation
+
+    /// Looks at the file's header before SQLite may touch a file that is not Keel's.
+    ///
+    /// The two numbers are at fixed places: https://sqlite.org/fileformat2.html#the_database_header
+    private func needsCreation(_ path: String) throws -> Bool {
+        guard let file = FileHandle(forReadingAtPath: path) else { return true }
+        defer { try? file.close() }
+        let header = [UInt8](try file.read(upToCount: 100) ?? Data())
+        // A creation that was interrupted leaves a journal, which only SQLite can undo.
+        if header.isEmpty || FileManager.default.fileExists(atPath: path + "-journal") { return true }
+        guard header.count == 100, header.starts(with: Array("SQLite format 3\0".utf8)) else {
+            throw StorageError(.corrupted, "the file is not an SQLite database")
+        }
+        func number(at offset: Int) -> Int64 {
+            header[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) }
+        }
+        guard number(at: 68) == StoreFormat.applicationID else { throw Self.foreign }
+        try check(version: number(at: 60))
+        return false
+    }
+
+    private func create(_ path: String) throws {
+        // A connection of its own, without the write-ahead log: the header is then in the file
+        // itself as soon as the store exists.
+        let queue = try DatabaseQueue(path: path, configuration: settings)
+        defer { try? queue.close() }
+        let epoch = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
+        let proof = try configuration.sealing?.seal(
+            Self.proof, context: Array(Self.proofContext.utf8))
+        try queue.inTransaction(.exclusive) { database in
+            let id = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+            if id == StoreFormat.applicationID { return .rollback }
+            let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+            guard id == 0, tables == 0 else { throw Self.foreign }
+            try StoreFormat.create(in: database, epoch: epoch, proof: proof)
+            return .commit
+        }
+    }
+
+    // MARK: Checks
+
+    private func checkedEpoch(of database: Database) throws -> UInt64 {
+        try check(version: try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0)
+        guard let epoch = try StoreFormat.meta("epoch", in: database), epoch.count == 8 else {
+            throw Self.foreign
+        }
+        try check(proof: try StoreFormat.meta("seal", in: database))
+        return epoch.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private func check(version: Int64) throws(StorageError) {
+        guard version > StoreFormat.version else { return }
+        throw StorageError(
+            .schemaTooNew,
+            "the store has format \(version); this version of Keel reads up to \(StoreFormat.version)"
+        )
+    }
+
+    private func check(proof: [UInt8]?) throws(StorageError) {
+        switch (proof, configuration.sealing) {
+        case (nil, nil): return
+        case (nil, _?):
+            throw StorageError(
+                .permissionDenied,
+                "the store is not encrypted; copy it into a new one to encrypt it")
+        case (_?, nil):
+            throw StorageError(
+                .permissionDenied, "the store is encrypted; set the configuration’s sealing")
+        case (let proof?, let sealing?):
+            let opened = try? sealing.open(proof, context: Array(Self.proofContext.utf8))
+            guard opened != Self.proof else { return }
+            throw StorageError(.permissionDenied, "the store is encrypted with another key")
+        }
+    }
+
+    private static var foreign: StorageError {
+        StorageError(.corrupted, "the file is an SQLite database but no Keel store")
+    }
+}
+
+extension Duration {
+    var seconds: Double { self / .seconds(1) }
+
+    var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return Int64(
+            clamping: Int128(seconds) * 1_000_000 + Int128(attoseconds / 1_000_000_000_000))
+    }
+}
+#endif

@@ -1,0 +1,152 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorage
+
+/// Reads documents on one connection.
+struct StoreReader {
+    let database: Database
+    let catalog: StoreCatalog
+    let sealing: BodySealing
+    /// Whether what is found may be remembered; not while a transaction could still be undone.
+    let remembers: Bool
+
+    /// The columns of a document, in the order that ``document(in:_:)`` reads them.
+    static let columns =
+        "d.rid, d.cid, d.id, d.rev, d.created, d.updated, d.pending, d.body"
+
+    // MARK: Collections
+
+    /// The number of a collection, nil if no document was ever in it.
+    func number(of collection: CollectionPath) throws -> Int64? {
+        if let number = catalog.number(of: collection) { return number }
+        let statement = try RawStatement(database, "SELECT cid FROM collections WHERE path = ?")
+        try statement.bind(1, collection.string)
+        let number = try statement.first { $0.integer(0) }
+        if let number, remembers { catalog.remember(collection, as: number) }
+        return number
+    }
+
+    /// The path of a collection.
+    func path(of number: Int64) throws -> CollectionPath {
+        if let path = catalog.path(of: number) { return path }
+        let statement = try RawStatement(database, "SELECT path FROM collections WHERE cid = ?")
+        try statement.bind(1, number)
+        guard let string = try statement.first({ $0.text(0) }) else {
+            throw StorageError(.corrupted, "a document’s collection is missing from the store")
+        }
+        let path = CollectionPath(trusted: string)
+        if remembers { catalog.remember(path, as: number) }
+        return path
+    }
+
+    /// The collections that a query looks into.
+    func collections(
+        of prepared: PreparedQuery
+    ) throws -> [(number: Int64, path: CollectionPath)] {
+        switch prepared.query.scope {
+        case .collection(let path):
+            return try number(of: path).map { [($0, path)] } ?? []
+        case .group(let name, _):
+            let statement = try RawStatement(
+                database, "SELECT cid, path FROM collections WHERE name = ?")
+            try statement.bind(1, name)
+            var found: [(Int64, CollectionPath)] = []
+            try statement.each { row in
+                let path = CollectionPath(trusted: row.text(1))
+                if prepared.covers(path) { found.append((row.integer(0), path)) }
+                return true
+            }
+            return found
+        }
+    }
+
+    /// The names of the collections under a document that have documents, or only deeper ones.
+    func names(under parent: DocumentPath?) throws -> [String] {
+        let prefix = parent.map { $0.string + "/" } ?? ""
+        // “0” is the character after “/”: the range holds just what begins with the prefix.
+        let end = parent.map { $0.string + "0" }
+        let condition = end == nil ? "" : "path >= ? AND path < ? AND "
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT path FROM collections WHERE \(condition)
+            EXISTS (SELECT 1 FROM documents WHERE documents.cid = collections.cid)
+            """)
+        if let end {
+            try statement.bind(1, prefix)
+            try statement.bind(2, end)
+        }
+        var names: Set<[UInt8]> = []
+        try statement.each { row in
+            let rest = row.text(0).utf8.dropFirst(prefix.utf8.count)
+            names.insert(Array(rest.prefix { $0 != UInt8(ascii: "/") }))
+            return true
+        }
+        return names.sorted { $0.lexicographicallyPrecedes($1) }
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    // MARK: Documents
+
+    /// A document and its row, nil if it is missing.
+    func document(
+        at path: DocumentPath,
+        in collection: Int64
+    ) throws -> (row: Int64, document: Document)? {
+        let statement = try RawStatement(
+            database, "SELECT \(Self.columns) FROM documents d WHERE d.cid = ? AND d.id = ?")
+        try statement.bind(1, collection)
+        try statement.bind(2, path.id)
+        return try statement.first { ($0.integer(0), try document(at: path, $0)) }
+    }
+
+    func document(at path: DocumentPath) throws -> Document? {
+        guard let number = try number(of: path.collection) else { return nil }
+        return try document(at: path, in: number)?.document
+    }
+
+    /// The document of a row that begins at `first` with ``columns``.
+    func document(_ row: RawStatement, at first: Int32 = 0) throws -> Document {
+        let collection = try path(of: row.integer(first + 1))
+        let path = DocumentPath(trusted: collection, id: row.text(first + 2))
+        return try document(at: path, row, at: first)
+    }
+
+    private func document(
+        at path: DocumentPath,
+        _ row: RawStatement,
+        at first: Int32 = 0
+    ) throws -> Document {
+        Document(
+            path: path,
+            body: try sealing.open(row.bytes(first + 7), of: path),
+            revision: Revision(number: row.integer(first + 3)),
+            createTime: Timestamp(microseconds: row.integer(first + 4)),
+            updateTime: Timestamp(microseconds: row.integer(first + 5)),
+            hasPendingWrites: row.integer(first + 6) != 0
+        )
+    }
+
+    // MARK: Indexes
+
+    /// The indexes of the file.
+    func indexes(_ generation: Int64) throws -> IndexSet {
+        if let known = catalog.indexes(of: generation) { return known }
+        let statement = try RawStatement(
+            database, "SELECT ix, definition, built FROM indexes ORDER BY ix")
+        var all: [StoredIndex] = []
+        try statement.each { row in
+            all.append(
+                try StoredIndex(
+                    number: row.integer(0),
+                    definition: row.bytes(1),
+                    built: row.isNull(2) ? nil : row.integer(2)
+                ))
+            return true
+        }
+        let indexes = IndexSet(generation: generation, all: all)
+        if remembers { catalog.remember(indexes) }
+        return indexes
+    }
+}
+#endif

@@ -1,0 +1,59 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorage
+
+/// Full-text tables hold Keel's own words, joined by spaces.
+///
+/// The tokenizer `ascii` takes every byte beyond ASCII as part of a token, and the words are folded
+/// already: what FTS5 finds is by construction what every other adapter finds.
+extension StoredIndex {
+    func createSearchTable(in database: Database) throws {
+        let columns = paths.indices.map { "c\($0)" }.joined(separator: ", ")
+        try database.execute(
+            sql: "CREATE VIRTUAL TABLE \(searchTable) USING fts5(\(columns), tokenize='ascii')")
+    }
+
+    func insertTexts(of body: DocumentBody, row: Int64, in database: Database) throws {
+        let texts = texts(of: body)
+        guard texts.contains(where: { !$0.isEmpty }) else { return }
+        let columns = paths.indices.map { ", c\($0)" }.joined()
+        let values = paths.indices.map { _ in ", ?" }.joined()
+        let statement = try RawStatement(
+            database, "INSERT INTO \(searchTable)(rowid\(columns)) VALUES (?\(values))")
+        try statement.bind(1, row)
+        for (position, text) in texts.enumerated() {
+            try statement.bind(Int32(position) + 2, text)
+        }
+        try statement.run()
+    }
+
+    func deleteTexts(row: Int64, in database: Database) throws {
+        let statement = try RawStatement(
+            database, "DELETE FROM \(searchTable) WHERE rowid = ?")
+        try statement.bind(1, row)
+        try statement.run()
+    }
+
+    /// The statement that finds a search's documents; the collection is its second argument.
+    func searchStatement(_ filter: SearchFilter, in database: Database) throws -> RawStatement {
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT \(StoreReader.columns) FROM \(searchTable)
+            CROSS JOIN documents d ON d.rid = \(searchTable).rowid
+            WHERE \(searchTable) MATCH ?1 AND d.cid = ?2
+            """)
+        try statement.bind(1, Self.expression(filter))
+        return statement
+    }
+
+    /// The search in FTS5's language. Words are letters and digits, so that quotes are safe.
+    private static func expression(_ filter: SearchFilter) -> String {
+        let words = filter.terms.map { "\"\($0.word)\"\($0.isPrefix ? "*" : "")" }
+        let all = words.joined(separator: " AND ")
+        let columns = filter.definition.fields.enumerated()
+            .filter { filter.fields.contains($0.element) }.map { "c\($0.offset)" }
+        return "{\(columns.joined(separator: " "))} : (\(all))"
+    }
+}
+#endif

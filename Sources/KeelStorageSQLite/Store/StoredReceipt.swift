@@ -1,0 +1,48 @@
+#if SQLite
+internal import KeelStorage
+
+/// A receipt as the file keeps it, so that a repeated batch gets the first answer.
+enum StoredReceipt {
+    static func encoded(_ receipt: CommitReceipt, sequence: Int64) -> [UInt8] {
+        let outcomes = receipt.outcomes.map { outcome -> DocumentValue in
+            .map([
+                "revision": outcome.revision.map { .integer($0.number) } ?? .null,
+                "results": .array(outcome.transformResults),
+            ])
+        }
+        let fields: DocumentFields = [
+            "time": .timestamp(receipt.commitTime),
+            "sequence": .integer(sequence),
+            "outcomes": .array(outcomes),
+        ]
+        return DocumentBody(fields).bytes
+    }
+
+    static func decoded(
+        _ bytes: [UInt8],
+        id: String,
+        epoch: UInt64
+    ) throws(StorageError) -> CommitReceipt {
+        let fields = try DocumentBody(bytes: bytes).fields()
+        guard let time = fields["time"]?.timestampValue,
+            let sequence = fields["sequence"]?.integerValue,
+            let outcomes = fields["outcomes"]?.arrayValue
+        else {
+            throw StorageError(.corrupted, "the receipt of a repeated batch is damaged")
+        }
+        return CommitReceipt(
+            batchID: id,
+            stage: .accepted,
+            commitTime: time,
+            outcomes: outcomes.map { outcome in
+                let fields = outcome.mapValue ?? DocumentFields()
+                return CommitReceipt.WriteOutcome(
+                    revision: fields["revision"]?.integerValue.map(Revision.init(number:)),
+                    transformResults: fields["results"]?.arrayValue ?? []
+                )
+            },
+            position: ChangePosition(epoch: epoch, .log(sequence)).cursor
+        )
+    }
+}
+#endif
