@@ -50,7 +50,7 @@ struct CommitSession {
             if let id = batch.id, let receipt = try receipt(ofBatch: id) { return .success(receipt) }
             draft = try plan(batch)
         } catch let error as StorageError {
-            return .failure(error.during("commit"))
+            return .failure(error)
         }
         for change in draft.changes where change.sequence != nil { try store(change) }
         if draft.changeCount > 0 {
