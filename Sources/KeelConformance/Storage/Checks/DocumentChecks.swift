@@ -172,6 +172,12 @@ extension StorageAdapterCheck {
             try await store.update("d", .put("`a.b`", 3))
             #expect(try await store.fields() == ["a.b": 3, "a": ["b": 2]])
         },
+        Self(.documents, "an update that names no field is refused") { store in
+            try await store.set(["a": 1])
+            await store.expect(.invalidArgument) {
+                try await store.client.updateDocument(store.path(), [])
+            }
+        },
         Self(.documents, "removing a field takes it away") { store in
             try await store.set(["a": 1, "b": 2])
             try await store.update("d", FieldChange("a", .remove))
