@@ -41,19 +41,26 @@ let package = Package(
     targets: [
         .target(name: "KeelCore"),
         .target(name: "KeelStorage", dependencies: ["KeelCore"]),
+        .target(name: "KeelStorageFirestore", dependencies: ["KeelStorage"]),
         .target(name: "KeelConformance", dependencies: ["KeelCore", "KeelStorage"]),
         .target(name: "KeelDependencies"),
         .target(name: "KeelDependenciesTesting", dependencies: ["KeelDependencies"]),
         .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore"]),
         .testTarget(
             name: "KeelConformanceTests",
-            dependencies: ["KeelConformance", "KeelCore", "KeelStorage", "KeelStorageSQLite"]
+            dependencies: [
+                "KeelConformance", "KeelCore", "KeelStorage", "KeelStorageFirestore",
+                "KeelStorageSQLite",
+            ]
         ),
         .testTarget(
             name: "KeelDependenciesTests",
             dependencies: ["KeelDependencies", "KeelDependenciesTesting"]
         ),
-        .testTarget(name: "KeelStorageTests", dependencies: ["KeelStorage", "KeelCore"]),
+        .testTarget(
+            name: "KeelStorageTests",
+            dependencies: ["KeelConformance", "KeelCore", "KeelStorage"]
+        ),
         .target(
             name: "KeelStorageSQLite",
             dependencies: ["KeelCore", "KeelStorage"] + grdb
