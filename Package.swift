@@ -24,6 +24,7 @@ let package = Package(
     targets: [
         .target(name: "KeelCore"),
         .target(name: "KeelStorage", dependencies: ["KeelCore"]),
+        .testTarget(name: "KeelStorageTests", dependencies: ["KeelStorage", "KeelCore"]),
     ]
 )
 
