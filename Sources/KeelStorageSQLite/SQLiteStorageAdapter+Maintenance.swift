@@ -63,6 +63,11 @@ extension SQLiteStorageAdapter {
 
         /// Whether nothing is wrong.
         public var isSound: Bool { problems.isEmpty }
+
+        package init(problems: [String], documentCount: Int) {
+            self.problems = problems
+            self.documentCount = documentCount
+        }
     }
 
     /// Looks for damage: SQLite's own check of the file, then every document, and every index entry
