@@ -138,7 +138,8 @@ struct ChangesTests {
         let adapter = try folder.adapter { $0.pollInterval = .milliseconds(1) }
         let start = try await adapter.set("a/1", [:]).position
         let page = try await adapter.changes(
-            ChangeRequest(after: start, waitsUpTo: .milliseconds(5)))
+            ChangeRequest(after: start, waitsUpTo: .milliseconds(5))
+        )
         #expect(page.changes.isEmpty && page.isCaughtUp)
         let task = Task {
             try await adapter.changes(ChangeRequest(after: start, waitsUpTo: .seconds(3_600)))

@@ -50,7 +50,9 @@ struct CommitTests {
         }
         var last = Revision(number: 0)
         for number in 0..<Int64(20) {
-            let revision = try #require(try await adapter.set("a/1", ["n": .integer(number)]).revision)
+            let revision = try #require(
+                try await adapter.set("a/1", ["n": .integer(number)]).revision
+            )
             #expect(revision > last)
             last = revision
             if number % 3 == 0 { try await adapter.delete("a/1") }
@@ -62,9 +64,13 @@ struct CommitTests {
         let adapter = try folder.adapter()
         let far = Revision(number: 9_000_000_000_000_000_000)
         let copy = Document(
-            path: "a/1", body: DocumentBody(["n": 1]), revision: far,
-            createTime: Timestamp(microseconds: 5), updateTime: Timestamp(microseconds: 6),
-            hasPendingWrites: true)
+            path: "a/1",
+            body: DocumentBody(["n": 1]),
+            revision: far,
+            createTime: Timestamp(microseconds: 5),
+            updateTime: Timestamp(microseconds: 6),
+            hasPendingWrites: true
+        )
         try await adapter.apply(WriteBatch([DocumentWrite("a/1", .replicate(copy))]))
         #expect(try await adapter.document("a/1") == copy)
         try await adapter.delete("a/1")
@@ -94,13 +100,15 @@ struct CommitTests {
                 DocumentWrite("a/1", .update([increment])),
                 DocumentWrite("a/2", .delete),
                 DocumentWrite("a/1", .update([increment])),
-            ]))
+            ])
+        )
         let document = try #require(try await adapter.document("a/1"))
         #expect(document["n"] == 3)
         #expect(receipt.outcomes[0].revision == document.revision)
         #expect(receipt.outcomes[2].revision == nil)
         let gone = try await adapter.apply(
-            WriteBatch([write("a/5", ["n": 1]), DocumentWrite("a/5", .delete)]))
+            WriteBatch([write("a/5", ["n": 1]), DocumentWrite("a/5", .delete)])
+        )
         #expect(gone.outcomes[0].revision == nil)
         #expect(try await adapter.document("a/5") == nil)
     }
@@ -149,7 +157,8 @@ struct CommitTests {
                 group.addTask {
                     for _ in 0..<10 {
                         try await adapter.apply(
-                            WriteBatch([DocumentWrite("a/sum", .update([change]))]))
+                            WriteBatch([DocumentWrite("a/sum", .update([change]))])
+                        )
                         _ = try await adapter.document("a/\(task)")
                     }
                 }

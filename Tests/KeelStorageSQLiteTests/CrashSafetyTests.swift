@@ -26,8 +26,10 @@ struct CrashSafetyTests {
         var acknowledgedCount = 0
         for trial in 0..<Self.killCount {
             let acknowledged = try await Self.run(
-                on: folder.file(), from: next,
-                killedAfter: .microseconds(Int.random(in: 500...25_000, using: &random)))
+                on: folder.file(),
+                from: next,
+                killedAfter: .microseconds(Int.random(in: 500...25_000, using: &random))
+            )
             acknowledgedCount += acknowledged.count
             #expect(acknowledged == Array(next..<next + Int64(acknowledged.count)))
             guard FileManager.default.fileExists(atPath: folder.file().path) else { continue }

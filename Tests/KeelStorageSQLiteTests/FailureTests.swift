@@ -22,7 +22,8 @@ struct FailureTests {
                     WriteBatch([
                         DocumentWrite("a/\(stored)", .set(body)),
                         DocumentWrite("b/\(stored)", .set(DocumentBody([:]))),
-                    ]))
+                    ])
+                )
             }
             if error == nil { stored += 1 }
         }
@@ -38,10 +39,13 @@ struct FailureTests {
     private func filled() async throws {
         let adapter = try folder.adapter()
         try await adapter.prepare(
-            StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])]))
+            StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])
+        )
         for number in 0..<Int64(400) {
             try await adapter.set(
-                "a/\(number)", ["n": .integer(number), "text": .string(String(repeating: "x", count: 300))])
+                "a/\(number)",
+                ["n": .integer(number), "text": .string(String(repeating: "x", count: 300))]
+            )
         }
         try await adapter.compact()
         try adapter.close()
@@ -55,7 +59,9 @@ struct FailureTests {
         var random = SeededGenerator(seed: 7)
         for page in stride(from: UInt64(4_096 * 6), to: size, by: 4_096) {
             try handle.seek(toOffset: page)
-            try handle.write(contentsOf: Data((0..<600).map { _ in UInt8.random(in: 0...255, using: &random) }))
+            try handle.write(
+                contentsOf: Data((0..<600).map { _ in UInt8.random(in: 0...255, using: &random) })
+            )
         }
         try handle.close()
         var codes: Set<StorageError.Code> = []
@@ -87,7 +93,10 @@ struct FailureTests {
         #expect(error?.code == .corrupted)
     }
 
-    @Test("a truncated write-ahead log leaves a sound store with the first commits", arguments: 1...9)
+    @Test(
+        "a truncated write-ahead log leaves a sound store with the first commits",
+        arguments: 1...9
+    )
     func truncatedLog(_ tenth: Int) async throws {
         let adapter = try folder.adapter()
         for number in 0..<50 {
@@ -95,7 +104,8 @@ struct FailureTests {
                 WriteBatch([
                     DocumentWrite("a/\(number)", .set(DocumentBody([:]))),
                     DocumentWrite("b/\(number)", .set(DocumentBody([:]))),
-                ]))
+                ])
+            )
         }
         // A copy of the files is what a crash leaves: nobody has tidied up.
         let crashed = try TemporaryFolder()

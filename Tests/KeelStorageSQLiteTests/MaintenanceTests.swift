@@ -12,7 +12,8 @@ struct MaintenanceTests {
             IndexDefinition("a", [.ascending("n")]),
             IndexDefinition("a", scope: .group, [.contains("tags"), .descending("n")]),
         ],
-        searches: [SearchDefinition("a", fields: ["text"])])
+        searches: [SearchDefinition("a", fields: ["text"])]
+    )
 
     init() throws { folder = try TemporaryFolder() }
 
@@ -21,7 +22,9 @@ struct MaintenanceTests {
         try await adapter.prepare(schema)
         for number in 0..<Int64(20) {
             try await adapter.set(
-                "a/\(number)", ["n": .integer(number), "tags": [1, "x"], "text": "some words"])
+                "a/\(number)",
+                ["n": .integer(number), "tags": [1, "x"], "text": "some words"]
+            )
         }
         return adapter
     }
@@ -37,7 +40,8 @@ struct MaintenanceTests {
             "UPDATE documents SET body = x'a0' WHERE id = '9'",
             "DELETE FROM search_3 WHERE rowid = 2",
             "DELETE FROM collections",
-        ])
+        ]
+    )
     func integrity(_ damage: String) async throws {
         let adapter = try await filled()
         #expect(try await adapter.checkIntegrity() == .init(problems: [], documentCount: 20))
@@ -59,7 +63,8 @@ struct MaintenanceTests {
                 // Both or neither must be in the copy.
                 let body = DocumentBody(["n": .integer(number)])
                 _ = try? await writer.apply(
-                    WriteBatch([DocumentWrite("a/x", .set(body)), DocumentWrite("b/y", .set(body))]))
+                    WriteBatch([DocumentWrite("a/x", .set(body)), DocumentWrite("b/y", .set(body))])
+                )
             }
         }
         try await adapter.backup(to: destination)
@@ -71,10 +76,13 @@ struct MaintenanceTests {
         let cursor = try #require(try await adapter.set("a/1", [:]).position)
         let error = await storageError { _ = try await copy.allChanges(after: cursor) }
         #expect(error?.code == .cursorExpired)
-        #expect(await storageError { try await adapter.backup(to: destination) }?.code == .alreadyExists)
+        #expect(
+            await storageError { try await adapter.backup(to: destination) }?.code == .alreadyExists
+        )
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.file("backups").path)
-                .allSatisfy { $0.hasPrefix("Copy.sqlite") })
+                .allSatisfy { $0.hasPrefix("Copy.sqlite") }
+        )
     }
 
     @Test("compacting gives room back and keeps everything")

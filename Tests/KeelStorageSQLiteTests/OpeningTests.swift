@@ -112,8 +112,12 @@ struct OpeningTests {
         try await folder.adapter().set("notes/1", ["a": 1])
         let adapter = try folder.adapter { $0.isReadOnly = true }
         #expect(try await adapter.document("notes/1") != nil)
-        #expect(await storageError { try await adapter.set("notes/2", ["a": 1]) }?.code == .readOnly)
-        try await adapter.prepare(StorageSchema(indexes: [IndexDefinition("notes", [.ascending("a")])]))
+        #expect(
+            await storageError { try await adapter.set("notes/2", ["a": 1]) }?.code == .readOnly
+        )
+        try await adapter.prepare(
+            StorageSchema(indexes: [IndexDefinition("notes", [.ascending("a")])])
+        )
         #expect(try await adapter.ids(DocumentQuery("notes").where(.equal("a", 1))) == ["1"])
     }
 
@@ -132,11 +136,18 @@ struct OpeningTests {
 
     @Test(
         "a read-only folder is reported as read-only",
-        .enabled(if: getuid() != 0, "SKIPPED: permissions do not bind root"))
+        .enabled(if: getuid() != 0, "SKIPPED: permissions do not bind root")
+    )
     func reportsReadOnlyFolder() async throws {
-        try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.url.path)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o555],
+            ofItemAtPath: folder.url.path
+        )
         #expect(await failure()?.code == .readOnly)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755],
+            ofItemAtPath: folder.url.path
+        )
     }
 
     @Test("a closed store is unavailable and says so")
@@ -144,7 +155,9 @@ struct OpeningTests {
         let adapter = try folder.adapter()
         try await adapter.set("notes/1", ["a": 1])
         try adapter.close()
-        #expect(await storageError { _ = try await adapter.document("notes/1") }?.code == .unavailable)
+        #expect(
+            await storageError { _ = try await adapter.document("notes/1") }?.code == .unavailable
+        )
         #expect(await storageError { try await adapter.set("notes/1", [:]) }?.code == .unavailable)
     }
 

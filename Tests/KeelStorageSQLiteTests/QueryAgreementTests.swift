@@ -37,7 +37,8 @@ struct QueryAgreementTests {
                 let write = DocumentWrite(
                     path,
                     Int.random(in: 0..<5, using: &random.random) == 0
-                        ? .delete : .set(DocumentBody(random.document())))
+                        ? .delete : .set(DocumentBody(random.document()))
+                )
                 for adapter in adapters { try await adapter.apply(WriteBatch([write])) }
             }
             if round == 0 { try await indexed.prepare(schema) }
@@ -48,10 +49,16 @@ struct QueryAgreementTests {
             let expected = try await memory.found(query).documents.map(\.path)
             for adapter in adapters.dropFirst() {
                 let (documents, plan) = try await adapter.found(query)
-                #expect(documents.map(\.path) == expected, "seed \(seed): \(query), plan \(plan as Any)")
+                #expect(
+                    documents.map(\.path) == expected,
+                    "seed \(seed): \(query), plan \(plan as Any)"
+                )
                 if case .index? = plan?.access { served += 1 }
                 let count = try await adapter.values(query, [.count()])
-                #expect(count == [.integer(Int64(expected.count))], "seed \(seed): count of \(query)")
+                #expect(
+                    count == [.integer(Int64(expected.count))],
+                    "seed \(seed): count of \(query)"
+                )
             }
         }
         // A fuzz that never reaches the indexes would prove nothing.
@@ -63,9 +70,12 @@ struct QueryAgreementTests {
         let adapter = try TemporaryFolder().adapter()
         if isIndexed {
             try await adapter.prepare(
-                StorageSchema(indexes: [IndexDefinition("a", [.descending("n")])]))
+                StorageSchema(indexes: [IndexDefinition("a", [.descending("n")])])
+            )
         }
-        for number in 0..<60 { try await adapter.set("a/\(number)", ["n": .integer(Int64(number % 7))]) }
+        for number in 0..<60 {
+            try await adapter.set("a/\(number)", ["n": .integer(Int64(number % 7))])
+        }
         for query in [
             DocumentQuery("a").order(by: "n", .descending), DocumentQuery("a").order(by: "n"),
             DocumentQuery("a"), DocumentQuery("a").order(by: .documentID, .descending),
@@ -83,8 +93,10 @@ struct QueryAgreementTests {
             }
             #expect(joined == whole)
             #expect(joined.count == 60)
-            #expect(try await adapter.found(query.start(at: whole[20]).end(before: whole[30])).documents
-                == Array(whole[20..<30]))
+            #expect(
+                try await adapter.found(query.start(at: whole[20]).end(before: whole[30])).documents
+                    == Array(whole[20..<30])
+            )
         }
     }
 
@@ -112,8 +124,9 @@ struct QueryAgreementTests {
         }
         try await adapter.delete("gone/1")
         func names(_ parent: DocumentPath?) async throws -> [String] {
-            guard case .names(let names) =
-                try await adapter.read(ReadRequest(.collections(under: parent))).payload
+            guard
+                case .names(let names) =
+                    try await adapter.read(ReadRequest(.collections(under: parent))).payload
             else { return [] }
             return names
         }

@@ -21,14 +21,18 @@ struct RetentionTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func adapter(age: Duration = .seconds(1_000_000), count: Int) throws -> SQLiteStorageAdapter {
+    private func adapter(age: Duration = .seconds(1_000_000), count: Int) throws
+        -> SQLiteStorageAdapter
+    {
         try folder.adapter { configuration in
             configuration.retention = .init(age: age, count: count)
             configuration.now = { [clock] in clock.now }
         }
     }
 
-    private func changeCount(_ adapter: SQLiteStorageAdapter, after cursor: ChangeCursor) async -> Int? {
+    private func changeCount(_ adapter: SQLiteStorageAdapter, after cursor: ChangeCursor) async
+        -> Int?
+    {
         try? await adapter.allChanges(after: cursor).changes.count
     }
 

@@ -34,7 +34,8 @@ struct SealingTests {
             StorageSchema(indexes: [
                 IndexDefinition("a", [.ascending("city")]),
                 IndexDefinition("a", [.ascending("mail")], isEqualityOnly: true),
-            ]))
+            ])
+        )
         let union = FieldChange("log", .transform(.maximum(.integer(123))))
         try await adapter.apply(
             WriteBatch(
@@ -46,9 +47,13 @@ struct SealingTests {
                             DocumentBody([
                                 "secret": "planted-secret", "city": "planted-city",
                                 "mail": "planted-mail", "log": "planted-log",
-                            ]))),
+                            ])
+                        )
+                    ),
                     DocumentWrite("a/1", .update([union])),
-                ]))
+                ]
+            )
+        )
         try await adapter.set("a/1", ["secret": "planted-second", "mail": "planted-other"])
         try await adapter.set("a/2", ["secret": "planted-third", "city": "planted-city"])
         for planted in ["secret", "second", "third", "mail", "other", "log"] {
@@ -65,13 +70,18 @@ struct SealingTests {
     @Test("an equality-only index finds documents through fingerprints")
     func equality() async throws {
         let adapter = try sealed()
-        let index = IndexDefinition("a", [.ascending("mail"), .contains("tags")], isEqualityOnly: true)
+        let index = IndexDefinition(
+            "a",
+            [.ascending("mail"), .contains("tags")],
+            isEqualityOnly: true
+        )
         let plain = IndexDefinition("a", [.descending("mail")], isEqualityOnly: true)
         try await adapter.prepare(StorageSchema(indexes: [index, plain]))
         for number in 0..<30 {
             try await adapter.set(
                 "a/\(number)",
-                ["mail": .string("m\(number % 3)"), "tags": [.integer(Int64(number % 2)), "x"]])
+                ["mail": .string("m\(number % 3)"), "tags": [.integer(Int64(number % 2)), "x"]]
+            )
         }
         try await adapter.set("a/6", ["mail": "m1"])
         let query = DocumentQuery("a").where(.equal("mail", "m0"))
@@ -114,7 +124,8 @@ struct SealingTests {
         try await adapter.set("a/2", ["n": 2])
         try await Tampering.run(
             "UPDATE documents SET body = (SELECT body FROM documents WHERE id = '1') WHERE id = '2'",
-            on: adapter)
+            on: adapter
+        )
         #expect(await storageError { _ = try await adapter.document("a/2") }?.code == .corrupted)
         #expect(try await !adapter.checkIntegrity().isSound)
     }

@@ -10,7 +10,9 @@ struct SearchTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func ids(_ adapter: SQLiteStorageAdapter, _ text: String, _ fields: FieldPath...) async throws -> [String] {
+    private func ids(_ adapter: SQLiteStorageAdapter, _ text: String, _ fields: FieldPath...)
+        async throws -> [String]
+    {
         var query = DocumentQuery("a")
         query.search = TextSearch(text, in: fields.isEmpty ? nil : fields)
         return try await adapter.ids(query)

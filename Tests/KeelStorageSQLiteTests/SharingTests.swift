@@ -31,7 +31,9 @@ struct SharingTests {
         for number in 1..<20 {
             let writer = number % 2 == 0 ? one : other
             try await writer.set(
-                "a/\(number)", ["n": .integer(Int64(number % 7)), "m": .integer(Int64(number % 5))])
+                "a/\(number)",
+                ["n": .integer(Int64(number % 7)), "m": .integer(Int64(number % 5))]
+            )
         }
         try await other.set("a/3", ["n": 100])
         try await other.delete("a/4")
@@ -40,7 +42,9 @@ struct SharingTests {
             #expect(plan?.access == .index("a(n+)"))
             #expect(byN.count == 19)
             #expect(byN.last?.id == "3")
-            let (byM, other) = try await adapter.found(DocumentQuery("a").order(by: "m", .descending))
+            let (byM, other) = try await adapter.found(
+                DocumentQuery("a").order(by: "m", .descending)
+            )
             #expect(other?.access == .index("a(m-)"))
             #expect(byM.count == 18)
         }
@@ -56,7 +60,8 @@ struct SharingTests {
         try await one.apply(WriteBatch(writes))
         let schema = StorageSchema(
             indexes: [IndexDefinition("a", [.ascending("n")])],
-            searches: [SearchDefinition("a", fields: ["n"])])
+            searches: [SearchDefinition("a", fields: ["n"])]
+        )
         async let first: Void = one.prepare(schema)
         async let second: Void = other.prepare(schema)
         _ = try await (first, second)
@@ -80,7 +85,8 @@ struct SharingTests {
         // As if a process had been killed after the first step.
         try await adapter.databasePool.write { database in
             try database.execute(
-                sql: "UPDATE indexes SET built = 0; UPDATE state SET generation = generation + 1")
+                sql: "UPDATE indexes SET built = 0; UPDATE state SET generation = generation + 1"
+            )
         }
         try await adapter.set("a/3", ["n": 77])
         let query = DocumentQuery("a").where(.equal("n", 77))

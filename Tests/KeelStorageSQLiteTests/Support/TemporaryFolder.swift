@@ -8,7 +8,9 @@ final class TemporaryFolder: Sendable {
     let url: URL
 
     init() throws {
-        url = FileManager.default.temporaryDirectory.appending(path: "keel-sqlite-\(UUID().uuidString)")
+        url = FileManager.default.temporaryDirectory.appending(
+            path: "keel-sqlite-\(UUID().uuidString)"
+        )
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
@@ -59,7 +61,9 @@ extension StorageAdapter {
         try await found(query).documents.map(\.id)
     }
 
-    func values(_ query: DocumentQuery, _ aggregations: [Aggregation]) async throws -> [DocumentValue] {
+    func values(_ query: DocumentQuery, _ aggregations: [Aggregation]) async throws
+        -> [DocumentValue]
+    {
         let checked = try QueryValidation.checked(query)
         let result = try await read(ReadRequest(.aggregate(checked, aggregations)))
         guard case .values(let values) = result.payload else { return [] }
