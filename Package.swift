@@ -25,6 +25,7 @@ let package = Package(
         .target(name: "KeelCore"),
         .target(name: "KeelStorage", dependencies: ["KeelCore"]),
         .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore"]),
+        .testTarget(name: "KeelStorageTests", dependencies: ["KeelStorage", "KeelCore"]),
     ]
 )
 

@@ -30,7 +30,8 @@ extension StorageEvaluator {
         case .serverTimestamp:
             return (.timestamp(time), .timestamp(time))
         case .increment(let operand):
-            let value = stored.flatMap { $0.isNumber ? sum($0, operand) : nil } ?? operand
+            guard let stored, stored.isNumber else { return (operand, operand) }
+            let value = sum(stored, operand)
             return (value, value)
         case .maximum(let operand):
             let value = extreme(stored, operand) { operand.comesAfter($0) }
