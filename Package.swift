@@ -19,13 +19,19 @@ let package = Package(
     name: "keel",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "KeelCore", targets: ["KeelCore"])
+        .library(name: "KeelCore", targets: ["KeelCore"]),
+        .library(name: "KeelTestKit", targets: ["KeelTestKit"]),
     ],
     targets: [
         .target(name: "KeelCore"),
         .target(name: "KeelStorage", dependencies: ["KeelCore"]),
+        .target(name: "KeelTestKit", dependencies: ["KeelCore", "KeelStorage"]),
         .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore"]),
         .testTarget(name: "KeelStorageTests", dependencies: ["KeelStorage", "KeelCore"]),
+        .testTarget(
+            name: "KeelTestKitTests",
+            dependencies: ["KeelCore", "KeelStorage", "KeelTestKit"]
+        ),
     ]
 )
 
