@@ -35,27 +35,52 @@ let asyncHTTPClient: [Target.Dependency] = [
     )
 }
 
+/// What observation needs, for those who switch it on.
+let observability: [Target.Dependency] = [
+    ("Logging", "swift-log"), ("Metrics", "swift-metrics"),
+    ("Tracing", "swift-distributed-tracing"),
+].map { product, package in
+    .product(name: product, package: package, condition: .when(traits: ["Observability"]))
+}
+
+/// The doubles that its tests look at.
+let observabilityDoubles: [Target.Dependency] = [
+    ("InMemoryLogging", "swift-log"), ("MetricsTestKit", "swift-metrics"),
+    ("InMemoryTracing", "swift-distributed-tracing"),
+].map { product, package in
+    .product(name: product, package: package, condition: .when(traits: ["Observability"]))
+}
+
 let package = Package(
     name: "keel",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Keel", targets: ["Keel"]),
         .library(name: "KeelAsyncHTTPClient", targets: ["KeelAsyncHTTPClient"]),
+        .library(name: "KeelConformance", targets: ["KeelConformance"]),
         .library(name: "KeelCore", targets: ["KeelCore"]),
         .library(name: "KeelDependencies", targets: ["KeelDependencies"]),
         .library(name: "KeelDependenciesTesting", targets: ["KeelDependenciesTesting"]),
         .library(name: "KeelHTTP", targets: ["KeelHTTP"]),
         .library(name: "KeelStorage", targets: ["KeelStorage"]),
+        .library(name: "KeelStorageObservability", targets: ["KeelStorageObservability"]),
         .library(name: "KeelStorageSQLite", targets: ["KeelStorageSQLite"]),
         .library(name: "KeelTestKit", targets: ["KeelTestKit"]),
     ],
     traits: [
         .trait(name: "AsyncHTTPClient", description: "HTTP on AsyncHTTPClient and SwiftNIO."),
+        .trait(
+            name: "Observability",
+            description: "Logs, metrics and traces, on swift-log, -metrics and -tracing."
+        ),
         .trait(name: "SQLite", description: "Keeps documents in an SQLite file, on GRDB."),
         .default(enabledTraits: ["AsyncHTTPClient", "SQLite"]),
     ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -75,6 +100,10 @@ let package = Package(
             dependencies: ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient
         ),
         .target(name: "KeelStorage", dependencies: ["KeelCore"]),
+        .target(
+            name: "KeelStorageObservability",
+            dependencies: ["KeelCore", "KeelStorage"] + observability
+        ),
         .target(name: "KeelStorageSQLite", dependencies: ["KeelCore", "KeelStorage"] + grdb),
 
         // The umbrella, and what tests are made with.
@@ -85,7 +114,11 @@ let package = Package(
                 "KeelStorageSQLite",
             ]
         ),
-        .target(name: "KeelTestKit", dependencies: ["KeelCore", "KeelHTTP", httpTypes]),
+        .target(name: "KeelConformance", dependencies: ["KeelCore", "KeelStorage"]),
+        .target(
+            name: "KeelTestKit",
+            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", httpTypes]
+        ),
 
         // Tests, one target for each target above, and the programs that they start.
         .executableTarget(
@@ -98,6 +131,12 @@ let package = Package(
             dependencies: ["KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", httpTypes]
                 + asyncHTTPClient
         ),
+        .testTarget(
+            name: "KeelConformanceTests",
+            dependencies: [
+                "KeelConformance", "KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelTestKit",
+            ]
+        ),
         .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore"]),
         .testTarget(
             name: "KeelDependenciesTests",
@@ -109,10 +148,19 @@ let package = Package(
         ),
         .testTarget(name: "KeelStorageTests", dependencies: ["KeelCore", "KeelStorage"]),
         .testTarget(
+            name: "KeelStorageObservabilityTests",
+            dependencies: ["KeelCore", "KeelStorage", "KeelStorageObservability", "KeelTestKit"]
+                + observability + observabilityDoubles
+        ),
+        .testTarget(
             name: "KeelStorageSQLiteTests",
             dependencies: [
                 "KeelCore", "KeelStorage", "KeelStorageCrashWriter", "KeelStorageSQLite",
             ] + grdb
+        ),
+        .testTarget(
+            name: "KeelTestKitTests",
+            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", "KeelTestKit"]
         ),
         .testTarget(
             name: "KeelTests",
