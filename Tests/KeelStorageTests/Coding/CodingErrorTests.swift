@@ -45,7 +45,7 @@ struct CodingErrorTests {
         "A decoding error names the field and the kinds, not the value",
         arguments: [
             ("address.city", 99, "the field “address.city” of Restaurant: expected a string, found an integer"),
-            ("address.city", nil, "the field “address.city” of Restaurant: expected a string, found null"),
+            ("address.city", .null, "the field “address.city” of Restaurant: expected a string, found null"),
             ("address.number", 999, "the field “address.number” of Restaurant: the integer does not fit Int8"),
             (
                 "address.number", 1.5,

@@ -103,7 +103,7 @@ struct ContainerTests {
         }
         let body = try DocumentEncoder().encode(Interleaved())
         let expected: DocumentFields = [
-            "one": ["three": 13, "two": 12], "two": ["a", ["three": true], nil, 7], "three": "last",
+            "one": ["three": 13, "two": 12], "two": ["a", ["three": true], .null, 7], "three": "last",
         ]
         #expect(body == DocumentBody(expected))
         _ = try DocumentDecoder().decode(Interleaved.self, from: body)
@@ -159,10 +159,10 @@ struct ContainerTests {
                 try container.encodeNil(forKey: .value)
             }
         }
-        #expect(try DocumentEncoder().encode(Boxed(value: String?.none)) == DocumentBody(["value": nil]))
+        #expect(try DocumentEncoder().encode(Boxed(value: String?.none)) == DocumentBody(["value": .null]))
         struct Plain: Codable { var value: String?; var count: Int? }
         #expect(try DocumentEncoder().encode(Plain()) == DocumentBody([:]))
-        #expect(try DocumentEncoder().encode(Explicit()) == DocumentBody(["value": nil]))
+        #expect(try DocumentEncoder().encode(Explicit()) == DocumentBody(["value": .null]))
         for fields: DocumentFields in [[:], ["value": nil, "count": nil]] {
             let plain = try DocumentDecoder().decode(Plain.self, from: DocumentBody(fields))
             #expect(plain.value == nil && plain.count == nil)

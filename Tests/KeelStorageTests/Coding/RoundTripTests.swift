@@ -77,7 +77,7 @@ struct RoundTripTests {
         try survives(GeoPoint(latitude: -90, longitude: 180))
         try survives(DocumentPath("restaurants/30075445"))
         let fields: DocumentFields = [
-            "n": nil, "i": 3, "d": 3.0, "t": .timestamp(Timestamp(microseconds: 7)),
+            "n": .null, "i": 3, "d": 3.0, "t": .timestamp(Timestamp(microseconds: 7)),
             "b": .bytes([1]), "r": .reference("a/b"), "l": [1, "x", ["k": [2.5]]],
             "g": .geopoint(GeoPoint(latitude: 1, longitude: 2)),
         ]

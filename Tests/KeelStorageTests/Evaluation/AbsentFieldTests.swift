@@ -5,7 +5,7 @@ import Testing
 /// missing easy to confuse.
 @Suite("A field that is missing")
 struct AbsentFieldTests {
-    let fields: DocumentFields = ["null": nil, "text": "five", "map": .map(["a": 1])]
+    let fields: DocumentFields = ["null": .null, "text": "five", "map": .map(["a": 1])]
 
     @Test("It reads as nil, not as null")
     func reading() {
