@@ -199,5 +199,7 @@ extension ClosedRange: PredicateRange {
 }
 
 extension Range: PredicateRange {
-    fileprivate var bounds: (low: Any, high: Any, isClosed: Bool) { (lowerBound, upperBound, false) }
+    fileprivate var bounds: (low: Any, high: Any, isClosed: Bool) {
+        (lowerBound, upperBound, false)
+    }
 }

@@ -41,8 +41,12 @@ extension DocumentFilter {
     /// let it where `CodingKeys` rename a property, which a predicate cannot see, and for properties
     /// with a wrapper such as ``DocumentID``.
     ///
-    /// - Parameter encoder: Encodes the predicate's constants; its key strategy applies to the
-    ///   names of properties.
+    /// The encoder makes values of the predicate's constants, and its key strategy applies to the
+    /// names of properties.
+    ///
+    /// - Parameters:
+    ///   - predicate: The condition.
+    ///   - encoder: How constants are encoded.
     /// - Throws: ``StorageError/Code/unsupported``, naming the expression and what to use instead;
     ///   ``StorageError/Code/encodingFailed`` for a constant that cannot be stored.
     public init<T>(

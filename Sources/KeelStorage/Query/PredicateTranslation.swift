@@ -17,7 +17,10 @@ struct PredicateScope {
     static func unsupported(_ expression: Any, _ advice: String? = nil) -> StorageError {
         let type = String(describing: type(of: expression)).prefix { $0 != "<" }
         let advice = advice ?? PredicateAdvice.advice(for: String(type))
-        return StorageError(.unsupported, "queries cannot express the predicate’s \(type): \(advice)")
+        return StorageError(
+            .unsupported,
+            "queries cannot express the predicate’s \(type): \(advice)"
+        )
     }
 
     /// A constant as the value of a field.

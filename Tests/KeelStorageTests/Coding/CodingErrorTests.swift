@@ -44,17 +44,38 @@ struct CodingErrorTests {
     @Test(
         "A decoding error names the field and the kinds, not the value",
         arguments: [
-            ("address.city", 99, "the field “address.city” of Restaurant: expected a string, found an integer"),
-            ("address.city", .null, "the field “address.city” of Restaurant: expected a string, found null"),
-            ("address.number", 999, "the field “address.number” of Restaurant: the integer does not fit Int8"),
+            (
+                "address.city", 99,
+                "the field “address.city” of Restaurant: expected a string, found an integer"
+            ),
+            (
+                "address.city", .null,
+                "the field “address.city” of Restaurant: expected a string, found null"
+            ),
+            (
+                "address.number", 999,
+                "the field “address.number” of Restaurant: the integer does not fit Int8"
+            ),
             (
                 "address.number", 1.5,
                 "the field “address.number” of Restaurant: expected an integer, found a double that is no Int8"
             ),
-            ("address", "secret", "the field “address” of Restaurant: expected a map, found a string"),
-            ("grades", ["a": 1], "the field “grades” of Restaurant: expected an array, found a map"),
-            ("opened", "2020", "the field “opened” of Restaurant: expected a timestamp, found a string"),
-            ("opened", 5, "the field “opened” of Restaurant: expected a timestamp, found an integer"),
+            (
+                "address", "secret",
+                "the field “address” of Restaurant: expected a map, found a string"
+            ),
+            (
+                "grades", ["a": 1],
+                "the field “grades” of Restaurant: expected an array, found a map"
+            ),
+            (
+                "opened", "2020",
+                "the field “opened” of Restaurant: expected a timestamp, found a string"
+            ),
+            (
+                "opened", 5,
+                "the field “opened” of Restaurant: expected a timestamp, found an integer"
+            ),
             (
                 "grades", [["letter": "a"], ["letter": true]],
                 "the field “grades[1].letter” of Restaurant: expected a string, found a boolean"
@@ -93,8 +114,12 @@ struct CodingErrorTests {
     func resource() throws {
         let time = Timestamp(microseconds: 0)
         let document = Document(
-            path: "restaurants/1", body: DocumentBody([:]), revision: Revision(number: 1),
-            createTime: time, updateTime: time)
+            path: "restaurants/1",
+            body: DocumentBody([:]),
+            revision: Revision(number: 1),
+            createTime: time,
+            updateTime: time
+        )
         let error = #expect(throws: StorageError.self) {
             try DocumentDecoder().decode(Restaurant.self, from: document)
         }
@@ -163,7 +188,7 @@ struct CodingErrorTests {
         #expect(encoding(Nest.of(20)) == nil)
         #expect(encoding(Nest.of(21))?.code == .tooLarge)
         let fits = DocumentBody.longest - 7
-        #expect(encoding(["a": String(repeating: "x", count: fits - 1)])  == nil)
+        #expect(encoding(["a": String(repeating: "x", count: fits - 1)]) == nil)
         #expect(encoding(["a": String(repeating: "x", count: fits + 10)])?.code == .tooLarge)
     }
 

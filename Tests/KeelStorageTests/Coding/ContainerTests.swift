@@ -145,7 +145,10 @@ struct ContainerTests {
         #expect(try DocumentEncoder().encode(["k": Kind.cafe]) == DocumentBody(["k": "cafe"]))
         let circle = try DocumentEncoder().encode(Shape.circle(radius: 2.5))
         #expect(circle == DocumentBody(["circle": ["radius": 2.5]]))
-        for shape in [Shape.point, .circle(radius: 1), .labelled("x", at: GeoPoint(latitude: 1, longitude: 2))] {
+        for shape in [
+            Shape.point, .circle(radius: 1),
+            .labelled("x", at: GeoPoint(latitude: 1, longitude: 2)),
+        ] {
             #expect(try roundTrip(Boxed(value: shape)).value == shape)
         }
     }
@@ -159,11 +162,16 @@ struct ContainerTests {
                 try container.encodeNil(forKey: .value)
             }
         }
-        #expect(try DocumentEncoder().encode(Boxed(value: String?.none)) == DocumentBody(["value": .null]))
-        struct Plain: Codable { var value: String?; var count: Int? }
+        #expect(
+            try DocumentEncoder().encode(Boxed(value: String?.none)) == DocumentBody(["value": .null])
+        )
+        struct Plain: Codable {
+            var value: String?
+            var count: Int?
+        }
         #expect(try DocumentEncoder().encode(Plain()) == DocumentBody([:]))
         #expect(try DocumentEncoder().encode(Explicit()) == DocumentBody(["value": .null]))
-        for fields: DocumentFields in [[:], ["value": nil, "count": nil]] {
+        for fields: DocumentFields in [[:], ["value": .null, "count": .null]] {
             let plain = try DocumentDecoder().decode(Plain.self, from: DocumentBody(fields))
             #expect(plain.value == nil && plain.count == nil)
         }
@@ -174,8 +182,12 @@ struct ContainerTests {
         let decoder = DocumentDecoder()
         #expect(try decoder.decode([String: Double].self, from: DocumentBody(["a": 3]))["a"] == 3)
         #expect(try decoder.decode([String: Int].self, from: DocumentBody(["a": 3.0]))["a"] == 3)
-        #expect(try decoder.decode([String: Float].self, from: DocumentBody(["a": 0.1]))["a"] == 0.1)
-        #expect(try decoder.decode([String: Decimal].self, from: DocumentBody(["a": 12]))["a"] == 12)
+        #expect(
+            try decoder.decode([String: Float].self, from: DocumentBody(["a": 0.1]))["a"] == 0.1
+        )
+        #expect(
+            try decoder.decode([String: Decimal].self, from: DocumentBody(["a": 12]))["a"] == 12
+        )
     }
 
     @Test("userInfo reaches both sides")
@@ -194,7 +206,10 @@ struct ContainerTests {
         }
         let key = try #require(Telling.key)
         let body = try DocumentEncoder(.init(userInfo: [key: 1])).encode(["inner": Telling()])
-        _ = try DocumentDecoder(.init(userInfo: [key: 2])).decode([String: Telling].self, from: body)
+        _ = try DocumentDecoder(.init(userInfo: [key: 2])).decode(
+            [String: Telling].self,
+            from: body
+        )
     }
 
     @Test("A type isolated to the main actor is coded on the main actor")
@@ -204,25 +219,6 @@ struct ContainerTests {
         // DTOs of a target that is MainActor by default are declared `nonisolated`.
         let restaurant = MainActorRestaurant(name: "Wo Hop")
         #expect(try roundTrip(restaurant).name == "Wo Hop")
-    }
-
-    @Test("Snake case names fields, not the keys of dictionaries")
-    func snakeCase() throws {
-        struct Item: Codable, Equatable {
-            var imageURL = "u"
-            var myHTTPServer = 1
-            var plain = 2
-            var _private = 3
-            var byName = ["someKey": Inner()]
-            struct Inner: Codable, Equatable { var zipCode = "10013" }
-        }
-        let body = try DocumentEncoder(.init(keys: .snakeCase)).encode(Item())
-        let expected: DocumentFields = [
-            "image_url": "u", "my_http_server": 1, "plain": 2, "_private": 3,
-            "by_name": ["someKey": ["zip_code": "10013"]],
-        ]
-        #expect(body == DocumentBody(expected))
-        #expect(try DocumentDecoder(.init(keys: .snakeCase)).decode(Item.self, from: body) == Item())
     }
 }
 

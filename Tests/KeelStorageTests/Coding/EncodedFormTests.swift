@@ -7,7 +7,10 @@ import Testing
 struct EncodedFormTests {
     private func hex<T: Encodable>(_ value: T) throws -> String {
         try DocumentEncoder().encode(value).bytes
-            .map { String($0, radix: 16).count == 1 ? "0\(String($0, radix: 16))" : String($0, radix: 16) }
+            .map {
+                String($0, radix: 16).count == 1
+                    ? "0\(String($0, radix: 16))" : String($0, radix: 16)
+            }
             .joined()
     }
 
@@ -21,7 +24,9 @@ struct EncodedFormTests {
         }
         #expect(try hex(Point()) == "a3" + "6161f93e00" + "6162" + "6178" + "666c6f6e67657201")
         #expect(try hex([String: Int]()) == "a0")
-        #expect(try hex(["t": Date(timeIntervalSince1970: 1.5)]) == "a16174d903e9a20101251a0007a120")
+        #expect(
+            try hex(["t": Date(timeIntervalSince1970: 1.5)]) == "a16174d903e9a20101251a0007a120"
+        )
         #expect(try hex(["d": Data([1, 2])]) == "a16164420102")
         #expect(try hex(["l": [UInt8(1), 2]]) == "a1616c420102")
         #expect(try hex(["l": [Int8(1), -1]]) == "a1616c820120")
@@ -35,7 +40,9 @@ struct EncodedFormTests {
             let dictionary = Dictionary(pairs) { $1 }
             let body = try DocumentEncoder().encode(dictionary)
             #expect(CBORItem.isDeterministic(body.bytes))
-            #expect(body == DocumentBody(DocumentFields(dictionary.map { ($0, .integer(Int64($1))) })))
+            #expect(
+                body == DocumentBody(DocumentFields(dictionary.map { ($0, .integer(Int64($1))) }))
+            )
             #expect(try DocumentDecoder().decode([String: Int].self, from: body) == dictionary)
         }
     }
@@ -102,7 +109,10 @@ struct EncodedFormTests {
         #expect(try encoder.encodeValue(Int?.none) == .null)
         #expect(try encoder.encodeValue([1.5, 2]) == [1.5, 2.0])
         #expect(try encoder.encodeValue(Boxed(value: true)) == ["value": true])
-        #expect(try encoder.encodeValue(Date(timeIntervalSince1970: 0)) == .timestamp(Timestamp(microseconds: 0)))
+        #expect(
+            try encoder.encodeValue(Date(timeIntervalSince1970: 0))
+                == .timestamp(Timestamp(microseconds: 0))
+        )
         #expect(try DocumentDecoder().decodeValue([Int].self, from: [1, 2.0]) == [1, 2])
         #expect(try DocumentDecoder().decodeValue(Int?.self, from: .null) == nil)
     }

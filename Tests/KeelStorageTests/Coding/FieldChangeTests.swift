@@ -9,7 +9,8 @@ struct FieldChangeTests {
         let name = "Ada"
         let count = 3
         let changes: [FieldChange] = [
-            .set("name", to: "Ada"), try .set("name", to: name), try .set("opened", to: Date(timeIntervalSince1970: 0)),
+            .set("name", to: "Ada"), try .set("name", to: name),
+            try .set("opened", to: Date(timeIntervalSince1970: 0)),
             .set("tags", to: ["a", 1]), .set("gone", to: .null), .remove("draft"),
             .increment("visits"), .increment("visits", by: 2), .increment("visits", by: count),
             .increment("rating", by: 0.5), .maximum("high", 10), .minimum("low", 1.5),

@@ -44,14 +44,22 @@ struct PredicateFilterTests {
         #expect(try filter(#Predicate { $0.stars >= limit }) == .greaterOrEqual("stars", 3))
         #expect(try filter(#Predicate { limit < $0.stars }) == .greater("stars", 3))
         #expect(try filter(#Predicate { limit >= $0.stars }) == .lessOrEqual("stars", 3))
-        #expect(try filter(#Predicate { $0.address.city == other.city }) == .equal("address.city", "Rome"))
-        #expect(try filter(#Predicate { $0.branch?.city == "Rome" }) == .equal("branch.city", "Rome"))
+        #expect(
+            try filter(#Predicate { $0.address.city == other.city })
+                == .equal("address.city", "Rome")
+        )
+        #expect(
+            try filter(#Predicate { $0.branch?.city == "Rome" }) == .equal("branch.city", "Rome")
+        )
         #expect(try filter(#Predicate { $0.rating! > 3.5 }) == .greater("rating", 3.5))
         #expect(
             try filter(#Predicate { $0.opened > date })
-                == .greater("opened", .timestamp(Timestamp(microseconds: 5_000_000))))
+                == .greater("opened", .timestamp(Timestamp(microseconds: 5_000_000)))
+        )
         #expect(try filter(#Predicate { $0.kind == kind }) == .equal("kind", "cafe"))
-        #expect(try filter(#Predicate { $0.address == other }) == .equal("address", ["city": "Rome"]))
+        #expect(
+            try filter(#Predicate { $0.address == other }) == .equal("address", ["city": "Rome"])
+        )
     }
 
     @Test("Booleans, nil, lists, arrays, ranges and prefixes translate")
@@ -63,38 +71,49 @@ struct PredicateFilterTests {
         #expect(try filter(#Predicate { $0.rating != nil }) == .notEqual("rating", .null))
         #expect(try filter(#Predicate { names.contains($0.name) }) == .in("name", ["a", "b"]))
         #expect(try filter(#Predicate { !names.contains($0.name) }) == .notIn("name", ["a", "b"]))
-        #expect(try filter(#Predicate { $0.tags.contains("late") }) == .arrayContains("tags", "late"))
+        #expect(
+            try filter(#Predicate { $0.tags.contains("late") }) == .arrayContains("tags", "late")
+        )
         #expect(
             try filter(#Predicate { (1...5).contains($0.stars) })
-                == .and([.greaterOrEqual("stars", 1), .lessOrEqual("stars", 5)]))
+                == .and([.greaterOrEqual("stars", 1), .lessOrEqual("stars", 5)])
+        )
         #expect(
             try filter(#Predicate { !(1..<5).contains($0.stars) })
-                == .or([.less("stars", 1), .greaterOrEqual("stars", 5)]))
+                == .or([.less("stars", 1), .greaterOrEqual("stars", 5)])
+        )
         #expect(
             try filter(#Predicate { $0.name.starts(with: "Mo") })
-                == .and([.greaterOrEqual("name", "Mo"), .less("name", "Mp")]))
+                == .and([.greaterOrEqual("name", "Mo"), .less("name", "Mp")])
+        )
         #expect(
             try filter(#Predicate { $0.name.starts(with: "M\u{10FFFF}") })
-                == .and([.greaterOrEqual("name", "M\u{10FFFF}"), .less("name", "N")]))
+                == .and([.greaterOrEqual("name", "M\u{10FFFF}"), .less("name", "N")])
+        )
         #expect(
             try filter(#Predicate { $0.name.starts(with: "\u{D7FF}") })
-                == .and([.greaterOrEqual("name", "\u{D7FF}"), .less("name", "\u{E000}")]))
+                == .and([.greaterOrEqual("name", "\u{D7FF}"), .less("name", "\u{E000}")])
+        )
     }
 
     @Test("And, or and not combine, by De Morgan's laws")
     func combinations() throws {
         #expect(
             try filter(#Predicate { $0.isOpen && $0.stars > 3 && $0.name == "x" })
-                == .and([.equal("isOpen", true), .greater("stars", 3), .equal("name", "x")]))
+                == .and([.equal("isOpen", true), .greater("stars", 3), .equal("name", "x")])
+        )
         #expect(
             try filter(#Predicate { !($0.isOpen && $0.stars > 3) })
-                == .or([.equal("isOpen", false), .lessOrEqual("stars", 3)]))
+                == .or([.equal("isOpen", false), .lessOrEqual("stars", 3)])
+        )
         #expect(
             try filter(#Predicate { !($0.isOpen || !($0.stars == 3)) })
-                == .and([.equal("isOpen", false), .equal("stars", 3)]))
+                == .and([.equal("isOpen", false), .equal("stars", 3)])
+        )
         #expect(
             try filter(#Predicate { $0.rating != nil && $0.rating != 3.5 })
-                == .and([.notEqual("rating", .null), .notEqual("rating", 3.5)]))
+                == .and([.notEqual("rating", .null), .notEqual("rating", 3.5)])
+        )
     }
 
     @Test("What has no counterpart is refused by name, with advice")
@@ -104,15 +123,27 @@ struct PredicateFilterTests {
             (#Predicate { $0.name.contains("zz") }, "CollectionContainsCollection", "matching(_:)"),
             (#Predicate { $0.stars + 1 > 3 }, "Arithmetic", "a field of its own"),
             (#Predicate { ($0.rating ?? 0) > 3 }, "NilCoalesce", "the optional itself"),
-            (#Predicate { $0.tags.contains { $0 == "x" } }, "SequenceContainsWhere", "contains(_:)"),
+            (
+                #Predicate { $0.tags.contains { $0 == "x" } }, "SequenceContainsWhere",
+                "contains(_:)"
+            ),
             (#Predicate { !$0.tags.contains("x") }, "SequenceContains", "lack an element"),
             (#Predicate { $0.name == $0.title }, "“name” with “title”", "field of its own"),
             (#Predicate { $0.rating != 3 }, "optional “rating”", "&& $0.rating != nil"),
-            (#Predicate { $0.isOpen || $0.rating != 3 }, "optional “rating”", "&& $0.rating != nil"),
+            (
+                #Predicate { $0.isOpen || $0.rating != 3 }, "optional “rating”",
+                "&& $0.rating != nil"
+            ),
             (#Predicate { !($0.rating == 3) }, "optional “rating”", "&& $0.rating != nil"),
             (#Predicate { _ in true }, "Value", "decide in Swift"),
-            (#Predicate { $0.shout == "X" }, "a key path of the predicate tells no name", "PredicateFieldNaming"),
-            (#Predicate { $0.id == "X" }, "a key path of the predicate tells no name", "PredicateFieldNaming"),
+            (
+                #Predicate { $0.shout == "X" }, "a key path of the predicate tells no name",
+                "PredicateFieldNaming"
+            ),
+            (
+                #Predicate { $0.id == "X" }, "a key path of the predicate tells no name",
+                "PredicateFieldNaming"
+            ),
             (#Predicate { $0.rating == nan }, "NaN", "DocumentFilter.equal"),
             (#Predicate { $0.isOpen ? $0.stars > 3 : $0.stars > 4 }, "Conditional", "&& and ||"),
         ]
@@ -126,7 +157,9 @@ struct PredicateFilterTests {
 
     @Test("A type can name its fields, and key strategies apply to names of properties")
     func names() throws {
-        let query = try DocumentQuery("films").where(#Predicate<Film> { $0.id == "x" && $0.name == "y" })
+        let query = try DocumentQuery("films").where(
+            #Predicate<Film> { $0.id == "x" && $0.name == "y" }
+        )
         #expect(query.filter == .and([.equal(.documentID, "x"), .equal("title", "y")]))
         let encoder = DocumentEncoder(.init(keys: .snakeCase))
         let snake = try DocumentQuery("films")

@@ -40,7 +40,14 @@ struct RoundTripTests {
     @Test("Numbers with fractions keep every bit")
     func doubles() throws {
         try survives(
-            0.1, -0.0, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude, 1.5)
+            0.1,
+            -0.0,
+            .infinity,
+            -.infinity,
+            .greatestFiniteMagnitude,
+            .leastNonzeroMagnitude,
+            1.5
+        )
         try survives(Float(0.1), .leastNonzeroMagnitude, .greatestFiniteMagnitude, 65504)
         #expect(try roundTrip(Boxed(value: -0.0)).value.sign == .minus)
         #expect(try roundTrip(["x": Double.nan])["x"]?.isNaN == true)
@@ -53,7 +60,11 @@ struct RoundTripTests {
         try survives([UInt8](), [1, 2, 3])
         try survives(UUID(uuidString: "0E984725-C51C-4BF4-9960-E1C80E27ABA0"))
         try survives(URL(string: "https://example.org/a?b=c#d"))
-        try survives(Decimal(string: "-1234567890.123456789"), Decimal(0), Decimal.greatestFiniteMagnitude)
+        try survives(
+            Decimal(string: "-1234567890.123456789"),
+            Decimal(0),
+            Decimal.greatestFiniteMagnitude
+        )
         try survives(true, false)
         let decomposed = try roundTrip(Boxed(value: "e\u{301}")).value
         #expect(Array(decomposed.utf8) == Array("e\u{301}".utf8))
@@ -62,9 +73,13 @@ struct RoundTripTests {
     @Test("Dates survive to the microsecond, timestamps exactly")
     func dates() throws {
         try survives(
-            Timestamp.earliest, Timestamp(microseconds: .max),
-            Timestamp(microseconds: -1), Timestamp(microseconds: 0))
-        for seconds in [0.000001, 1_700_000_000.123456, -1_700_000_000.654321, 253_402_300_799.999] {
+            Timestamp.earliest,
+            Timestamp(microseconds: .max),
+            Timestamp(microseconds: -1),
+            Timestamp(microseconds: 0)
+        )
+        for seconds in [0.000001, 1_700_000_000.123456, -1_700_000_000.654321, 253_402_300_799.999]
+        {
             let date = Date(timeIntervalSince1970: seconds)
             let back = try roundTrip(Boxed(value: date)).value
             #expect(abs(back.timeIntervalSince(date)) < 0.000001)
@@ -84,7 +99,9 @@ struct RoundTripTests {
         try survives(fields)
         #expect(try roundTrip(["value": DocumentValue.map(fields)])["value"] == .map(fields))
         #expect(try DocumentEncoder().encode(fields) == DocumentBody(fields))
-        #expect(try DocumentDecoder().decode(DocumentFields.self, from: DocumentBody(fields)) == fields)
+        #expect(
+            try DocumentDecoder().decode(DocumentFields.self, from: DocumentBody(fields)) == fields
+        )
     }
 
     @Test("Optionals, collections and nested types survive")
@@ -117,10 +134,16 @@ struct RoundTripTests {
         for _ in 0..<300 {
             var bytes = DocumentBody(DocumentFields.random(depth: 3, using: &generator)).bytes
             for _ in 0..<3 where !bytes.isEmpty {
-                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(
+                    in: 0...255,
+                    using: &generator
+                )
             }
             if Bool.random(using: &generator) { bytes.removeLast(bytes.count / 2) }
-            _ = try? DocumentDecoder().decode([String: AnyStored].self, from: DocumentBody(bytes: bytes))
+            _ = try? DocumentDecoder().decode(
+                [String: AnyStored].self,
+                from: DocumentBody(bytes: bytes)
+            )
         }
     }
 }

@@ -20,7 +20,9 @@ extension DocumentFields {
         var fields = DocumentFields()
         for _ in 0..<Int.random(in: 0...(depth * 4), using: &generator) {
             let length = Int.random(in: 1...12, using: &generator)
-            let name = String((0..<length).map { _ in "abcdé_👍z".randomElement(using: &generator) ?? "a" })
+            let name = String(
+                (0..<length).map { _ in "abcdé_👍z".randomElement(using: &generator) ?? "a" }
+            )
             fields["f" + name] = .random(depth: depth, isInArray: false, using: &generator)
         }
         return fields

@@ -17,8 +17,12 @@ struct WrapperTests {
     private func document(_ fields: DocumentFields, _ path: DocumentPath = "notes/n1") -> Document {
         let time = Timestamp(microseconds: 0)
         return Document(
-            path: path, body: DocumentBody(fields), revision: Revision(number: 1),
-            createTime: time, updateTime: time)
+            path: path,
+            body: DocumentBody(fields),
+            revision: Revision(number: 1),
+            createTime: time,
+            updateTime: time
+        )
     }
 
     @Test("A document's id comes from its path and is no field")
@@ -69,8 +73,10 @@ struct WrapperTests {
         #expect(body == DocumentBody(["text": "hello", "meta": [:]]))
         #expect(
             Set(transforms) == [
-                FieldTransform("changed", .serverTimestamp), FieldTransform("meta.seen", .serverTimestamp),
-            ])
+                FieldTransform("changed", .serverTimestamp),
+                FieldTransform("meta.seen", .serverTimestamp),
+            ]
+        )
         var set = Note()
         set.changed = Date(timeIntervalSince1970: 1)
         set.meta.seen = Timestamp(microseconds: 5)
@@ -78,7 +84,9 @@ struct WrapperTests {
         #expect(written.transforms.isEmpty)
         #expect(written.body.value(at: "changed") == .timestamp(Timestamp(microseconds: 1_000_000)))
         #expect(try DocumentDecoder().decode(Note.self, from: written.body) == set)
-        let error = #expect(throws: StorageError.self) { try DocumentEncoder().encode(["list": [Note()]]) }
+        let error = #expect(throws: StorageError.self) {
+            try DocumentEncoder().encode(["list": [Note()]])
+        }
         #expect(error?.message.contains("cannot stand in an array") == true)
     }
 
@@ -119,13 +127,16 @@ struct ModelInJSONTests {
     func times() throws {
         let known = [
             ("2026-03-01T12:30:00.25Z", 1_772_368_200_250_000), ("1970-01-01T00:00:00Z", 0),
-            ("1969-12-31T23:59:59.999999Z", -1), ("2026-03-01T14:30:00+02:00", 1_772_368_200_000_000),
+            ("1969-12-31T23:59:59.999999Z", -1),
+            ("2026-03-01T14:30:00+02:00", 1_772_368_200_000_000),
             ("2026-03-01T12:30:00.2500009-00:00", 1_772_368_200_250_000),
         ]
         for (text, micros) in known {
             #expect(Timestamp(rfc3339: text) == Timestamp(microseconds: Int64(micros)), "\(text)")
         }
-        for text in ["", "2026-02-30T00:00:00Z", "2026-03-01", "2026-03-01T25:00:00Z", "2026-03-01T00:00:00"] {
+        for text in [
+            "", "2026-02-30T00:00:00Z", "2026-03-01", "2026-03-01T25:00:00Z", "2026-03-01T00:00:00",
+        ] {
             #expect(Timestamp(rfc3339: text) == nil, "\(text)")
         }
         var generator = SeededGenerator(seed: 3)

@@ -81,7 +81,10 @@ extension DecodingSource {
         if case .integerOverflow = error.kind {
             return flaw("the integer does not fit Int64", at: offset)
         }
-        let flaw = CodingFlaw(code: .corrupted, words: "the document’s bytes are damaged (\(error))")
+        let flaw = CodingFlaw(
+            code: .corrupted,
+            words: "the document’s bytes are damaged (\(error))"
+        )
         return .dataCorrupted(context(flaw, at: offset))
     }
 

@@ -45,7 +45,10 @@ extension DocumentID: Codable {
             let flaw = CodingFlaw(code: .decodingFailed, words: words)
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
-                    codingPath: decoder.codingPath, debugDescription: words, underlyingError: flaw)
+                    codingPath: decoder.codingPath,
+                    debugDescription: words,
+                    underlyingError: flaw
+                )
             )
         }
         wrappedValue = value
