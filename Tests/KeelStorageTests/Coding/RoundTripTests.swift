@@ -1,5 +1,6 @@
 import Foundation
 import KeelCore
+import KeelConformance
 import KeelStorage
 import Testing
 
