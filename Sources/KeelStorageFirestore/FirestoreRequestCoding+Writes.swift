@@ -24,7 +24,8 @@ extension FirestoreRequestCoding {
         case .set(let body, let transforms):
             members["update"] = ["name": name, "fields": fields(try body.fields())]
             members["updateTransforms"] = self.transforms(
-                transforms.map { ($0.field, $0.operation) })
+                transforms.map { ($0.field, $0.operation) }
+            )
         case .update(let changes):
             var fields = DocumentFields()
             var mask: [FieldPath] = []

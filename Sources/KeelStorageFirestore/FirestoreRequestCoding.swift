@@ -85,8 +85,9 @@ package struct FirestoreRequestCoding: Sendable {
         return String(repeating: "0", count: max(0, width - text.count)) + text
     }
 
-    /// The Gregorian date of a day counted from 1970: H. Hinnant, "chrono-compatible low-level date
-    /// algorithms".
+    /// The Gregorian date of a day counted from 1970.
+    ///
+    /// The algorithm is Howard Hinnant's ("chrono-compatible low-level date algorithms").
     private static func civilDate(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         // Eras of 400 years begin on 1 March, so that the leap day is a year's last.
         let shifted = day + 719_468
@@ -102,7 +103,8 @@ package struct FirestoreRequestCoding: Sendable {
     }
 
     private static let base64Digits = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    )
 
     private static func base64(_ bytes: [UInt8]) -> String {
         var text = ""
@@ -111,7 +113,8 @@ package struct FirestoreRequestCoding: Sendable {
             let word = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
             for position in 0..<4 {
                 text.append(
-                    position <= group.count ? base64Digits[word >> (18 - 6 * position) & 63] : "=")
+                    position <= group.count ? base64Digits[word >> (18 - 6 * position) & 63] : "="
+                )
             }
         }
         return text

@@ -9,7 +9,8 @@ struct ChecksOfTheChecks {
     func notices(_ fault: BrokenStorageAdapter.Fault) async throws {
         var caught: [String] = []
         for group in Self.groups(for: fault) {
-            for check in StorageAdapterCheck.all(in: group) where check.concernsOnlyWithout.isEmpty {
+            for check in StorageAdapterCheck.all(in: group) where check.concernsOnlyWithout.isEmpty
+            {
                 let found = IssueCount()
                 try await withKnownIssue(isIntermittent: true) {
                     try await check.run(on: BrokenStorageAdapter(fault))
@@ -24,7 +25,8 @@ struct ChecksOfTheChecks {
     }
 
     /// The groups that must notice, so that a check fails for its own promise and not by accident.
-    private static func groups(for fault: BrokenStorageAdapter.Fault) -> [StorageAdapterCheck.Group] {
+    private static func groups(for fault: BrokenStorageAdapter.Fault) -> [StorageAdapterCheck.Group]
+    {
         switch fault {
         case .losesLastWriteOfBatch, .splitsBatches, .stopsAfterFailedBatch: [.batches]
         case .appliesTwice: [.transforms]

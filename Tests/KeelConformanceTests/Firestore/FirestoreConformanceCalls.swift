@@ -25,7 +25,9 @@ struct FirestoreCall {
         if case .string(let text)? = vector.content[name] { text } else { "" }
     }
 
-    private var path: DocumentPath { DocumentPath(String(text("docRefPath").dropFirst(Self.root.count))) }
+    private var path: DocumentPath {
+        DocumentPath(String(text("docRefPath").dropFirst(Self.root.count)))
+    }
 
     private func members(_ json: String) throws -> [(name: String, value: VectorValue)] {
         guard case .object(let members) = try VectorValue(json: json) else { return [] }
@@ -55,7 +57,10 @@ struct FirestoreCall {
             else { return }
             let changes = try zip(paths, values).flatMap { path, value -> [FieldChange] in
                 guard case .string(let json) = value else { return [] }
-                return try self.changes(of: FieldPath(vector: path), to: try VectorValue(json: json))
+                return try self.changes(
+                    of: FieldPath(vector: path),
+                    to: try VectorValue(json: json)
+                )
             }
             try await client.updateDocument(path, changes, if: condition(or: .exists))
         default: _ = try await client.queryDocuments(try FirestoreQueryCall(vector: vector).query())
@@ -72,11 +77,16 @@ struct FirestoreCall {
     private func set(on client: StorageClient, if condition: WriteCondition) async throws {
         var transforms: [FieldTransform] = []
         let data = VectorValue.object(try members(text("jsonData")))
-        guard case .map(let fields)? = try data.value(at: [], transforms: &transforms) else { return }
+        guard case .map(let fields)? = try data.value(at: [], transforms: &transforms) else {
+            return
+        }
         if transforms.isEmpty {
             try await client.setDocument(path, fields, if: condition)
         } else {
-            let operation = DocumentWrite.Operation.set(DocumentBody(fields), transforms: transforms)
+            let operation = DocumentWrite.Operation.set(
+                DocumentBody(fields),
+                transforms: transforms
+            )
             try await client.commit([DocumentWrite(path, operation, if: condition)])
         }
     }
@@ -86,7 +96,9 @@ struct FirestoreCall {
         var changes: [FieldChange] = []
         if case .array(let paths)? = option["fields"] {
             for path in paths.map(FieldPath.init(vector:)) {
-                guard let value = data[path.names[...]] else { throw Inexpressible.absentMergedField }
+                guard let value = data[path.names[...]] else {
+                    throw Inexpressible.absentMergedField
+                }
                 changes += try self.changes(of: path, to: value)
             }
             guard !data.hasRemoval(outside: paths.map(FieldPath.init(vector:))) else {

@@ -16,7 +16,8 @@ struct FirestoreConformanceTests {
     ///
     /// Each names its reason. A vector that begins to pass must leave the table: the test says so.
     private static let exceptions: [String: String] = [
-        "update-exists-false-precond": "Keel lets an update create a document, as the protocol does",
+        "update-exists-false-precond":
+            "Keel lets an update create a document, as the protocol does",
         "update-paths-exists-false-precond":
             "Keel lets an update create a document, as the protocol does",
     ]
@@ -58,10 +59,13 @@ struct FirestoreConformanceTests {
                 kind = vector.call == "listen" ? "listen: later" : "exception"
             } else {
                 do {
-                    try await FirestoreCall(vector: vector).run(on: StorageClient(RecordingAdapter()))
+                    try await FirestoreCall(vector: vector).run(
+                        on: StorageClient(RecordingAdapter())
+                    )
                     kind = "request as expected"
                 } catch is Inexpressible {
-                    kind = vector.isError ? "mistake that Keel's types rule out" : "no words for it"
+                    kind =
+                        vector.isError ? "mistake that types rule out" : "two writes instead of one"
                 } catch {
                     kind = "error as expected"
                 }
@@ -127,7 +131,9 @@ extension FirestoreJSON {
             var result: [String: FirestoreJSON] = [:]
             for (name, value) in members {
                 let value = value.canonical
-                if name == "fields" || name == "fieldPaths", value == [] || value == [:] { continue }
+                if name == "fields" || name == "fieldPaths", value == [] || value == [:] {
+                    continue
+                }
                 if name == "fieldPaths", case .array(let paths) = value {
                     result[name] = .array(paths.sorted { "\($0)" < "\($1)" })
                 } else {

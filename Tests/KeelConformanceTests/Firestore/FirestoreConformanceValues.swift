@@ -104,7 +104,9 @@ struct FirestoreQueryCall {
         let root = "projects/projectID/databases/(default)/documents/"
         var query = DocumentQuery(CollectionPath(String(collection.dropFirst(root.count))))
         for clause in clauses {
-            guard case .object(let members) = clause, let (name, content) = members.first else { continue }
+            guard case .object(let members) = clause, let (name, content) = members.first else {
+                continue
+            }
             query = try adding(name, content, to: query)
         }
         return query
@@ -121,9 +123,13 @@ struct FirestoreQueryCall {
         case "orderBy":
             let isDescending = content["direction"] == "desc"
             return query.order(
-                by: FieldPath(vector: content["path"]), isDescending ? .descending : .ascending)
+                by: FieldPath(vector: content["path"]),
+                isDescending ? .descending : .ascending
+            )
         case "select":
-            if case .array(let fields)? = content["fields"] { query.projection = fields.map(FieldPath.init(vector:)) }
+            if case .array(let fields)? = content["fields"] {
+                query.projection = fields.map(FieldPath.init(vector:))
+            }
         case "offset": if case .number(let count) = content { return query.offset(Int(count)) }
         case "limit": if case .number(let count) = content { return query.limit(to: Int(count)) }
         default: return try bounded(query, by: name, content)
@@ -163,7 +169,8 @@ struct FirestoreQueryCall {
     }
 
     private func filter(_ content: FirestoreJSON) throws -> DocumentFilter {
-        guard case .string(let json)? = content["jsonValue"], case .string(let name)? = content["op"]
+        guard case .string(let json)? = content["jsonValue"],
+            case .string(let name)? = content["op"]
         else { return .and([]) }
         let comparisons: [String: DocumentFilter.Comparison] = [
             "==": .equal, "!=": .notEqual, "<": .less, "<=": .lessOrEqual, ">": .greater,
@@ -171,11 +178,16 @@ struct FirestoreQueryCall {
             "array-contains-any": .arrayContainsAny,
         ]
         guard let comparison = comparisons[name] else { throw Inexpressible.unknownOperator }
-        return .field(FieldPath(vector: content["path"]), comparison, try VectorValue(json: json).compared())
+        return .field(
+            FieldPath(vector: content["path"]),
+            comparison,
+            try VectorValue(json: json).compared()
+        )
     }
 
     private func document(_ snapshot: FirestoreJSON) throws -> Document {
-        guard case .string(let name)? = snapshot["path"], case .string(let json)? = snapshot["jsonData"],
+        guard case .string(let name)? = snapshot["path"],
+            case .string(let json)? = snapshot["jsonData"],
             case .map(let fields) = try VectorValue(json: json).element()
         else { throw Inexpressible.sentinelInQuery }
         let root = "projects/projectID/databases/(default)/documents/"

@@ -20,7 +20,8 @@ struct FirestoreVector: Sendable, CustomTestStringConvertible {
         let checkout = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let root = given.map { URL(fileURLWithPath: $0) }
+        let root =
+            given.map { URL(fileURLWithPath: $0) }
             ?? checkout.deletingLastPathComponent().appendingPathComponent("shared/conformance")
         return root.appendingPathComponent("firestore-conformance")
     }()
@@ -28,7 +29,8 @@ struct FirestoreVector: Sendable, CustomTestStringConvertible {
     /// All cases in the order of their files; empty where the folder is absent.
     static let all: [FirestoreVector] = {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        return names.filter { $0.hasSuffix(".json") }.sorted().flatMap { name -> [FirestoreVector] in
+        return names.filter { $0.hasSuffix(".json") }.sorted().flatMap {
+            name -> [FirestoreVector] in
             guard let data = try? Data(contentsOf: folder.appendingPathComponent(name)),
                 let json = try? JSONDecoder().decode(FirestoreJSON.self, from: data),
                 case .array(let tests)? = json["tests"]
@@ -37,7 +39,9 @@ struct FirestoreVector: Sendable, CustomTestStringConvertible {
             return tests.compactMap { test in
                 guard case .object(let members) = test else { return nil }
                 let call = members.keys.first { !["description", "comment"].contains($0) }
-                return call.map { FirestoreVector(file: file, call: $0, content: members[$0] ?? .null) }
+                return call.map {
+                    FirestoreVector(file: file, call: $0, content: members[$0] ?? .null)
+                }
             }
         }
     }()

@@ -1,6 +1,6 @@
 import Foundation
-import KeelCore
 import KeelConformance
+import KeelCore
 import KeelStorage
 import Testing
 

@@ -17,9 +17,11 @@ struct IndexKeyTests {
     }
 
     /// The first pair in which keys and values disagree, over all pairs of the values.
-    private func disagreement(among all: [Keyed]) -> (pairs: Int, words: String?) {
+    private func disagreement(among all: [Keyed]) async -> (pairs: Int, words: String?) {
         var pairs = 0
         for (position, one) in all.enumerated() {
+            // There are few threads, and other tests wait for them.
+            await Task.yield()
             for other in all[position...] {
                 pairs += 1
                 let expected = ReferenceOrder.compare(one.value, other.value)
@@ -31,30 +33,30 @@ struct IndexKeyTests {
     }
 
     @Test("Of a hundred thousand random pairs, keys compare as the values by the rules")
-    func ordersRandomPairs() {
+    func ordersRandomPairs() async {
         print("IndexKeyTests: seed \(Self.seed)")
         var source = RandomValues(random: SeededGenerator(seed: Self.seed))
         let values = (0..<460).map { _ in source.value() }
-        let (pairs, words) = disagreement(among: keyed(values))
+        let (pairs, words) = await disagreement(among: keyed(values))
         #expect(words == nil, "seed \(Self.seed)")
         #expect(pairs >= 100_000)
     }
 
     @Test("Of fifty thousand random pairs of numbers, keys compare as the numbers exactly")
-    func ordersNumbers() {
+    func ordersNumbers() async {
         var source = RandomValues(random: SeededGenerator(seed: Self.seed &+ 1))
         var values: [DocumentValue] = []
         while values.count < 320 {
             let value = source.value(depth: 0)
             if value.isNumber { values.append(value) }
         }
-        let (pairs, words) = disagreement(among: keyed(values))
+        let (pairs, words) = await disagreement(among: keyed(values))
         #expect(words == nil, "seed \(Self.seed)")
         #expect(pairs >= 50_000)
     }
 
     @Test("Descending keys have the reverse order, and no key begins another")
-    func descends() {
+    func descends() async {
         var source = RandomValues(random: SeededGenerator(seed: Self.seed &+ 2))
         let values = (0..<250).map { _ in source.value() }
         let keys = values.map { value in
@@ -63,6 +65,7 @@ struct IndexKeyTests {
             return (up: IndexKey.key(value), down: descending)
         }
         for one in keys {
+            await Task.yield()
             for other in keys where one.up != other.up {
                 if compare(one.up, other.up) != -compare(one.down, other.down)
                     || other.up.starts(with: one.up)
@@ -75,10 +78,13 @@ struct IndexKeyTests {
     }
 
     @Test("Joined keys compare by the first value, then by the second")
-    func joins() {
+    func joins() async {
         var source = RandomValues(random: SeededGenerator(seed: Self.seed &+ 3))
         for _ in 0..<3_000 {
-            let (one, other) = ([source.value(), source.value()], [source.value(), source.value()])
+            await Task.yield()
+            let (one, other) = (
+                [source.value(), source.value()], [source.value(), source.value()]
+            )
             let byFirst = ReferenceOrder.compare(one[0], other[0])
             let expected = byFirst == 0 ? ReferenceOrder.compare(one[1], other[1]) : byFirst
             let result = compare(one.flatMap(IndexKey.key), other.flatMap(IndexKey.key))
@@ -125,16 +131,19 @@ struct IndexKeyTests {
     /// (firebase-ios-sdk value_util_test.cc, google-cloud-firestore test_order.py).
     private static let groups: [[DocumentValue]] = [
         [.null], [false], [true],
-        [.double(.nan), .double(-.nan)], [.double(-.infinity)], [.double(-.greatestFiniteMagnitude)],
+        [.double(.nan), .double(-.nan)], [.double(-.infinity)],
+        [.double(-.greatestFiniteMagnitude)],
         [.integer(.min), .double(-0x1p63)], [-9_007_199_254_740_993], [-9_007_199_254_740_992],
         [-20], [-10, -10.0], [-0.5], [.double(-.leastNonzeroMagnitude)], [0, 0.0, .double(-0.0)],
         [.double(.leastNonzeroMagnitude)], [0.5], [1, 1.0], [1.1], [10, 10.0], [20],
         [9_007_199_254_740_992, .double(0x1p53)], [9_007_199_254_740_993],
-        [.integer(.max)], [.double(0x1p63)], [.double(.greatestFiniteMagnitude)], [.double(.infinity)],
+        [.integer(.max)], [.double(0x1p63)], [.double(.greatestFiniteMagnitude)],
+        [.double(.infinity)],
         [.timestamp(Timestamp(microseconds: 1_463_739_600_000_000))],
         [.timestamp(Timestamp(microseconds: 1_463_739_600_000_001))],
         [.timestamp(Timestamp(microseconds: 1_463_739_601_000_000))],
-        [""], ["\u{0}\u{ff}\u{1}"], ["a"], ["a\u{0}"], ["abc"], ["abc def"], ["e\u{301}b"], ["\u{e6}"],
+        [""], ["\u{0}\u{ff}\u{1}"], ["a"], ["a\u{0}"], ["abc"], ["abc def"], ["e\u{301}b"],
+        ["\u{e6}"],
         ["\u{e9}a"], ["\u{ff5e}"], ["\u{1f600}"],
         [.bytes([])], [.bytes([0])], [.bytes([0, 1, 2, 3, 4])], [.bytes([0, 1, 2, 4, 3])],
         [.bytes([255])],

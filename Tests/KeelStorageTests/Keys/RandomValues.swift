@@ -17,7 +17,9 @@ struct RandomValues {
         case 11...12:
             return .array((0..<count()).map { _ in value(depth: depth - 1) })
         default:
-            return .map(DocumentFields((0..<count()).map { _ in (text(), value(depth: depth - 1)) }))
+            return .map(
+                DocumentFields((0..<count()).map { _ in (text(), value(depth: depth - 1)) })
+            )
         }
     }
 
@@ -57,16 +59,20 @@ struct RandomValues {
     }
 
     private mutating func degrees(_ limit: Double) -> Double {
-        let choices = [0, -0.0, 0.5, -0.5, limit, -limit, Double.random(in: -limit...limit, using: &random)]
+        let choices = [
+            0, -0.0, 0.5, -0.5, limit, -limit, Double.random(in: -limit...limit, using: &random),
+        ]
         return choices.randomElement(using: &random) ?? 0
     }
 
     private mutating func text() -> String {
         let pieces = [
-            "", "a", "b", "\u{0}", "\u{1}", "é", "e\u{301}", "\u{ff5e}", "😀", "👩‍👩‍👧", "z", "\u{7f}", "A",
+            "", "a", "b", "\u{0}", "\u{1}", "é", "e\u{301}", "\u{ff5e}", "😀", "👩‍👩‍👧", "z", "\u{7f}",
+            "A",
         ]
         if Int.random(in: 0..<40, using: &random) == 0 {
-            return String(repeating: "long", count: 500) + (pieces.randomElement(using: &random) ?? "")
+            return String(repeating: "long", count: 500)
+                + (pieces.randomElement(using: &random) ?? "")
         }
         return (0..<count()).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
     }
@@ -79,6 +85,7 @@ struct RandomValues {
         let names = ["a", "b", "a!", "aa", "\u{0}", "\u{0}a", "a\u{0}", "é", "~", "a-b"]
         let count = Bool.random(using: &random) ? 2 : 4
         return DocumentPath(
-            segments: (0..<count).map { _ in names.randomElement(using: &random) ?? "a" })
+            segments: (0..<count).map { _ in names.randomElement(using: &random) ?? "a" }
+        )
     }
 }

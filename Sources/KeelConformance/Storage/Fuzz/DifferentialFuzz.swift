@@ -42,6 +42,8 @@ public struct DifferentialFuzz: Sendable {
         var step = 0
         while run.operations < operations {
             step += 1
+            // An adapter that never suspends would keep other tests from running.
+            await Task.yield()
             if let difference = try await run.step() {
                 Issue.record("seed \(seed), step \(step): \(difference)")
                 return run.operations
@@ -81,7 +83,9 @@ struct FuzzRun {
 
     /// Commits some batches and asks some questions; returns the first difference.
     mutating func step() async throws -> String? {
-        let batches = (0..<source.random.number(1...3)).map { _ in offered(source.batch(repeating: &batchIDs)) }
+        let batches = (0..<source.random.number(1...3)).map { _ in
+            offered(source.batch(repeating: &batchIDs))
+        }
         operations += batches.reduce(0) { $0 + $1.writes.count }
         let difference = try await compare("commit \(batches)") { try await $0.commit(batches) }
         if let difference { return difference }
