@@ -113,13 +113,14 @@ struct FuzzRun {
             summary.reads += 1
             if !text.isEmpty { summary.answeredReads += 1 }
             if case .index? = plan?.access { summary.indexedReads += 1 }
-            if let suggestion = plan?.suggestion, source.random.hits(1, in: 4) {
-                try await declare(suggestion)
+            if let suggestion = plan?.suggestion, source.random.hits(1, in: 4),
+                try await declare(suggestion), case .query(let query) = operation
+            {
                 // It is asked again, while the documents change under the index.
-                if case .query(let query) = operation { indexedQueries.append(query) }
+                indexedQueries.append(query)
             }
         }
-        if source.random.hits(1, in: 60) { try await declare(source.index()) }
+        if source.random.hits(1, in: 60) { _ = try await declare(source.index()) }
         if capabilities.contains(.changeLog) {
             let limit = source.random.number(1...20)
             try await one.follow(limit: limit)
@@ -143,13 +144,15 @@ struct FuzzRun {
         return try await compare("the copy from the change log") { try await $0.flawOfCopy() }
     }
 
-    private mutating func declare(_ index: IndexDefinition) async throws {
+    /// Declares an index on both sides, if there is room for one more.
+    private mutating func declare(_ index: IndexDefinition) async throws -> Bool {
         // Every index is written with every document: a few dozen make each step slow.
-        guard capabilities.contains(.declaredIndexes), indexCount < 24 else { return }
+        guard capabilities.contains(.declaredIndexes), indexCount < 24 else { return false }
         indexCount += 1
         summary.operations += 1
         try await one.adapter.prepare(StorageSchema(indexes: [index]))
         try await other.adapter.prepare(StorageSchema(indexes: [index]))
+        return true
     }
 
     /// Takes away from a batch what one of the adapters does not offer.
