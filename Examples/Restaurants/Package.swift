@@ -30,6 +30,7 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "keel", path: "../.."),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     ],
     targets: [
@@ -69,6 +70,7 @@ let package = Package(
                 "RestaurantsDomain", "RestaurantsPresentation", "RestaurantsData", "RestaurantsAPI",
                 keel("KeelHTTP"), keel("KeelStorage"), keel("KeelStorageSQLite"),
                 keel("KeelTestKit"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
     ]

@@ -16,6 +16,7 @@ public struct RestaurantAPIServer: Sendable {
     /// - Parameters:
     ///   - port: The port; 0 takes any that is free.
     ///   - onStart: Told the port once connections are accepted.
+    /// - Throws: What opening the port throws, for example that another program has it.
     public func run(port: Int, onStart: @Sendable (Int) -> Void) async throws {
         typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)

@@ -69,7 +69,8 @@ actor Demonstration {
     func startApp(_ instance: Instance, _ user: String, _ words: [String]) throws -> RunningProcess
     {
         let shown = words.map { $0.contains(" ") ? "\"\($0)\"" : $0 }.joined(separator: " ")
-        Terminal.show("  \(Terminal.faint("\(instance.rawValue) $")) restaurants \(shown)")
+        let prompt = Terminal.faint("\(instance.rawValue) \(user) $")
+        Terminal.show("  \(prompt) restaurants \(shown)")
         return try start(
             "restaurants",
             words + ["--store", setting.store, "--api", address, "--user", user]

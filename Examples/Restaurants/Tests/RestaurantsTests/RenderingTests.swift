@@ -16,9 +16,9 @@ struct RenderingTests {
         ]
         #expect(
             RestaurantListView.render(restaurants, limit: nil, screen) == """
-                ID    NAME              CUISINE           BOROUGH  GRADE
-                r-1   Ramen Under the…  Seafood           Harbour  A
-                r-22  Ox                Café/Coffee/Tea…  Harbour  –
+                ID    NAME                CUISINE             BOROUGH  GRADE
+                r-1   Ramen Under the V…  Seafood             Harbour  A
+                r-22  Ox                  Café/Coffee/Tea a…  Harbour  –
                 2 restaurants.
                 """
         )

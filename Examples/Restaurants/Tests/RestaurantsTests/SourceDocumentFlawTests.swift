@@ -1,6 +1,8 @@
 import Foundation
+import HTTPTypes
 import KeelHTTP
 import KeelStorage
+import KeelTestKit
 import RestaurantsDomain
 import Testing
 

@@ -22,7 +22,7 @@ public struct RefreshReport: Hashable, Sendable {
     public let removed: Int
     /// How many restaurants are as they were.
     public let unchanged: Int
-    /// The entries that could not be taken. A restaurant known from before stays as it was.
+    /// The entries that could not be taken; a restaurant known from before stays as it was.
     public let rejections: [Rejection]
 
     /// Creates a report.

@@ -30,6 +30,7 @@ public struct WatchRestaurants: Sendable {
     ///   - user: The user.
     ///   - receive: Told one event after the other, the first of them
     ///     ``LiveEvent/began(restaurants:favourites:ratings:)``.
+    /// - Throws: ``DomainError`` if one of the sources can no longer be followed.
     public func callAsFunction(
         for user: UserID,
         _ receive: @escaping @Sendable (LiveEvent) -> Wish

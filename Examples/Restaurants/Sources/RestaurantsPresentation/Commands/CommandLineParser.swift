@@ -6,6 +6,7 @@ public enum CommandLineParser: Sendable {
     /// Returns what a command line asks for.
     ///
     /// - Parameter arguments: The words after the program's name.
+    /// - Returns: What to do, and under which settings.
     /// - Throws: ``UsageError``, which says what would have been right.
     public static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
         var words = CommandLineWords(arguments)
