@@ -43,8 +43,9 @@ actor Demonstration {
                 try await step.show()
                 summary.addHeld(step.title, begin.duration(to: .now))
             } catch {
-                Terminal.show("  \(Terminal.red("✗ \(error)"))")
-                summary.addFailed(step.title, "\(error)")
+                let reason = error is CancellationError ? "interrupted" : "\(error)"
+                Terminal.show("  \(Terminal.red("✗ \(reason)"))")
+                summary.addFailed(step.title, reason)
             }
         }
         Terminal.show("\n\(Terminal.bold("Summary"))")
@@ -60,7 +61,11 @@ actor Demonstration {
     // MARK: Programs
 
     func start(_ program: String, _ arguments: [String]) throws -> RunningProcess {
-        let process = try RunningProcess(try setting.program(program), arguments)
+        let process = try RunningProcess(
+            try setting.program(program),
+            arguments,
+            in: setting.folder
+        )
         processes.append(process)
         return process
     }

@@ -32,8 +32,9 @@ struct RestaurantsDemo {
         }
         do {
             let setting = try Setting(data: data)
-            defer { setting.cleanUp() }
-            exit(await run(setting, isInteractive: isInteractive) ? 0 : 1)
+            let hasHeld = await run(setting, isInteractive: isInteractive)
+            setting.cleanUp()
+            exit(hasHeld ? 0 : 1)
         } catch {
             Terminal.show("✗ \(error)")
             exit(1)

@@ -1,25 +1,36 @@
 import Foundation
-import Synchronization
 
 /// A program that runs beside this one, and what it has said so far.
 final class RunningProcess: Sendable {
     private let process = Process()
-    private let output = Lines()
-    private let errors = Lines()
+    private let output: Lines
+    private let errors: Lines
 
     /// How the program was called, for the reader.
     let call: String
 
     var identifier: Int32 { process.processIdentifier }
 
-    init(_ program: URL, _ arguments: [String]) throws {
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - program: The program's file.
+    ///   - arguments: The words after its name.
+    ///   - folder: Where to keep what it says; it must exist, and belong to this process.
+    init(_ program: URL, _ arguments: [String], in folder: URL) throws {
         call = ([program.lastPathComponent] + arguments).joined(separator: " ")
+        let name = UUID().uuidString
+        output = try Lines(folder.appending(path: "\(name).out"))
+        errors = try Lines(folder.appending(path: "\(name).err"))
         process.executableURL = program
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output.pipe
-        process.standardError = errors.pipe
+        let files = (output: try output.open(), errors: try errors.open())
+        process.standardOutput = files.output
+        process.standardError = files.errors
         try process.run()
+        try files.output.close()
+        try files.errors.close()
     }
 
     /// What came of a program.
@@ -32,12 +43,12 @@ final class RunningProcess: Sendable {
     /// Waits until the program has ended by itself.
     func outcome(within limit: Duration) async throws -> Outcome {
         try await wait(limit, for: "\(call) to end") {
-            process.isRunning || !output.isAtEnd || !errors.isAtEnd ? nil : true
+            process.isRunning ? nil : true
         }
         return Outcome(
             status: process.terminationStatus,
-            output: output.all,
-            errors: errors.all
+            output: output.all(hasEnded: true),
+            errors: errors.all(hasEnded: true)
         )
     }
 
@@ -48,12 +59,12 @@ final class RunningProcess: Sendable {
         where isWanted: (String) -> Bool
     ) async throws -> String {
         try await wait(limit, for: "a line with \(description)") {
-            if let line = output.all.first(where: isWanted) { return line }
-            guard process.isRunning else {
-                let last = (output.all + errors.all).last ?? "nothing"
-                throw DemoFailure("\(call) has ended; it said: \(last)")
-            }
-            return nil
+            // Asked first: what was written before the end must be seen.
+            let hasEnded = !process.isRunning
+            if let line = output.all(hasEnded: hasEnded).first(where: isWanted) { return line }
+            guard hasEnded else { return nil }
+            let reason = errors.all(hasEnded: true).first ?? "nothing"
+            throw DemoFailure("\(call) has ended; it said: \(reason)")
         }
     }
 
@@ -61,9 +72,11 @@ final class RunningProcess: Sendable {
     func stop() async {
         guard process.isRunning else { return }
         process.terminate()
-        for _ in 0..<200 where process.isRunning {
-            try? await Task.sleep(for: .milliseconds(10))
+        // A task of its own: the one that asks may be cancelled, and must wait all the same.
+        let ending = Task {
+            try await wait(.seconds(2), for: "the end") { process.isRunning ? nil : true }
         }
+        _ = await ending.result
         if process.isRunning { kill(identifier, SIGKILL) }
     }
 
@@ -84,38 +97,26 @@ final class RunningProcess: Sendable {
     }
 }
 
-/// The lines that have come through a pipe.
-private final class Lines: Sendable {
-    private struct State {
-        var bytes = Data()
-        var isAtEnd = false
+/// The lines that a program has written into a file of its own.
+///
+/// A file and no pipe: it is whole as soon as the program has ended, whoever reads it and when.
+private struct Lines: Sendable {
+    private let file: URL
+
+    init(_ file: URL) throws {
+        self.file = file
+        try Data().write(to: file)
     }
 
-    let pipe = Pipe()
-    private let state: Mutex<State>
+    /// What the program writes into; closed here once the program has it.
+    func open() throws -> FileHandle { try FileHandle(forWritingTo: file) }
 
-    init() {
-        state = Mutex(State())
-        pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let bytes = handle.availableData
-            self?.state.withLock { state in
-                state.bytes += bytes
-                if bytes.isEmpty { state.isAtEnd = true }
-            }
-            if bytes.isEmpty { handle.readabilityHandler = nil }
-        }
-    }
-
-    var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
-
-    /// All whole lines; at the end, also a last one without a line break.
-    var all: [String] {
-        let (bytes, isAtEnd) = state.withLock { ($0.bytes, $0.isAtEnd) }
-        var lines = String(decoding: bytes, as: UTF8.self).split(
-            separator: "\n",
-            omittingEmptySubsequences: false
-        )
-        if !isAtEnd || lines.last?.isEmpty == true { lines.removeLast() }
+    /// The lines so far; one that has no line break yet counts when the program has ended.
+    func all(hasEnded: Bool) -> [String] {
+        guard let bytes = try? Data(contentsOf: file) else { return [] }
+        var lines = String(decoding: bytes, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        if !hasEnded || lines.last?.isEmpty == true { lines.removeLast() }
         return lines.map(String.init)
     }
 }

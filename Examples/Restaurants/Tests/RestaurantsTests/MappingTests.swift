@@ -96,6 +96,20 @@ struct MappingTests {
         #expect(arrivals.failures.first?.field == "name")
     }
 
+    @Test("Of two entries with one id, the second is reported")
+    func repeated() throws {
+        let page = ServiceJSON.page(
+            ServiceJSON.restaurant("r-1", "Gulls"),
+            ServiceJSON.restaurant("r-1", "Ladder")
+        )
+        let entries = try JSONDecoder()
+            .decode(RestaurantPageDTO.self, from: Data(page.utf8)).restaurants
+        let arrivals = RefreshPlan.Arrivals(entries)
+
+        #expect(arrivals.restaurants.map(\.name) == ["Gulls"])
+        #expect(arrivals.failures == [MappingFailure(id: "r-1", "id", .repeated)])
+    }
+
     @Test("What was kept comes back the same")
     func storedForm() throws {
         let restaurant = try Restaurant.fixture("r-1", "Three Gulls", scores: [2, 9])

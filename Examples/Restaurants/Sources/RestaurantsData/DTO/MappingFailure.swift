@@ -7,6 +7,7 @@ internal import Foundation
 struct MappingFailure: Error, Hashable, Sendable {
     enum Problem: Hashable, Sendable {
         case missing
+        case repeated
         case invalid(String)
         case unreadable(String)
     }
@@ -52,6 +53,7 @@ extension MappingFailure: LocalizedError {
     var reason: String {
         switch problem {
         case .missing: "\(field) is missing"
+        case .repeated: "\(field) is that of an entry before, too"
         case .invalid(let value): "\(field) is “\(value)”"
         case .unreadable(let explanation): "\(field) is not readable: \(explanation)"
         }

@@ -2,6 +2,14 @@ internal import Foundation
 internal import RestaurantsDomain
 
 extension Restaurant {
+    /// Maps an entry of a list, if it can be read at all.
+    init(_ entry: RestaurantEntryDTO) throws(MappingFailure) {
+        switch entry {
+        case .restaurant(let dto): try self.init(dto)
+        case .unreadable(let failure): throw failure
+        }
+    }
+
     /// Maps what the service wrote.
     init(_ dto: RestaurantDTO) throws(MappingFailure) {
         func required<Value>(_ value: Value?, _ field: String) throws(MappingFailure) -> Value {

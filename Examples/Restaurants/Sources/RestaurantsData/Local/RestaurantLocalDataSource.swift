@@ -34,12 +34,7 @@ struct RestaurantLocalDataSource: Sendable {
         }
     }
 
-    func restaurant(_ id: RestaurantID) async throws(DataSourceError) -> StoredRestaurant? {
-        try await DataSourceError.local { () async throws(StorageError) in
-            try await restaurants.find(id.text)
-        }
-    }
-
+    /// Those of the restaurants that are here.
     func restaurants(_ ids: [RestaurantID]) async throws(DataSourceError) -> [StoredRestaurant] {
         try await DataSourceError.local { () async throws(StorageError) in
             try await restaurants.find(ids.map(\.text)).compactMap { $0 }

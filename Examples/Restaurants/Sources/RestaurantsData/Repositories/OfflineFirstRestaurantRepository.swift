@@ -45,9 +45,7 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
     }
 
     public func restaurant(_ id: RestaurantID) async throws(DomainError) -> Restaurant {
-        let kept = try await read { () async throws(DataSourceError) in
-            try await [local.restaurant(id)].compactMap { $0 }
-        }.first
+        let kept = try await knownRestaurants([id]).first
         if let kept, try await isFresh() { return kept }
         do throws(DataSourceError) {
             return try await load(id, replacing: kept)

@@ -8,12 +8,14 @@ struct RefreshPlan: Sendable {
         private(set) var failures: [MappingFailure] = []
 
         init(_ entries: [RestaurantEntryDTO]) {
+            var seen: Set<RestaurantID> = []
             for entry in entries {
                 do throws(MappingFailure) {
-                    switch entry {
-                    case .restaurant(let dto): restaurants.append(try Restaurant(dto))
-                    case .unreadable(let failure): throw failure
+                    let restaurant = try Restaurant(entry)
+                    guard seen.insert(restaurant.id).inserted else {
+                        throw MappingFailure(id: restaurant.id.text, "id", .repeated)
                     }
+                    restaurants.append(restaurant)
                 } catch {
                     failures.append(error)
                 }
