@@ -56,7 +56,8 @@ struct IndexStretch {
             """
             SELECT \(columns) FROM entries e \(join)
             WHERE e.ix = ?1 AND e.cid = ?2 AND e.key >= ?3 \(end) \(order)
-            """)
+            """
+        )
         try statement.bind(1, index)
         try statement.bind(2, collection)
         try statement.bind(3, first)
@@ -110,7 +111,8 @@ struct IdentifierStretch {
             SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ?1
             \(lower == nil ? "" : "AND d.id >= ?2") \(upper == nil ? "" : "AND d.id <= ?3")
             ORDER BY d.id \(isBackward ? "DESC" : "ASC")
-            """)
+            """
+        )
         try statement.bind(1, collection)
         if let lower { try statement.bind(2, lower) }
         if let upper { try statement.bind(3, upper) }

@@ -40,7 +40,10 @@ extension QueryExecution {
             }
             guard !stretch.needsScopeCheck else { return nil }
             statement = try stretch.statement(
-                selecting: "count(*)", joiningDocuments: false, in: reader.database)
+                selecting: "count(*)",
+                joiningDocuments: false,
+                in: reader.database
+            )
         case .identifiers:
             guard case .collection(let path) = prepared.query.scope, prepared.orders.count == 1,
                 prepared.lower == nil, prepared.upper == nil
@@ -50,7 +53,9 @@ extension QueryExecution {
                 return (0, QueryPlan(access: access))
             }
             statement = try RawStatement(
-                reader.database, "SELECT count(*) FROM documents WHERE cid = ?")
+                reader.database,
+                "SELECT count(*) FROM documents WHERE cid = ?"
+            )
             try statement.bind(1, number)
         case .scan:
             return nil

@@ -19,11 +19,16 @@ struct QueryExecution {
     }
 
     /// The query's documents, and how they were found.
-    mutating func documents(isStrict: Bool = false) throws -> (documents: [Document], plan: QueryPlan) {
+    mutating func documents(isStrict: Bool = false) throws -> (
+        documents: [Document], plan: QueryPlan
+    ) {
         let access = indexes.planner.access(for: prepared)
         if let search = prepared.query.search {
             let filter = try SearchFilter(
-                search, in: prepared.query.scope, among: indexes.searches)
+                search,
+                in: prepared.query.scope,
+                among: indexes.searches
+            )
             try self.search(filter)
             return (sorted, plan(.search(filter.definition.name)))
         }
@@ -34,7 +39,7 @@ struct QueryExecution {
             guard scans.count == 1, let only = scans.first else {
                 return (try merged(scans), plan(.index(name)))
             }
-            try read(only)
+            try read(only, isOrdered: true)
             return (inOrder, plan(.index(name)))
         case .identifiers(let isBackward):
             try readIdentifiers(isBackward: isBackward)
@@ -59,17 +64,24 @@ struct QueryExecution {
     // MARK: Ways to the documents
 
     /// Reads a stretch of an index until the window is full.
-    private mutating func read(_ scan: QueryPlanner.Scan) throws {
-        guard prepared.window != 0, let stretch = try IndexStretch(scan, of: prepared, reader, indexes)
+    ///
+    /// With `isOrdered`, the stretch's own order is that of the result, and places need not be
+    /// computed.
+    private mutating func read(_ scan: QueryPlanner.Scan, isOrdered: Bool) throws {
+        guard prepared.window != 0,
+            let stretch = try IndexStretch(scan, of: prepared, reader, indexes)
         else { return }
         let checksScope = stretch.needsScopeCheck
         let statement = try stretch.statement(
-            selecting: StoreReader.columns, joiningDocuments: true, in: reader.database)
+            selecting: StoreReader.columns,
+            joiningDocuments: true,
+            in: reader.database
+        )
         try statement.each { row in
             examined += 1
             let document = try reader.document(row)
             if checksScope, !prepared.covers(document.path.collection) { return true }
-            return take(document)
+            return isOrdered && scan.isExact ? takeExact(document) : take(document)
         }
     }
 
@@ -78,7 +90,7 @@ struct QueryExecution {
         var all: [DocumentPath: (key: [UInt8], document: Document)] = [:]
         for scan in scans {
             found.removeAll(keepingCapacity: true)
-            try read(scan)
+            try read(scan, isOrdered: false)
             for place in found { all[place.document.path] = place }
         }
         return prepared.result(of: Array(all.values))
@@ -101,7 +113,8 @@ struct QueryExecution {
         for collection in try reader.collections(of: prepared) {
             let statement = try RawStatement(
                 reader.database,
-                "SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ?")
+                "SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ?"
+            )
             try statement.bind(1, collection.number)
             try statement.each { row in
                 examined += 1
@@ -132,6 +145,15 @@ struct QueryExecution {
     private mutating func take(_ document: Document) -> Bool {
         guard let key = prepared.place(of: document) else { return true }
         found.append((key, document))
+        return prepared.window.map { found.count < $0 } ?? true
+    }
+
+    /// Takes a document from a stretch that holds the query's documents and no others.
+    ///
+    /// The conditions are checked all the same: a damaged index must not invent a result.
+    private mutating func takeExact(_ document: Document) -> Bool {
+        guard prepared.matches(document) else { return true }
+        found.append(([], document))
         return prepared.window.map { found.count < $0 } ?? true
     }
 

@@ -14,6 +14,9 @@ struct StoreReader {
     static let columns =
         "d.rid, d.cid, d.id, d.rev, d.created, d.updated, d.pending, d.body"
 
+    /// Written once: joining texts for each document would cost more than finding the statement.
+    private static let selection = "SELECT \(columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
+
     // MARK: Collections
 
     /// The number of a collection, nil if no document was ever in it.
@@ -48,7 +51,9 @@ struct StoreReader {
             return try number(of: path).map { [($0, path)] } ?? []
         case .group(let name, _):
             let statement = try RawStatement(
-                database, "SELECT cid, path FROM collections WHERE name = ?")
+                database,
+                "SELECT cid, path FROM collections WHERE name = ?"
+            )
             try statement.bind(1, name)
             var found: [(Int64, CollectionPath)] = []
             try statement.each { row in
@@ -71,7 +76,8 @@ struct StoreReader {
             """
             SELECT path FROM collections WHERE \(condition)
             EXISTS (SELECT 1 FROM documents WHERE documents.cid = collections.cid)
-            """)
+            """
+        )
         if let end {
             try statement.bind(1, prefix)
             try statement.bind(2, end)
@@ -93,8 +99,7 @@ struct StoreReader {
         at path: DocumentPath,
         in collection: Int64
     ) throws -> (row: Int64, document: Document)? {
-        let statement = try RawStatement(
-            database, "SELECT \(Self.columns) FROM documents d WHERE d.cid = ? AND d.id = ?")
+        let statement = try RawStatement(database, Self.selection)
         try statement.bind(1, collection)
         try statement.bind(2, path.id)
         return try statement.first { ($0.integer(0), try document(at: path, $0)) }
@@ -133,7 +138,9 @@ struct StoreReader {
     func indexes(_ generation: Int64) throws -> IndexSet {
         if let known = catalog.indexes(of: generation) { return known }
         let statement = try RawStatement(
-            database, "SELECT ix, definition, built FROM indexes ORDER BY ix")
+            database,
+            "SELECT ix, definition, built FROM indexes ORDER BY ix"
+        )
         var all: [StoredIndex] = []
         try statement.each { row in
             all.append(
@@ -141,7 +148,8 @@ struct StoreReader {
                     number: row.integer(0),
                     definition: row.bytes(1),
                     built: row.isNull(2) ? nil : row.integer(2)
-                ))
+                )
+            )
             return true
         }
         let indexes = IndexSet(generation: generation, all: all)

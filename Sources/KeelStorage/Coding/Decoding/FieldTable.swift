@@ -100,7 +100,9 @@ final class FieldTable {
         _ start: Int,
         _ name: UnsafeBufferPointer<UInt8>
     ) -> Bool {
-        let stored = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[start..<(start + name.count)])
+        let stored = UnsafeRawBufferPointer(
+            rebasing: UnsafeRawBufferPointer(bytes)[start..<(start + name.count)]
+        )
         let wanted = UnsafeRawBufferPointer(name)
         var offset = 0
         while wanted.count - offset >= 8 {
