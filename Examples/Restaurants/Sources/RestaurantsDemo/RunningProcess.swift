@@ -17,6 +17,7 @@ final class RunningProcess: Sendable {
     ///   - program: The program's file.
     ///   - arguments: The words after its name.
     ///   - folder: Where to keep what it says; it must exist, and belong to this process.
+    /// - Throws: What the system says when the program cannot be started.
     init(_ program: URL, _ arguments: [String], in folder: URL) throws {
         call = ([program.lastPathComponent] + arguments).joined(separator: " ")
         let name = UUID().uuidString
