@@ -45,8 +45,7 @@ let package = Package(
             name: "RestaurantsApp",
             dependencies: [
                 "RestaurantsDomain", "RestaurantsPresentation", "RestaurantsData",
-                keel("KeelHTTP"), keel("KeelAsyncHTTPClient"),
-                keel("KeelStorage"), keel("KeelStorageSQLite"),
+                keel("Keel"),
             ]
         ),
 

@@ -1,24 +1,24 @@
 import Foundation
-import KeelAsyncHTTPClient
-import KeelHTTP
-import KeelStorage
-import KeelStorageSQLite
+import Keel
 import RestaurantsData
 import RestaurantsDomain
 import RestaurantsPresentation
 
-/// The composition root: the one place that knows all layers, and which of Keel's adapters they
-/// stand on.
+/// The composition root: the one place that knows all layers, and what they stand on.
 struct Composition {
     let useCases: UseCases
-    private let transport: AsyncHTTPClientTransport
+    private let api: NetworkClient
 
     init(_ settings: Settings) throws(DomainError) {
-        let storage = try Self.openStorage(settings)
-        transport = AsyncHTTPClientTransport()
-        var network = NetworkClient.Configuration(baseURL: settings.api)
-        network.timeout = .seconds(10)
-        let api = NetworkClient(network, transport: transport)
+        var keel = KeelConfiguration.production(
+            "Restaurants",
+            api: settings.api,
+            schema: .restaurants
+        )
+        if let file = settings.store { keel.storage = .file(URL(fileURLWithPath: file)) }
+
+        let storage = try Self.openStorage(keel)
+        api = Self.makeAPI(keel)
         let now: @Sendable () -> Date = { Date() }
         useCases = UseCases(
             restaurants: OfflineFirstRestaurantRepository(api: api, storage: storage, now: now),
@@ -29,15 +29,23 @@ struct Composition {
     }
 
     /// Ends the connections to the service.
-    func close() async { await transport.shutdown() }
+    func close() async { await api.transport.shutdown() }
 
-    private static func openStorage(_ settings: Settings) throws(DomainError) -> StorageClient {
-        let location: SQLiteStorageLocation =
-            settings.store.map { .file($0) } ?? .applicationSupport("Restaurants")
+    private static func openStorage(
+        _ keel: KeelConfiguration
+    ) throws(DomainError) -> StorageClient {
         do throws(StorageError) {
-            return StorageClient(try SQLiteStorageAdapter(at: location), schema: .restaurants)
+            return try keel.makeStorage()
         } catch {
             throw DomainError(.storageFailed, cause: error)
         }
+    }
+
+    private static func makeAPI(_ keel: KeelConfiguration) -> NetworkClient {
+        let usual = keel.makeNetwork()
+        var configuration = usual.configuration
+        // Somebody sits before the terminal and waits.
+        configuration.timeout = .seconds(15)
+        return NetworkClient(configuration, transport: usual.transport)
     }
 }
