@@ -11,6 +11,8 @@ struct QueryExecution {
     /// The documents looked at so far.
     var examined = 0
     private var found: [(key: [UInt8], document: Document)] = []
+    /// The collection of the last document, which mostly is that of the next one too.
+    private var collection: (number: Int64, path: CollectionPath)?
 
     init(_ query: DocumentQuery, reader: StoreReader, indexes: IndexSet) {
         self.reader = reader
@@ -34,7 +36,7 @@ struct QueryExecution {
             guard scans.count == 1, let only = scans.first else {
                 return (try merged(scans), plan(.index(name)))
             }
-            try read(only)
+            try read(only, trustsEntries: only.isExact)
             return (inOrder, plan(.index(name)))
         case .identifiers(let isBackward):
             try readIdentifiers(isBackward: isBackward)
@@ -59,17 +61,21 @@ struct QueryExecution {
     // MARK: Ways to the documents
 
     /// Reads a stretch of an index until the window is full.
-    private mutating func read(_ scan: QueryPlanner.Scan) throws {
+    ///
+    /// - Parameter trustsEntries: Whether the stretch alone says what belongs to the result and in
+    ///   which order: the documents are then not evaluated, and no sort keys are kept.
+    private mutating func read(_ scan: QueryPlanner.Scan, trustsEntries: Bool = false) throws {
         guard prepared.window != 0, let stretch = try IndexStretch(scan, of: prepared, reader, indexes)
         else { return }
         let checksScope = stretch.needsScopeCheck
-        let statement = try stretch.statement(
-            selecting: StoreReader.columns, joiningDocuments: true, in: reader.database)
+        let statement = try stretch.documents(in: reader.database)
         try statement.each { row in
             examined += 1
-            let document = try reader.document(row)
+            let document = try document(row)
             if checksScope, !prepared.covers(document.path.collection) { return true }
-            return take(document)
+            guard trustsEntries else { return take(document) }
+            found.append(([], document))
+            return wantsMore
         }
     }
 
@@ -92,7 +98,7 @@ struct QueryExecution {
         let statement = try stretch.statement(in: reader.database, collection: number)
         try statement.each { row in
             examined += 1
-            return take(try reader.document(row))
+            return take(try document(row))
         }
     }
 
@@ -105,7 +111,7 @@ struct QueryExecution {
             try statement.bind(1, collection.number)
             try statement.each { row in
                 examined += 1
-                takeUnordered(try reader.document(row))
+                takeUnordered(try document(row))
                 return true
             }
         }
@@ -118,10 +124,20 @@ struct QueryExecution {
             try statement.bind(2, collection.number)
             try statement.each { row in
                 examined += 1
-                takeUnordered(try reader.document(row))
+                takeUnordered(try document(row))
                 return true
             }
         }
+    }
+
+    private mutating func document(_ row: RawStatement) throws -> Document {
+        let number = row.integer(StoreReader.collectionColumn)
+        if let collection, collection.number == number {
+            return try reader.document(row, in: collection.path)
+        }
+        let path = try reader.path(of: number)
+        collection = (number, path)
+        return try reader.document(row, in: path)
     }
 
     // MARK: Taking documents
@@ -132,8 +148,10 @@ struct QueryExecution {
     private mutating func take(_ document: Document) -> Bool {
         guard let key = prepared.place(of: document) else { return true }
         found.append((key, document))
-        return prepared.window.map { found.count < $0 } ?? true
+        return wantsMore
     }
+
+    private var wantsMore: Bool { prepared.window.map { found.count < $0 } ?? true }
 
     private mutating func takeUnordered(_ document: Document) {
         guard let key = prepared.place(of: document) else { return }

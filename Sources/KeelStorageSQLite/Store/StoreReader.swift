@@ -13,6 +13,12 @@ struct StoreReader {
     /// The columns of a document, in the order that ``document(in:_:)`` reads them.
     static let columns =
         "d.rid, d.cid, d.id, d.rev, d.created, d.updated, d.pending, d.body"
+    /// Where the collection's number is among them.
+    static let collectionColumn: Int32 = 1
+
+    /// Reads one document; a constant, because to put it together costs as much as to run it.
+    private static let selectDocument =
+        "SELECT \(columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
 
     // MARK: Collections
 
@@ -93,8 +99,7 @@ struct StoreReader {
         at path: DocumentPath,
         in collection: Int64
     ) throws -> (row: Int64, document: Document)? {
-        let statement = try RawStatement(
-            database, "SELECT \(Self.columns) FROM documents d WHERE d.cid = ? AND d.id = ?")
+        let statement = try RawStatement(database, Self.selectDocument)
         try statement.bind(1, collection)
         try statement.bind(2, path.id)
         return try statement.first { ($0.integer(0), try document(at: path, $0)) }
@@ -105,25 +110,24 @@ struct StoreReader {
         return try document(at: path, in: number)?.document
     }
 
-    /// The document of a row that begins at `first` with ``columns``.
-    func document(_ row: RawStatement, at first: Int32 = 0) throws -> Document {
-        let collection = try path(of: row.integer(first + 1))
-        let path = DocumentPath(trusted: collection, id: row.text(first + 2))
-        return try document(at: path, row, at: first)
+    /// The document of a row with ``columns``.
+    func document(_ row: RawStatement) throws -> Document {
+        try document(row, in: try path(of: row.integer(Self.collectionColumn)))
     }
 
-    private func document(
-        at path: DocumentPath,
-        _ row: RawStatement,
-        at first: Int32 = 0
-    ) throws -> Document {
+    /// The document of a row with ``columns`` whose collection is known.
+    func document(_ row: RawStatement, in collection: CollectionPath) throws -> Document {
+        try document(at: DocumentPath(trusted: collection, id: row.text(2)), row)
+    }
+
+    private func document(at path: DocumentPath, _ row: RawStatement) throws -> Document {
         Document(
             path: path,
-            body: try sealing.open(row.bytes(first + 7), of: path),
-            revision: Revision(number: row.integer(first + 3)),
-            createTime: Timestamp(microseconds: row.integer(first + 4)),
-            updateTime: Timestamp(microseconds: row.integer(first + 5)),
-            hasPendingWrites: row.integer(first + 6) != 0
+            body: try sealing.open(row.bytes(7), of: path),
+            revision: Revision(number: row.integer(3)),
+            createTime: Timestamp(microseconds: row.integer(4)),
+            updateTime: Timestamp(microseconds: row.integer(5)),
+            hasPendingWrites: row.integer(6) != 0
         )
     }
 

@@ -124,7 +124,7 @@ extension StorageGroup {
     }
 
     private static func writeBlocking(_ place: Place, in store: PeerStore) throws {
-        try PeerSet.run(place, in: store)
+        try PeerSet.run(place, scoreChanges: true, in: store)
     }
 
     private static func processorTime(

@@ -61,9 +61,13 @@ final class StorePair: Sendable {
         }
     }
 
-    /// Closes both files, which moves their write-ahead logs into them.
+    /// Closes both files, with nothing left in their write-ahead logs.
+    ///
+    /// GRDB leaves the log behind when its pool has read anything, and the next opening would have
+    /// to replay it; Keel's `close` empties it.
     func close() throws {
         try adapter.close()
+        try peer.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try peer.pool.close()
     }
 }
