@@ -42,6 +42,9 @@ struct Measure: Sendable {
     let peer: Side
 
     func run(_ options: Options) async throws -> MeasureResult {
+        let nothing: Side = { .nan }
+        let keel = options.side == "peer" ? nothing : keel
+        let peer = options.side == "keel" ? nothing : peer
         var ours: [Double] = []
         var theirs: [Double] = []
         if !options.isQuick {

@@ -4,13 +4,14 @@ import Foundation
 struct Options: Sendable {
     static let usage = """
         usage: keel-bench [group…] [--json FILE] [--only TEXT] [--rounds N] [--folder FOLDER]
-                          [--quick] [--strict]
+                          [--quick] [--strict] [--side keel|peer]
           --json FILE      writes the results as JSON
           --only TEXT      only the measures whose name contains TEXT
           --rounds N       how many rounds each side runs (default 9)
           --folder FOLDER  where the stores are made (default: the temporary folder)
           --quick          one round over 1,000 documents: tells only that everything runs
           --strict         exits with 1 if a target is missed
+          --side keel|peer runs only one side, for a profiler
         """
 
     var groups: [String] = []
@@ -20,6 +21,7 @@ struct Options: Sendable {
     var folder = FileManager.default.temporaryDirectory
     var isQuick = false
     var isStrict = false
+    var side: String?
 
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
@@ -41,6 +43,7 @@ struct Options: Sendable {
             case "--folder": folder = URL(fileURLWithPath: try value(), isDirectory: true)
             case "--quick": isQuick = true
             case "--strict": isStrict = true
+            case "--side": side = try value()
             case let option where option.hasPrefix("-"):
                 throw UsageError(message: "unknown option \(option)")
             default: groups.append(argument)
