@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The settings of every target: see STYLE in CONTRIBUTING.md.
+/// The settings of every target; CONTRIBUTING.md says why.
 let strict: [SwiftSetting] =
     [
         "ExistentialAny",
@@ -15,53 +15,158 @@ let strict: [SwiftSetting] =
         .treatWarning("DeprecatedDeclaration", as: .warning),
     ]
 
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+
 /// GRDB, and the system's SQLite that it links: the adapter calls both.
 let grdb: [Target.Dependency] = ["GRDB", "GRDBSQLite"].map { name in
     .product(name: name, package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
+}
+
+/// Where AsyncHTTPClient is the transport: Apple's systems have URLSession inside KeelHTTP.
+let asyncHTTPClient: [Target.Dependency] = [
+    ("AsyncHTTPClient", "async-http-client"),
+    ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"), ("NIOPosix", "swift-nio"),
+    ("NIOHTTP2", "swift-nio-http2"), ("NIOSSL", "swift-nio-ssl"),
+].map { product, package in
+    .product(
+        name: product,
+        package: package,
+        condition: .when(platforms: [.linux, .android, .macOS], traits: ["AsyncHTTPClient"])
+    )
+}
+
+/// What observation needs, for those who switch it on.
+let observability: [Target.Dependency] = [
+    ("Logging", "swift-log"), ("Metrics", "swift-metrics"),
+    ("Tracing", "swift-distributed-tracing"),
+].map { product, package in
+    .product(name: product, package: package, condition: .when(traits: ["Observability"]))
+}
+
+/// The doubles that its tests look at.
+let observabilityDoubles: [Target.Dependency] = [
+    ("InMemoryLogging", "swift-log"), ("MetricsTestKit", "swift-metrics"),
+    ("InMemoryTracing", "swift-distributed-tracing"),
+].map { product, package in
+    .product(name: product, package: package, condition: .when(traits: ["Observability"]))
 }
 
 let package = Package(
     name: "keel",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
+        .library(name: "Keel", targets: ["Keel"]),
+        .library(name: "KeelAsyncHTTPClient", targets: ["KeelAsyncHTTPClient"]),
+        .library(name: "KeelConformance", targets: ["KeelConformance"]),
         .library(name: "KeelCore", targets: ["KeelCore"]),
         .library(name: "KeelDependencies", targets: ["KeelDependencies"]),
         .library(name: "KeelDependenciesTesting", targets: ["KeelDependenciesTesting"]),
+        .library(name: "KeelHTTP", targets: ["KeelHTTP"]),
         .library(name: "KeelStorage", targets: ["KeelStorage"]),
+        .library(name: "KeelStorageObservability", targets: ["KeelStorageObservability"]),
         .library(name: "KeelStorageSQLite", targets: ["KeelStorageSQLite"]),
+        .library(name: "KeelTestKit", targets: ["KeelTestKit"]),
     ],
     traits: [
+        .trait(name: "AsyncHTTPClient", description: "HTTP on AsyncHTTPClient and SwiftNIO."),
+        .trait(
+            name: "Observability",
+            description: "Logs, metrics and traces, on swift-log, -metrics and -tracing."
+        ),
         .trait(name: "SQLite", description: "Keeps documents in an SQLite file, on GRDB."),
-        .default(enabledTraits: ["SQLite"]),
+        .default(enabledTraits: ["AsyncHTTPClient", "SQLite"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0")
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
+        // Words that several areas share.
         .target(name: "KeelCore"),
-        .target(name: "KeelStorage", dependencies: ["KeelCore"]),
         .target(name: "KeelDependencies"),
         .target(name: "KeelDependenciesTesting", dependencies: ["KeelDependencies"]),
-        .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore"]),
-        .testTarget(
-            name: "KeelDependenciesTests",
-            dependencies: ["KeelDependencies", "KeelDependenciesTesting"]
-        ),
-        .testTarget(name: "KeelStorageTests", dependencies: ["KeelStorage", "KeelCore"]),
+
+        // Areas and their adapters.
+        .target(name: "KeelHTTP", dependencies: ["KeelCore", httpTypes]),
         .target(
-            name: "KeelStorageSQLite",
-            dependencies: ["KeelCore", "KeelStorage"] + grdb
+            name: "KeelAsyncHTTPClient",
+            dependencies: ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient
         ),
+        .target(name: "KeelStorage", dependencies: ["KeelCore"]),
+        .target(
+            name: "KeelStorageObservability",
+            dependencies: ["KeelCore", "KeelStorage"] + observability
+        ),
+        .target(name: "KeelStorageSQLite", dependencies: ["KeelCore", "KeelStorage"] + grdb),
+
+        // The umbrella, and what tests are made with.
+        .target(
+            name: "Keel",
+            dependencies: [
+                "KeelAsyncHTTPClient", "KeelCore", "KeelDependencies", "KeelHTTP", "KeelStorage",
+                "KeelStorageSQLite",
+            ]
+        ),
+        .target(name: "KeelConformance", dependencies: ["KeelCore", "KeelStorage"]),
+        .target(
+            name: "KeelTestKit",
+            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", httpTypes]
+        ),
+
+        // Tests, one target for each target above, and the programs that they start.
         .executableTarget(
             name: "KeelStorageCrashWriter",
             dependencies: ["KeelStorage", "KeelStorageSQLite"],
             path: "Tests/Support/KeelStorageCrashWriter"
         ),
         .testTarget(
+            name: "KeelAsyncHTTPClientTests",
+            dependencies: ["KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", httpTypes]
+                + asyncHTTPClient
+        ),
+        .testTarget(
+            name: "KeelConformanceTests",
+            dependencies: [
+                "KeelConformance", "KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelTestKit",
+            ]
+        ),
+        .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore"]),
+        .testTarget(
+            name: "KeelDependenciesTests",
+            dependencies: ["KeelDependencies", "KeelDependenciesTesting"]
+        ),
+        .testTarget(
+            name: "KeelHTTPTests",
+            dependencies: ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]
+        ),
+        .testTarget(name: "KeelStorageTests", dependencies: ["KeelCore", "KeelStorage"]),
+        .testTarget(
+            name: "KeelStorageObservabilityTests",
+            dependencies: ["KeelCore", "KeelStorage", "KeelStorageObservability", "KeelTestKit"]
+                + observability + observabilityDoubles
+        ),
+        .testTarget(
             name: "KeelStorageSQLiteTests",
             dependencies: [
-                "KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelStorageCrashWriter",
+                "KeelCore", "KeelStorage", "KeelStorageCrashWriter", "KeelStorageSQLite",
             ] + grdb
+        ),
+        .testTarget(
+            name: "KeelTestKitTests",
+            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", "KeelTestKit"]
+        ),
+        .testTarget(
+            name: "KeelTests",
+            dependencies: [
+                "Keel", "KeelDependencies", "KeelDependenciesTesting", "KeelTestKit", httpTypes,
+            ]
         ),
     ]
 )

@@ -49,7 +49,10 @@ extension StorageError {
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHORT_READ:
             (.corrupted, "the store’s file is shorter than it should be")
         case .SQLITE_IOERR:
-            (.unavailable, "the disk reported an error (SQLite \(error.extendedResultCode.rawValue))")
+            (
+                .unavailable,
+                "the disk reported an error (SQLite \(error.extendedResultCode.rawValue))"
+            )
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
             (.readOnly, "the store’s file or folder cannot be written to")
         case .SQLITE_CANTOPEN:

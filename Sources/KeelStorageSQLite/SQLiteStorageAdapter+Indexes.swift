@@ -9,7 +9,8 @@ extension SQLiteStorageAdapter {
                 throw StorageError(
                     .unsupported,
                     "text search would write words in the clear into an encrypted store; set "
-                        + "allowsSearchableText if that is acceptable")
+                        + "allowsSearchableText if that is acceptable"
+                )
             }
             let wanted =
                 schema.indexes.map(StoredIndex.Kind.fields)
@@ -44,13 +45,17 @@ extension SQLiteStorageAdapter {
                     """
                     INSERT INTO indexes(name, definition, built) VALUES (?, ?, 0)
                     ON CONFLICT DO NOTHING
-                    """)
+                    """
+                )
                 try statement.bind(1, kind.name)
                 try statement.bind(2, definition)
                 try statement.run()
                 guard case .search = kind, database.changesCount > 0 else { continue }
                 let index = try StoredIndex(
-                    number: database.lastInsertedRowID, definition: definition, built: 0)
+                    number: database.lastInsertedRowID,
+                    definition: definition,
+                    built: 0
+                )
                 try index.createSearchTable(in: database)
             }
             try Self.advanceGeneration(database)
@@ -82,8 +87,10 @@ extension SQLiteStorageAdapter {
             """
             SELECT \(StoreReader.columns) FROM documents d
             WHERE d.rid > ? ORDER BY d.rid LIMIT 1000
-            """)
+            """
+        )
         try statement.bind(1, built)
+        let statements = WriteStatements(database)
         var last: Int64?
         try statement.each { row in
             let number = row.integer(0)
@@ -93,8 +100,12 @@ extension SQLiteStorageAdapter {
             }
             let document = try reader.document(row)
             let writer = IndexWriter(
-                database: database, sealing: sealing, path: document.path,
-                collection: row.integer(1), row: number)
+                statements: statements,
+                sealing: sealing,
+                path: document.path,
+                collection: row.integer(1),
+                row: number
+            )
             if case .search = index.kind { try index.deleteTexts(row: number, in: database) }
             try writer.replace(nil, by: document.body, in: index)
             return true
@@ -106,7 +117,9 @@ extension SQLiteStorageAdapter {
     private static func note(_ built: Int64?, of index: Int64, in database: Database) throws {
         guard let built else {
             let statement = try RawStatement(
-                database, "UPDATE indexes SET built = NULL WHERE ix = ?")
+                database,
+                "UPDATE indexes SET built = NULL WHERE ix = ?"
+            )
             try statement.bind(1, index)
             try statement.run()
             try advanceGeneration(database)

@@ -26,8 +26,11 @@ extension SQLiteStorageAdapter {
         let destination = url.path(percentEncoded: false)
         guard !FileManager.default.fileExists(atPath: destination) else {
             throw StorageError(
-                .alreadyExists, "there is a file at “\(destination)” already", operation: "backup",
-                resource: destination)
+                .alreadyExists,
+                "there is a file at “\(destination)” already",
+                operation: "backup",
+                resource: destination
+            )
         }
         do throws(StorageError) {
             try await whileBusy { try copy(to: url) }
@@ -40,7 +43,9 @@ extension SQLiteStorageAdapter {
         let folder = url.deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         // Under its final name a copy is always whole.
-        let partial = folder.appending(path: ".\(url.lastPathComponent).partial-\(UUID().uuidString)")
+        let partial = folder.appending(
+            path: ".\(url.lastPathComponent).partial-\(UUID().uuidString)"
+        )
         defer { try? FileManager.default.removeItem(at: partial) }
         let queue = try DatabaseQueue(path: partial.path(percentEncoded: false))
         try databasePool.backup(to: queue)
@@ -63,6 +68,11 @@ extension SQLiteStorageAdapter {
 
         /// Whether nothing is wrong.
         public var isSound: Bool { problems.isEmpty }
+
+        package init(problems: [String], documentCount: Int) {
+            self.problems = problems
+            self.documentCount = documentCount
+        }
     }
 
     /// Looks for damage: SQLite's own check of the file, then every document, and every index entry

@@ -40,7 +40,10 @@ extension SQLiteStorageAdapter {
             return ReadResult(.names(try reader.names(under: parent)))
         case .query(let query):
             var execution = QueryExecution(
-                query, reader: reader, indexes: try reader.indexes(state.generation))
+                query,
+                reader: reader,
+                indexes: try reader.indexes(state.generation)
+            )
             let (documents, plan) = try execution.documents(isStrict: request.isStrict)
             return ReadResult(.found(documents), plan: plan)
         case .aggregate(let query, let aggregations):

@@ -40,10 +40,14 @@ extension SQLiteStorageAdapter {
             let state = try StoreState(database)
             guard sequence >= state.trimmed else {
                 throw StorageError(
-                    .cursorExpired, "the change log does not reach back to the cursor")
+                    .cursorExpired,
+                    "the change log does not reach back to the cursor"
+                )
             }
             let statement = try RawStatement(
-                database, "INSERT OR REPLACE INTO readers(name, seq, seen) VALUES (?, ?, ?)")
+                database,
+                "INSERT OR REPLACE INTO readers(name, seq, seen) VALUES (?, ?, ?)"
+            )
             try statement.bind(1, name)
             try statement.bind(2, sequence)
             try statement.bind(3, configuration.now().microseconds)
@@ -61,7 +65,8 @@ extension SQLiteStorageAdapter {
     }
 
     /// Runs `body` in a write transaction.
-    func maintaining<Value>(_ body: (Database) throws -> Value) async throws(StorageError) -> Value {
+    func maintaining<Value>(_ body: (Database) throws -> Value) async throws(StorageError) -> Value
+    {
         try await whileBusy {
             guard !configuration.isReadOnly else {
                 throw StorageError(.readOnly, "the store was opened for reading only")
@@ -85,7 +90,9 @@ extension SQLiteStorageAdapter {
         try readers.bind(1, oldest)
         let slowest = try readers.first { $0.isNull(0) ? Int64.max : $0.integer(0) } ?? .max
         let surplus = try RawStatement(
-            database, "SELECT seq FROM changes ORDER BY seq DESC LIMIT 1 OFFSET ?")
+            database,
+            "SELECT seq FROM changes ORDER BY seq DESC LIMIT 1 OFFSET ?"
+        )
         try surplus.bind(1, configuration.retention.count)
         let excess = try surplus.first { $0.integer(0) } ?? 0
         // The last change stays: the next sequence is told from it.

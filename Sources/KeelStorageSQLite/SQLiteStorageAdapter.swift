@@ -126,7 +126,9 @@ public final class SQLiteStorageAdapter: StorageAdapter {
             if Task.isCancelled { throw .cancellation }
             do {
                 return try attempt()
-            } catch let error as DatabaseError where error.isBusy && waited < configuration.busyTimeout {
+            } catch let error as DatabaseError
+                where error.isBusy && waited < configuration.busyTimeout
+            {
                 try? await configuration.clock.sleep(for: pause)
                 waited += pause
                 pause = min(pause * 2, .milliseconds(50))
@@ -139,7 +141,9 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 #else
 /// The embedded default adapter, which needs the package's `SQLite` trait.
 @available(
-    *, unavailable, message: "Enable the 'SQLite' trait of the keel package to use this adapter."
+    *,
+    unavailable,
+    message: "Enable the 'SQLite' trait of the keel package to use this adapter."
 )
 public enum SQLiteStorageAdapter: Sendable {}
 #endif

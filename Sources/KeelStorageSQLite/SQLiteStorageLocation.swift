@@ -43,11 +43,16 @@ public struct SQLiteStorageLocation: Sendable, Hashable {
         case .applicationSupport(let name):
             guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
                 throw StorageError(
-                    .invalidArgument, "“\(name)” cannot be the name of a folder for a store")
+                    .invalidArgument,
+                    "“\(name)” cannot be the name of a folder for a store"
+                )
             }
             let base = try FileManager.default.url(
-                for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil,
-                create: true)
+                for: .applicationSupportDirectory,
+                in: .userDomainMask,
+                appropriateFor: nil,
+                create: true
+            )
             return base.appending(path: name).appending(path: "Store.sqlite")
                 .path(percentEncoded: false)
         }

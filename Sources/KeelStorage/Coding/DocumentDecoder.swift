@@ -90,7 +90,11 @@ public struct DocumentDecoder: Sendable {
             throw StorageError(.tooLarge, "a document’s body cannot be larger than 1 MiB")
         }
         let source = DecodingSource(
-            bytes, keys: configuration.keys, userInfo: configuration.userInfo, path: path)
+            bytes,
+            keys: configuration.keys,
+            userInfo: configuration.userInfo,
+            path: path
+        )
         do {
             return try source.decode(type, at: 0)
         } catch {

@@ -29,10 +29,13 @@ extension FieldChange {
         FieldChange(field, .transform(.serverTimestamp))
     }
 
+    /// Adds one to a number; a field without one gets 1.
+    public static func increment(_ field: FieldPath) -> FieldChange { increment(field, by: 1) }
+
     /// Adds to a number; a field without one gets the amount.
     public static func increment(
         _ field: FieldPath,
-        by amount: some FixedWidthInteger = 1
+        by amount: some FixedWidthInteger
     ) -> FieldChange {
         FieldChange(field, .transform(.increment(.integer(Int64(clamping: amount)))))
     }

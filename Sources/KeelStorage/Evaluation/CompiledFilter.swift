@@ -60,6 +60,7 @@ package indirect enum CompiledFilter: Sendable {
 
     private static func holds(_ test: Test, for subject: Subject, of document: Document) -> Bool {
         var key: [UInt8] = []
+        key.reserveCapacity(48)
         switch subject {
         case .path: IndexKey.append(path: document.path, to: &key)
         case .field(let field):

@@ -19,6 +19,8 @@ package struct SortKey: Sendable {
     /// The document's key, or nil if it lacks one of the fields.
     package func key(of document: Document) -> [UInt8]? {
         var key: [UInt8] = []
+        // Most keys fit: growing step by step costs more than the key itself.
+        key.reserveCapacity(96)
         for part in parts {
             let start = key.count
             let direction: DocumentQuery.Direction

@@ -33,7 +33,7 @@ extension StorageEvaluator {
         case .serverTimestamp:
             return (.timestamp(time), .timestamp(time))
         case .increment(let operand):
-            let value = stored.flatMap { $0.isNumber ? sum($0, operand) : nil } ?? operand
+            let value = sum(stored, operand)
             return (value, value)
         case .maximum(let operand):
             let value = extreme(stored, operand) { operand.comesAfter($0) }
@@ -66,7 +66,8 @@ extension StorageEvaluator {
         return replaces(stored) ? operand : stored
     }
 
-    private static func sum(_ stored: DocumentValue, _ operand: DocumentValue) -> DocumentValue {
+    private static func sum(_ stored: DocumentValue?, _ operand: DocumentValue) -> DocumentValue {
+        guard let stored, stored.isNumber else { return operand }
         if case .integer(let one) = stored, case .integer(let other) = operand {
             let (sum, overflow) = one.addingReportingOverflow(other)
             return .integer(overflow ? (other < 0 ? .min : .max) : sum)

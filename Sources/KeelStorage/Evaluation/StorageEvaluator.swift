@@ -46,6 +46,14 @@ public enum StorageEvaluator: Sendable {
             let revision = revision(after: current, at: commit)
             return (.remove(revision), CommitReceipt.WriteOutcome(revision: nil))
         case .replicate(let document):
+            // Revisions grow from here on and must not run out.
+            guard (1...Int64.max / 2).contains(document.revision.number) else {
+                throw StorageError(
+                    .invalidArgument,
+                    "the replica of “\(write.path)” has a revision out of range",
+                    resource: write.path.string
+                )
+            }
             guard document != current else {
                 return (.none, CommitReceipt.WriteOutcome(revision: document.revision))
             }

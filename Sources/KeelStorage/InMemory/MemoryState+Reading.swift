@@ -46,11 +46,13 @@ extension MemoryState {
 
     private func names(under parent: DocumentPath?) -> [String] {
         let prefix = parent.map { $0.string + "/" } ?? ""
-        let names = collections.keys.compactMap { collection -> String? in
+        // As bytes: a set of strings would take canonically equivalent names for one.
+        let names = collections.keys.compactMap { collection -> [UInt8]? in
             guard collection.string.hasBytePrefix(prefix) else { return nil }
             let rest = collection.string.utf8.dropFirst(prefix.utf8.count)
-            return rest.split(separator: UInt8(ascii: "/")).first.flatMap { String($0) }
+            return rest.split(separator: UInt8(ascii: "/")).first.map(Array.init)
         }
-        return Set(names).sorted(by: StoredName.precedes)
+        return Set(names).sorted { $0.lexicographicallyPrecedes($1) }
+            .map { String(decoding: $0, as: UTF8.self) }
     }
 }

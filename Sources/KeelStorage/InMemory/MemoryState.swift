@@ -9,7 +9,10 @@ struct MemoryState: Sendable {
     /// The highest sequence that the log no longer has.
     private var trimmedUpTo: Int64 = 0
     private let keptChanges: Int
-    private var receipts: [String: CommitReceipt] = [:]
+    /// The receipts of batches by the bytes of their ids, which `String` would not tell apart.
+    private var receipts: [[UInt8]: CommitReceipt] = [:]
+    /// The highest revision that any document has had; a replica may bring one from ahead.
+    private var highestRevision: Int64 = 0
     private(set) var schema = StorageSchema()
 
     init(keptChanges: Int) { self.keptChanges = keptChanges }
@@ -28,7 +31,8 @@ struct MemoryState: Sendable {
         _ batch: WriteBatch,
         at now: Timestamp
     ) throws(StorageError) -> CommitReceipt {
-        if let id = batch.id, let receipt = receipts[id] { return receipt }
+        let id = batch.id.map { Array($0.utf8) }
+        if let id, let receipt = receipts[id] { return receipt }
         if let reads = batch.reads {
             try StorageEvaluator.check(
                 reads,
@@ -37,6 +41,7 @@ struct MemoryState: Sendable {
             )
         }
         let time = max(now, Timestamp(microseconds: lastSequence + 1))
+        let firstRevision = max(time.microseconds, highestRevision + 1)
         // All writes are worked out first; what fails has then changed nothing.
         var drafts: [DocumentPath: Document?] = [:]
         var effects: [(StorageEvaluator.Effect, DocumentPath)] = []
@@ -44,7 +49,7 @@ struct MemoryState: Sendable {
         for write in batch.writes {
             let commit = StorageEvaluator.Commit(
                 time: time,
-                revision: time.microseconds + Int64(effects.count)
+                revision: firstRevision + Int64(effects.count)
             )
             let (effect, outcome) = try StorageEvaluator.apply(
                 write,
@@ -74,7 +79,7 @@ struct MemoryState: Sendable {
             outcomes: outcomes,
             position: position
         )
-        if let id = batch.id { receipts[id] = receipt }
+        if let id { receipts[id] = receipt }
         return receipt
     }
 
@@ -88,10 +93,12 @@ struct MemoryState: Sendable {
         case .store(let document):
             collections[path.collection, default: [:]][path] = document
             log.append((sequence, path, document.revision))
+            highestRevision = max(highestRevision, document.revision.number)
         case .remove(let revision):
             collections[path.collection]?[path] = nil
             if collections[path.collection]?.isEmpty == true { collections[path.collection] = nil }
             log.append((sequence, path, revision))
+            highestRevision = max(highestRevision, revision.number)
         }
         lastSequence = sequence
     }
@@ -110,11 +117,11 @@ struct MemoryState: Sendable {
 
     func changes(_ request: ChangeRequest) throws(StorageError) -> ChangePage {
         guard let after = request.after else {
-            return copyPage(from: 0, start: lastSequence, request)
+            return copyPage(after: [], start: lastSequence, request)
         }
         switch MemoryCursor(after) {
         case .log(let sequence): return try logPage(after: sequence, request)
-        case .copy(let index, let start): return copyPage(from: index, start: start, request)
+        case .copy(let key, let start): return copyPage(after: key, start: start, request)
         case nil:
             throw StorageError(.cursorExpired, "the cursor is not one of this store")
         }
@@ -133,8 +140,14 @@ struct MemoryState: Sendable {
         let isCaughtUp = part.count == wanted.count
         var latest: [DocumentPath: Int] = [:]
         for (index, entry) in part.enumerated() { latest[entry.path] = index }
+        // A page shows what is, so a removal has the revision of the last entry, not of the one
+        // that the page has come to: a page before may have shown a later state already.
+        var revisions: [DocumentPath: Revision] = [:]
+        for entry in wanted where latest[entry.path] != nil {
+            revisions[entry.path] = entry.revision
+        }
         let changes = part.enumerated().filter { latest[$0.element.path] == $0.offset }
-            .map { change(of: $0.element.path, revision: $0.element.revision) }
+            .map { change(of: $0.element.path, revision: revisions[$0.element.path]) }
         let next = isCaughtUp ? lastSequence : part.last?.sequence ?? lastSequence
         return ChangePage(
             changes: changes,
@@ -143,24 +156,40 @@ struct MemoryState: Sendable {
         )
     }
 
-    private func change(of path: DocumentPath, revision: Revision) -> ChangePage.Change {
-        self[path].map(ChangePage.Change.current) ?? .removed(path, revision)
+    private func change(of path: DocumentPath, revision: Revision?) -> ChangePage.Change {
+        self[path].map(ChangePage.Change.current)
+            ?? .removed(path, revision ?? Revision(number: highestRevision))
     }
 
     /// Brings all documents, in the order of their paths, for a reader that begins from nothing.
-    private func copyPage(from index: Int, start: Int64, _ request: ChangeRequest) -> ChangePage {
-        let all = collections.filter { request.scope.contains($0.key) }.values
-            .flatMap(\.values).sorted { $0.path < $1.path }
-        let part = all.dropFirst(index).prefix(request.limit)
-        let end = index + part.count
-        // Documents may move while a copy is under way; the log from its start on brings them.
-        let isDone = end >= all.count
-        let next: MemoryCursor = isDone ? .log(start) : .copy(next: end, start: start)
+    ///
+    /// - Parameter key: The key of the last path that the copy has; not a count, because documents
+    ///   that disappear meanwhile would make it pass over others.
+    private func copyPage(
+        after key: [UInt8],
+        start: Int64,
+        _ request: ChangeRequest
+    ) -> ChangePage {
+        let rest = collections.filter { request.scope.contains($0.key) }.values
+            .flatMap(\.values).map { (key: Self.key(of: $0.path), document: $0) }
+            .filter { key.lexicographicallyPrecedes($0.key) }
+            .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        let part = rest.prefix(request.limit)
+        // Documents may change while a copy is under way; the log from its start on brings them.
+        let isDone = part.count == rest.count
+        let next: MemoryCursor =
+            isDone ? .log(start) : .copy(after: part.last?.key ?? key, start: start)
         return ChangePage(
-            changes: part.map(ChangePage.Change.current),
+            changes: part.map { .current($0.document) },
             next: next.cursor,
             isCaughtUp: isDone && start == lastSequence
         )
+    }
+
+    private static func key(of path: DocumentPath) -> [UInt8] {
+        var key: [UInt8] = []
+        IndexKey.append(path: path, to: &key)
+        return key
     }
 
     private func firstIndex(after sequence: Int64) -> Int {
@@ -176,24 +205,23 @@ struct MemoryState: Sendable {
 
 /// What the bytes of a memory adapter's cursor mean.
 private enum MemoryCursor {
-    case copy(next: Int, start: Int64)
+    case copy(after: [UInt8], start: Int64)
     case log(Int64)
 
     init?(_ cursor: ChangeCursor) {
         let bytes = cursor.bytes
-        guard let mode = bytes.first else { return nil }
+        guard let mode = bytes.first, bytes.count >= 9 else { return nil }
+        let number = Self.number(bytes[1..<9])
         switch (mode, bytes.count) {
-        case (0, 17):
-            self = .copy(next: Int(Self.number(bytes[1..<9])), start: Self.number(bytes[9...]))
-        case (1, 9): self = .log(Self.number(bytes[1...]))
+        case (0, 10...): self = .copy(after: Array(bytes[9...]), start: number)
+        case (1, 9): self = .log(number)
         default: return nil
         }
     }
 
     var cursor: ChangeCursor {
         switch self {
-        case .copy(let next, let start):
-            ChangeCursor(bytes: [0] + Self.bytes(Int64(next)) + Self.bytes(start))
+        case .copy(let key, let start): ChangeCursor(bytes: [0] + Self.bytes(start) + key)
         case .log(let sequence): ChangeCursor(bytes: [1] + Self.bytes(sequence))
         }
     }

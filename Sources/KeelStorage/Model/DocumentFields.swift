@@ -40,7 +40,9 @@ public struct DocumentFields: Sendable, Hashable {
     public subscript(name: String) -> DocumentValue? {
         get {
             let position = position(of: name)
-            return holds(name, at: position) ? sorted[position].value : nil
+            // Not as a ternary: there `nil` would be read as the value null.
+            guard holds(name, at: position) else { return nil }
+            return sorted[position].value
         }
         set {
             let position = position(of: name)

@@ -46,7 +46,10 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     public var seconds: Int64 { microseconds.flooredQuotient(by: 1_000_000) }
 
     /// The microseconds that follow ``seconds``: 0 to 999,999.
-    public var fraction: Int64 { microseconds - seconds * 1_000_000 }
+    public var fraction: Int64 {
+        let remainder = microseconds % 1_000_000
+        return remainder < 0 ? remainder + 1_000_000 : remainder
+    }
 
     public static func < (left: Self, right: Self) -> Bool {
         left.microseconds < right.microseconds

@@ -12,8 +12,11 @@ struct BodySealing: Sendable {
             return try sealing.seal(body.bytes, context: Self.context(of: path))
         } catch {
             throw StorageError(
-                .permissionDenied, "the document “\(path)” could not be sealed",
-                resource: path.string, cause: error)
+                .permissionDenied,
+                "the document “\(path)” could not be sealed",
+                resource: path.string,
+                cause: error
+            )
         }
     }
 
@@ -23,8 +26,11 @@ struct BodySealing: Sendable {
             return DocumentBody(bytes: try sealing.open(bytes, context: Self.context(of: path)))
         } catch {
             throw StorageError(
-                .corrupted, "the document “\(path)” cannot be opened with the store’s key",
-                resource: path.string, cause: error)
+                .corrupted,
+                "the document “\(path)” cannot be opened with the store’s key",
+                resource: path.string,
+                cause: error
+            )
         }
     }
 

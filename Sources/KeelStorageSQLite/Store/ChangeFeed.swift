@@ -38,10 +38,16 @@ struct ChangeFeed {
             throw StorageError(.cursorExpired, "the cursor is not one of this store")
         }
         place = position.place
-        let sequence = switch position.place { case .copy(let start, _): start; case .log(let last): last }
+        let sequence =
+            switch position.place {
+            case .copy(let start, _): start
+            case .log(let last): last
+            }
         guard sequence >= state.trimmed, sequence <= state.sequence else {
             throw StorageError(
-                .cursorExpired, "the change log does not reach back to the cursor")
+                .cursorExpired,
+                "the change log does not reach back to the cursor"
+            )
         }
     }
 
@@ -71,7 +77,8 @@ struct ChangeFeed {
     private func copyPage(after row: Int64, start: Int64) throws -> ChangePage {
         let statement = try RawStatement(
             reader.database,
-            "SELECT \(StoreReader.columns) FROM documents d WHERE d.rid > ? ORDER BY d.rid")
+            "SELECT \(StoreReader.columns) FROM documents d WHERE d.rid > ? ORDER BY d.rid"
+        )
         try statement.bind(1, row)
         var changes: [ChangePage.Change] = []
         var last = row
@@ -117,7 +124,8 @@ struct ChangeFeed {
     private func rows(after sequence: Int64) throws -> (rows: [Row], isCaughtUp: Bool) {
         let statement = try RawStatement(
             reader.database,
-            "SELECT seq, cid, id, rev, removed FROM changes WHERE seq > ? ORDER BY seq")
+            "SELECT seq, cid, id, rev, removed FROM changes WHERE seq > ? ORDER BY seq"
+        )
         try statement.bind(1, sequence)
         var rows: [Row] = []
         var isCaughtUp = true
@@ -129,8 +137,13 @@ struct ChangeFeed {
             }
             rows.append(
                 Row(
-                    sequence: row.integer(0), collection: row.integer(1), id: row.text(2),
-                    revision: row.integer(3), isRemoval: row.integer(4) != 0))
+                    sequence: row.integer(0),
+                    collection: row.integer(1),
+                    id: row.text(2),
+                    revision: row.integer(3),
+                    isRemoval: row.integer(4) != 0
+                )
+            )
             return true
         }
         return (rows, isCaughtUp)

@@ -26,7 +26,8 @@ struct ChangePosition {
         guard bytes.count >= 17 else { return nil }
         epoch = UInt64(bitPattern: Self.number(bytes[..<8]))
         switch (bytes[8], bytes.count) {
-        case (0, 25): place = .copy(start: Self.number(bytes[9..<17]), row: Self.number(bytes[17...]))
+        case (0, 25):
+            place = .copy(start: Self.number(bytes[9..<17]), row: Self.number(bytes[17...]))
         case (1, 17): place = .log(Self.number(bytes[9...]))
         default: return nil
         }

@@ -42,7 +42,9 @@ struct CommitDraft {
         let current = changes[position].document
         let sequence = time.microseconds + Int64(changeCount)
         let commit = StorageEvaluator.Commit(
-            time: time, revision: current == nil ? max(sequence, floor + 1) : sequence)
+            time: time,
+            revision: current == nil ? max(sequence, floor + 1) : sequence
+        )
         let (effect, outcome) = try StorageEvaluator.apply(write, to: current, at: commit)
         outcomes.append(outcome)
         switch effect {

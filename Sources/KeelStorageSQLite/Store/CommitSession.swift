@@ -16,6 +16,7 @@ struct CommitSession {
 
     var state: StoreState
     let indexes: IndexSet
+    private let statements: WriteStatements
     /// Collections that this transaction has numbered; others learn of them after the commit.
     private(set) var numbered: [CollectionPath: Int64] = [:]
     /// How many changes have been written.
@@ -30,6 +31,7 @@ struct CommitSession {
         now: @escaping @Sendable () -> Timestamp
     ) throws {
         self.database = database
+        statements = WriteStatements(database)
         self.reader = reader
         catalog = reader.catalog
         self.epoch = epoch
@@ -47,7 +49,9 @@ struct CommitSession {
     mutating func apply(_ batch: WriteBatch) throws -> Result<CommitReceipt, StorageError> {
         let draft: CommitDraft
         do {
-            if let id = batch.id, let receipt = try receipt(ofBatch: id) { return .success(receipt) }
+            if let id = batch.id, let receipt = try receipt(ofBatch: id) {
+                return .success(receipt)
+            }
             draft = try plan(batch)
         } catch let error as StorageError {
             return .failure(error.during("commit"))
@@ -71,7 +75,9 @@ struct CommitSession {
     private func plan(_ batch: WriteBatch) throws -> CommitDraft {
         if let reads = batch.reads { try check(reads) }
         var draft = CommitDraft(
-            time: max(now(), Timestamp(microseconds: state.sequence + 1)), floor: state.floor)
+            time: max(now(), Timestamp(microseconds: state.sequence + 1)),
+            floor: state.floor
+        )
         for write in batch.writes { try draft.add(write, load: load) }
         return draft
     }
@@ -95,7 +101,8 @@ struct CommitSession {
     // MARK: Documents
 
     private func load(_ path: DocumentPath) throws -> CommitDraft.Stored {
-        guard let number = try numbered[path.collection] ?? reader.number(of: path.collection) else {
+        guard let number = try numbered[path.collection] ?? reader.number(of: path.collection)
+        else {
             return CommitDraft.Stored()
         }
         let found = try reader.document(at: path, in: number)
@@ -111,12 +118,18 @@ struct CommitSession {
             row = try write(document, row: row, collection: collection)
         } else if let row {
             try delete(row)
-            if change.revision.number > sequence { state.floor = max(state.floor, change.revision.number) }
+            if change.revision.number > sequence {
+                state.floor = max(state.floor, change.revision.number)
+            }
         }
         if let row {
             let writer = IndexWriter(
-                database: database, sealing: reader.sealing, path: change.path,
-                collection: collection, row: row)
+                statements: statements,
+                sealing: reader.sealing,
+                path: change.path,
+                collection: collection,
+                row: row
+            )
             for index in covering(collection, change.path.collection) {
                 try writer.replace(before?.body, by: change.document?.body, in: index)
             }
@@ -129,20 +142,10 @@ struct CommitSession {
         let body = try reader.sealing.seal(document.body, of: document.path)
         let statement: RawStatement
         if let row {
-            statement = try RawStatement(
-                database,
-                """
-                UPDATE documents SET rev = ?1, created = ?2, updated = ?3, pending = ?4, body = ?5
-                WHERE rid = ?6
-                """)
+            statement = try statements[.updateDocument]
             try statement.bind(6, row)
         } else {
-            statement = try RawStatement(
-                database,
-                """
-                INSERT INTO documents(rev, created, updated, pending, body, cid, id)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-                """)
+            statement = try statements[.insertDocument]
             try statement.bind(6, collection)
             try statement.bind(7, document.id)
         }
@@ -156,14 +159,13 @@ struct CommitSession {
     }
 
     private func delete(_ row: Int64) throws {
-        let statement = try RawStatement(database, "DELETE FROM documents WHERE rid = ?")
+        let statement = try statements[.deleteDocument]
         try statement.bind(1, row)
         try statement.run()
     }
 
     private func log(_ change: CommitDraft.Change, _ sequence: Int64, _ collection: Int64) throws {
-        let statement = try RawStatement(
-            database, "INSERT INTO changes(seq, cid, id, rev, removed) VALUES (?, ?, ?, ?, ?)")
+        let statement = try statements[.insertChange]
         try statement.bind(1, sequence)
         try statement.bind(2, collection)
         try statement.bind(3, change.path.id)
@@ -177,7 +179,9 @@ struct CommitSession {
     private mutating func number(_ path: CollectionPath) throws -> Int64 {
         if let known = try numbered[path] ?? reader.number(of: path) { return known }
         let statement = try RawStatement(
-            database, "INSERT INTO collections(path, name) VALUES (?, ?)")
+            database,
+            "INSERT INTO collections(path, name) VALUES (?, ?)"
+        )
         try statement.bind(1, path.string)
         try statement.bind(2, path.name)
         try statement.run()
@@ -208,7 +212,9 @@ struct CommitSession {
         guard let id = receipt.batchID else { return }
         let bytes = StoredReceipt.encoded(receipt, sequence: state.sequence)
         let statement = try RawStatement(
-            database, "INSERT INTO receipts(id, time, receipt) VALUES (?, ?, ?)")
+            database,
+            "INSERT INTO receipts(id, time, receipt) VALUES (?, ?, ?)"
+        )
         try statement.bind(1, id)
         try statement.bind(2, receipt.commitTime.microseconds)
         try statement.bind(3, try reader.sealing.seal(bytes, as: "receipt/\(id)"))

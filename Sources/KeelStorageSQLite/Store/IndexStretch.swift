@@ -41,40 +41,23 @@ struct IndexStretch {
         isBackward = scan.isBackward
     }
 
-    /// The statement that reads the stretch's documents, ready to run.
-    func documents(in database: Database) throws -> RawStatement {
-        let sql = isBackward ? Self.backward : Self.forward
-        return try bound(try RawStatement(database, firstBehind == nil ? sql.open : sql.closed))
-    }
-
-    /// The statement that counts the stretch's entries, ready to run.
-    func count(in database: Database) throws -> RawStatement {
-        let sql = Self.counting
-        return try bound(try RawStatement(database, firstBehind == nil ? sql.open : sql.closed))
-    }
-
-    /// A statement for stretches without an end, and one for those with.
-    private typealias SQL = (open: String, closed: String)
-
-    // Constants: to put a statement together would cost as much as to run it.
-    private static let forward = selection("ASC")
-    private static let backward = selection("DESC")
-    private static let counting = sql("SELECT count(*) FROM entries e", "")
-
-    private static func selection(_ direction: String) -> SQL {
+    /// The statement that reads the stretch, ready to run.
+    func statement(
+        selecting columns: String,
+        joiningDocuments: Bool,
+        in database: Database
+    ) throws -> RawStatement {
         // Without CROSS, SQLite might begin with the documents.
-        sql(
+        let join = joiningDocuments ? "CROSS JOIN documents d ON d.rid = e.rid" : ""
+        let end = firstBehind == nil ? "" : "AND e.key < ?4"
+        let order = joiningDocuments ? "ORDER BY e.key \(isBackward ? "DESC" : "ASC")" : ""
+        let statement = try RawStatement(
+            database,
             """
-            SELECT \(StoreReader.columns) FROM entries e CROSS JOIN documents d ON d.rid = e.rid
-            """, "ORDER BY e.key \(direction)")
-    }
-
-    private static func sql(_ selection: String, _ order: String) -> SQL {
-        let open = "\(selection) WHERE e.ix = ?1 AND e.cid = ?2 AND e.key >= ?3"
-        return ("\(open) \(order)", "\(open) AND e.key < ?4 \(order)")
-    }
-
-    private func bound(_ statement: RawStatement) throws -> RawStatement {
+            SELECT \(columns) FROM entries e \(join)
+            WHERE e.ix = ?1 AND e.cid = ?2 AND e.key >= ?3 \(end) \(order)
+            """
+        )
         try statement.bind(1, index)
         try statement.bind(2, collection)
         try statement.bind(3, first)
@@ -128,7 +111,8 @@ struct IdentifierStretch {
             SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ?1
             \(lower == nil ? "" : "AND d.id >= ?2") \(upper == nil ? "" : "AND d.id <= ?3")
             ORDER BY d.id \(isBackward ? "DESC" : "ASC")
-            """)
+            """
+        )
         try statement.bind(1, collection)
         if let lower { try statement.bind(2, lower) }
         if let upper { try statement.bind(3, upper) }

@@ -4,7 +4,7 @@ internal import KeelStorage
 
 /// Keeps the index entries of one document in step with its body.
 struct IndexWriter {
-    let database: Database
+    let statements: WriteStatements
     let sealing: BodySealing
     let path: DocumentPath
     let collection: Int64
@@ -24,11 +24,10 @@ struct IndexWriter {
         let new = after.map(index.keys) ?? []
         if old == new { return }
         for key in old where !new.contains(key) {
-            try run("DELETE FROM entries WHERE ix = ? AND cid = ? AND key = ? AND rid = ?", key, index)
+            try run(.deleteEntry, key, index)
         }
-        // While an index is being built, its entries may be there already.
         for key in new where !old.contains(key) {
-            try run("INSERT OR IGNORE INTO entries(ix, cid, key, rid) VALUES (?, ?, ?, ?)", key, index)
+            try run(.insertEntry, key, index)
         }
     }
 
@@ -38,23 +37,29 @@ struct IndexWriter {
         in index: StoredIndex
     ) throws {
         if let before, let after, index.texts(of: before) == index.texts(of: after) { return }
-        if before != nil { try index.deleteTexts(row: row, in: database) }
-        if let after { try index.insertTexts(of: after, row: row, in: database) }
+        if before != nil { try index.deleteTexts(row: row, in: statements.database) }
+        if let after { try index.insertTexts(of: after, row: row, in: statements.database) }
     }
 
     /// The key of an entry, as the file holds it.
     func entryKey(_ key: [UInt8], in index: StoredIndex) throws -> [UInt8] {
         guard case .fields(let definition) = index.kind else { return key }
-        var entry = definition.isEqualityOnly
+        var entry =
+            definition.isEqualityOnly
             ? try sealing.fingerprint(key, in: index.definition) : key
         let start = entry.count
+        entry.reserveCapacity(start + path.collection.string.utf8.count + path.id.utf8.count + 16)
         IndexKey.append(path: path, to: &entry)
         if definition.pathDirection == .descending { IndexKey.complement(&entry, from: start) }
         return entry
     }
 
-    private func run(_ sql: String, _ key: [UInt8], _ index: StoredIndex) throws {
-        let statement = try RawStatement(database, sql)
+    private func run(
+        _ kind: WriteStatements.Kind,
+        _ key: [UInt8],
+        _ index: StoredIndex
+    ) throws {
+        let statement = try statements[kind]
         try statement.bind(1, index.number)
         try statement.bind(2, index.entryCollection(collection))
         try statement.bind(3, try entryKey(key, in: index))

@@ -29,8 +29,11 @@ struct IntegrityCheck {
     ) throws -> Int {
         var count = 0
         let lastChange = try StoreState.sequence(in: reader.database)
+        let statements = WriteStatements(reader.database)
         let statement = try RawStatement(
-            reader.database, "SELECT \(StoreReader.columns) FROM documents d ORDER BY d.rid")
+            reader.database,
+            "SELECT \(StoreReader.columns) FROM documents d ORDER BY d.rid"
+        )
         try statement.each { row in
             count += 1
             let document: Document
@@ -43,8 +46,12 @@ struct IntegrityCheck {
             }
             if lastChange == 0 { problems.append("there are documents and no change log") }
             let writer = IndexWriter(
-                database: reader.database, sealing: reader.sealing, path: document.path,
-                collection: row.integer(1), row: row.integer(0))
+                statements: statements,
+                sealing: reader.sealing,
+                path: document.path,
+                collection: row.integer(1),
+                row: row.integer(0)
+            )
             for (position, index) in indexes.enumerated()
             where StoredName.same(index.collection, document.path.collection.name) {
                 expected[position] += try entries(of: document, in: index, writer)
@@ -67,7 +74,8 @@ struct IntegrityCheck {
         for key in keys where index.built == nil {
             let statement = try RawStatement(
                 reader.database,
-                "SELECT 1 FROM entries WHERE ix = ? AND cid = ? AND key = ? AND rid = ?")
+                "SELECT 1 FROM entries WHERE ix = ? AND cid = ? AND key = ? AND rid = ?"
+            )
             try statement.bind(1, index.number)
             try statement.bind(2, index.entryCollection(writer.collection))
             try statement.bind(3, try writer.entryKey(key, in: index))

@@ -39,7 +39,11 @@ extension QueryExecution {
                 return (0, QueryPlan(access: access))
             }
             guard !stretch.needsScopeCheck else { return nil }
-            statement = try stretch.count(in: reader.database)
+            statement = try stretch.statement(
+                selecting: "count(*)",
+                joiningDocuments: false,
+                in: reader.database
+            )
         case .identifiers:
             guard case .collection(let path) = prepared.query.scope, prepared.orders.count == 1,
                 prepared.lower == nil, prepared.upper == nil
@@ -49,7 +53,9 @@ extension QueryExecution {
                 return (0, QueryPlan(access: access))
             }
             statement = try RawStatement(
-                reader.database, "SELECT count(*) FROM documents WHERE cid = ?")
+                reader.database,
+                "SELECT count(*) FROM documents WHERE cid = ?"
+            )
             try statement.bind(1, number)
         case .scan:
             return nil

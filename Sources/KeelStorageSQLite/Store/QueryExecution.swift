@@ -11,8 +11,6 @@ struct QueryExecution {
     /// The documents looked at so far.
     var examined = 0
     private var found: [(key: [UInt8], document: Document)] = []
-    /// The collection of the last document, which mostly is that of the next one too.
-    private var collection: (number: Int64, path: CollectionPath)?
 
     init(_ query: DocumentQuery, reader: StoreReader, indexes: IndexSet) {
         self.reader = reader
@@ -21,11 +19,16 @@ struct QueryExecution {
     }
 
     /// The query's documents, and how they were found.
-    mutating func documents(isStrict: Bool = false) throws -> (documents: [Document], plan: QueryPlan) {
+    mutating func documents(isStrict: Bool = false) throws -> (
+        documents: [Document], plan: QueryPlan
+    ) {
         let access = indexes.planner.access(for: prepared)
         if let search = prepared.query.search {
             let filter = try SearchFilter(
-                search, in: prepared.query.scope, among: indexes.searches)
+                search,
+                in: prepared.query.scope,
+                among: indexes.searches
+            )
             try self.search(filter)
             return (sorted, plan(.search(filter.definition.name)))
         }
@@ -36,7 +39,7 @@ struct QueryExecution {
             guard scans.count == 1, let only = scans.first else {
                 return (try merged(scans), plan(.index(name)))
             }
-            try read(only, trustsEntries: only.isExact)
+            try read(only, isOrdered: true)
             return (inOrder, plan(.index(name)))
         case .identifiers(let isBackward):
             try readIdentifiers(isBackward: isBackward)
@@ -62,20 +65,23 @@ struct QueryExecution {
 
     /// Reads a stretch of an index until the window is full.
     ///
-    /// - Parameter trustsEntries: Whether the stretch alone says what belongs to the result and in
-    ///   which order: the documents are then not evaluated, and no sort keys are kept.
-    private mutating func read(_ scan: QueryPlanner.Scan, trustsEntries: Bool = false) throws {
-        guard prepared.window != 0, let stretch = try IndexStretch(scan, of: prepared, reader, indexes)
+    /// - Parameter isOrdered: Whether the stretch's own order is that of the result, so that places
+    ///   need not be computed.
+    private mutating func read(_ scan: QueryPlanner.Scan, isOrdered: Bool) throws {
+        guard prepared.window != 0,
+            let stretch = try IndexStretch(scan, of: prepared, reader, indexes)
         else { return }
         let checksScope = stretch.needsScopeCheck
-        let statement = try stretch.documents(in: reader.database)
+        let statement = try stretch.statement(
+            selecting: StoreReader.columns,
+            joiningDocuments: true,
+            in: reader.database
+        )
         try statement.each { row in
             examined += 1
-            let document = try document(row)
+            let document = try reader.document(row)
             if checksScope, !prepared.covers(document.path.collection) { return true }
-            guard trustsEntries else { return take(document) }
-            found.append(([], document))
-            return wantsMore
+            return isOrdered && scan.isExact ? takeExact(document) : take(document)
         }
     }
 
@@ -84,7 +90,7 @@ struct QueryExecution {
         var all: [DocumentPath: (key: [UInt8], document: Document)] = [:]
         for scan in scans {
             found.removeAll(keepingCapacity: true)
-            try read(scan)
+            try read(scan, isOrdered: false)
             for place in found { all[place.document.path] = place }
         }
         return prepared.result(of: Array(all.values))
@@ -98,7 +104,7 @@ struct QueryExecution {
         let statement = try stretch.statement(in: reader.database, collection: number)
         try statement.each { row in
             examined += 1
-            return take(try document(row))
+            return take(try reader.document(row))
         }
     }
 
@@ -107,11 +113,12 @@ struct QueryExecution {
         for collection in try reader.collections(of: prepared) {
             let statement = try RawStatement(
                 reader.database,
-                "SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ?")
+                "SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ?"
+            )
             try statement.bind(1, collection.number)
             try statement.each { row in
                 examined += 1
-                takeUnordered(try document(row))
+                takeUnordered(try reader.document(row))
                 return true
             }
         }
@@ -124,20 +131,10 @@ struct QueryExecution {
             try statement.bind(2, collection.number)
             try statement.each { row in
                 examined += 1
-                takeUnordered(try document(row))
+                takeUnordered(try reader.document(row))
                 return true
             }
         }
-    }
-
-    private mutating func document(_ row: RawStatement) throws -> Document {
-        let number = row.integer(StoreReader.collectionColumn)
-        if let collection, collection.number == number {
-            return try reader.document(row, in: collection.path)
-        }
-        let path = try reader.path(of: number)
-        collection = (number, path)
-        return try reader.document(row, in: path)
     }
 
     // MARK: Taking documents
@@ -148,10 +145,17 @@ struct QueryExecution {
     private mutating func take(_ document: Document) -> Bool {
         guard let key = prepared.place(of: document) else { return true }
         found.append((key, document))
-        return wantsMore
+        return prepared.window.map { found.count < $0 } ?? true
     }
 
-    private var wantsMore: Bool { prepared.window.map { found.count < $0 } ?? true }
+    /// Takes a document from a stretch that holds the query's documents and no others.
+    ///
+    /// The conditions are checked all the same: a damaged index must not invent a result.
+    private mutating func takeExact(_ document: Document) -> Bool {
+        guard prepared.matches(document) else { return true }
+        found.append(([], document))
+        return prepared.window.map { found.count < $0 } ?? true
+    }
 
     private mutating func takeUnordered(_ document: Document) {
         guard let key = prepared.place(of: document) else { return }

@@ -80,7 +80,12 @@ struct RawStatement {
             buffer.isEmpty
                 ? sqlite3_bind_zeroblob(handle, index, 0)
                 : sqlite3_bind_blob(
-                    handle, index, buffer.baseAddress, Int32(buffer.count), Self.copied)
+                    handle,
+                    index,
+                    buffer.baseAddress,
+                    Int32(buffer.count),
+                    Self.copied
+                )
         }
         try check(code)
     }
@@ -111,7 +116,10 @@ struct RawStatement {
         guard let start = sqlite3_column_blob(handle, column) else { return [] }
         return [UInt8](
             UnsafeRawBufferPointer(
-                start: start, count: Int(sqlite3_column_bytes(handle, column))))
+                start: start,
+                count: Int(sqlite3_column_bytes(handle, column))
+            )
+        )
     }
 }
 

@@ -112,7 +112,8 @@ struct StoreState {
     init(_ database: Database) throws {
         let statement = try RawStatement(
             database,
-            "SELECT generation, floor, trimmed, (SELECT max(seq) FROM changes) FROM state")
+            "SELECT generation, floor, trimmed, (SELECT max(seq) FROM changes) FROM state"
+        )
         let row = try statement.first { row in
             (row.integer(0), row.integer(1), row.integer(2), row.integer(3))
         }

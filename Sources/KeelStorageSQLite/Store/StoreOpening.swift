@@ -44,8 +44,12 @@ struct StoreOpening {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         } catch {
             throw StorageError(
-                .readOnly, "the folder of the store cannot be created", operation: "open",
-                resource: path, cause: error)
+                .readOnly,
+                "the folder of the store cannot be created",
+                operation: "open",
+                resource: path,
+                cause: error
+            )
         }
     }
 
@@ -86,7 +90,9 @@ struct StoreOpening {
         defer { try? file.close() }
         let header = [UInt8](try file.read(upToCount: 100) ?? Data())
         // A creation that was interrupted leaves a journal, which only SQLite can undo.
-        if header.isEmpty || FileManager.default.fileExists(atPath: path + "-journal") { return true }
+        if header.isEmpty || FileManager.default.fileExists(atPath: path + "-journal") {
+            return true
+        }
         guard header.count == 100, header.starts(with: Array("SQLite format 3\0".utf8)) else {
             throw StorageError(.corrupted, "the file is not an SQLite database")
         }
@@ -105,7 +111,9 @@ struct StoreOpening {
         defer { try? queue.close() }
         let epoch = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
         let proof = try configuration.sealing?.seal(
-            Self.proof, context: Array(Self.proofContext.utf8))
+            Self.proof,
+            context: Array(Self.proofContext.utf8)
+        )
         try queue.inTransaction(.exclusive) { database in
             let id = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
             if id == StoreFormat.applicationID { return .rollback }
@@ -141,10 +149,13 @@ struct StoreOpening {
         case (nil, _?):
             throw StorageError(
                 .permissionDenied,
-                "the store is not encrypted; copy it into a new one to encrypt it")
+                "the store is not encrypted; copy it into a new one to encrypt it"
+            )
         case (_?, nil):
             throw StorageError(
-                .permissionDenied, "the store is encrypted; set the configuration’s sealing")
+                .permissionDenied,
+                "the store is encrypted; set the configuration’s sealing"
+            )
         case (let proof?, let sealing?):
             let opened = try? sealing.open(proof, context: Array(Self.proofContext.utf8))
             guard opened != Self.proof else { return }
@@ -163,7 +174,8 @@ extension Duration {
     var microseconds: Int64 {
         let (seconds, attoseconds) = components
         return Int64(
-            clamping: Int128(seconds) * 1_000_000 + Int128(attoseconds / 1_000_000_000_000))
+            clamping: Int128(seconds) * 1_000_000 + Int128(attoseconds / 1_000_000_000_000)
+        )
     }
 }
 #endif

@@ -13,12 +13,9 @@ struct StoreReader {
     /// The columns of a document, in the order that ``document(in:_:)`` reads them.
     static let columns =
         "d.rid, d.cid, d.id, d.rev, d.created, d.updated, d.pending, d.body"
-    /// Where the collection's number is among them.
-    static let collectionColumn: Int32 = 1
 
-    /// Reads one document; a constant, because to put it together costs as much as to run it.
-    private static let selectDocument =
-        "SELECT \(columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
+    /// Written once: joining texts for each document would cost more than finding the statement.
+    private static let selection = "SELECT \(columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
 
     // MARK: Collections
 
@@ -54,7 +51,9 @@ struct StoreReader {
             return try number(of: path).map { [($0, path)] } ?? []
         case .group(let name, _):
             let statement = try RawStatement(
-                database, "SELECT cid, path FROM collections WHERE name = ?")
+                database,
+                "SELECT cid, path FROM collections WHERE name = ?"
+            )
             try statement.bind(1, name)
             var found: [(Int64, CollectionPath)] = []
             try statement.each { row in
@@ -77,7 +76,8 @@ struct StoreReader {
             """
             SELECT path FROM collections WHERE \(condition)
             EXISTS (SELECT 1 FROM documents WHERE documents.cid = collections.cid)
-            """)
+            """
+        )
         if let end {
             try statement.bind(1, prefix)
             try statement.bind(2, end)
@@ -99,7 +99,7 @@ struct StoreReader {
         at path: DocumentPath,
         in collection: Int64
     ) throws -> (row: Int64, document: Document)? {
-        let statement = try RawStatement(database, Self.selectDocument)
+        let statement = try RawStatement(database, Self.selection)
         try statement.bind(1, collection)
         try statement.bind(2, path.id)
         return try statement.first { ($0.integer(0), try document(at: path, $0)) }
@@ -110,24 +110,25 @@ struct StoreReader {
         return try document(at: path, in: number)?.document
     }
 
-    /// The document of a row with ``columns``.
-    func document(_ row: RawStatement) throws -> Document {
-        try document(row, in: try path(of: row.integer(Self.collectionColumn)))
+    /// The document of a row that begins at `first` with ``columns``.
+    func document(_ row: RawStatement, at first: Int32 = 0) throws -> Document {
+        let collection = try path(of: row.integer(first + 1))
+        let path = DocumentPath(trusted: collection, id: row.text(first + 2))
+        return try document(at: path, row, at: first)
     }
 
-    /// The document of a row with ``columns`` whose collection is known.
-    func document(_ row: RawStatement, in collection: CollectionPath) throws -> Document {
-        try document(at: DocumentPath(trusted: collection, id: row.text(2)), row)
-    }
-
-    private func document(at path: DocumentPath, _ row: RawStatement) throws -> Document {
+    private func document(
+        at path: DocumentPath,
+        _ row: RawStatement,
+        at first: Int32 = 0
+    ) throws -> Document {
         Document(
             path: path,
-            body: try sealing.open(row.bytes(7), of: path),
-            revision: Revision(number: row.integer(3)),
-            createTime: Timestamp(microseconds: row.integer(4)),
-            updateTime: Timestamp(microseconds: row.integer(5)),
-            hasPendingWrites: row.integer(6) != 0
+            body: try sealing.open(row.bytes(first + 7), of: path),
+            revision: Revision(number: row.integer(first + 3)),
+            createTime: Timestamp(microseconds: row.integer(first + 4)),
+            updateTime: Timestamp(microseconds: row.integer(first + 5)),
+            hasPendingWrites: row.integer(first + 6) != 0
         )
     }
 
@@ -137,7 +138,9 @@ struct StoreReader {
     func indexes(_ generation: Int64) throws -> IndexSet {
         if let known = catalog.indexes(of: generation) { return known }
         let statement = try RawStatement(
-            database, "SELECT ix, definition, built FROM indexes ORDER BY ix")
+            database,
+            "SELECT ix, definition, built FROM indexes ORDER BY ix"
+        )
         var all: [StoredIndex] = []
         try statement.each { row in
             all.append(
@@ -145,7 +148,8 @@ struct StoreReader {
                     number: row.integer(0),
                     definition: row.bytes(1),
                     built: row.isNull(2) ? nil : row.integer(2)
-                ))
+                )
+            )
             return true
         }
         let indexes = IndexSet(generation: generation, all: all)

@@ -37,7 +37,8 @@ extension StoredIndex.Kind {
         else { throw Self.damage }
         let components = try values.map { value throws(StorageError) in try Self.component(value) }
         self = .fields(
-            IndexDefinition(collection, scope: scope, components, isEqualityOnly: equality))
+            IndexDefinition(collection, scope: scope, components, isEqualityOnly: equality)
+        )
     }
 
     var name: String {

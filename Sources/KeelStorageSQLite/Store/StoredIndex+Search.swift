@@ -10,7 +10,8 @@ extension StoredIndex {
     func createSearchTable(in database: Database) throws {
         let columns = paths.indices.map { "c\($0)" }.joined(separator: ", ")
         try database.execute(
-            sql: "CREATE VIRTUAL TABLE \(searchTable) USING fts5(\(columns), tokenize='ascii')")
+            sql: "CREATE VIRTUAL TABLE \(searchTable) USING fts5(\(columns), tokenize='ascii')"
+        )
     }
 
     func insertTexts(of body: DocumentBody, row: Int64, in database: Database) throws {
@@ -19,7 +20,9 @@ extension StoredIndex {
         let columns = paths.indices.map { ", c\($0)" }.joined()
         let values = paths.indices.map { _ in ", ?" }.joined()
         let statement = try RawStatement(
-            database, "INSERT INTO \(searchTable)(rowid\(columns)) VALUES (?\(values))")
+            database,
+            "INSERT INTO \(searchTable)(rowid\(columns)) VALUES (?\(values))"
+        )
         try statement.bind(1, row)
         for (position, text) in texts.enumerated() {
             try statement.bind(Int32(position) + 2, text)
@@ -29,7 +32,9 @@ extension StoredIndex {
 
     func deleteTexts(row: Int64, in database: Database) throws {
         let statement = try RawStatement(
-            database, "DELETE FROM \(searchTable) WHERE rowid = ?")
+            database,
+            "DELETE FROM \(searchTable) WHERE rowid = ?"
+        )
         try statement.bind(1, row)
         try statement.run()
     }
@@ -42,7 +47,8 @@ extension StoredIndex {
             SELECT \(StoreReader.columns) FROM \(searchTable)
             CROSS JOIN documents d ON d.rid = \(searchTable).rowid
             WHERE \(searchTable) MATCH ?1 AND d.cid = ?2
-            """)
+            """
+        )
         try statement.bind(1, Self.expression(filter))
         return statement
     }

@@ -50,7 +50,10 @@ struct StoredIndex: Sendable {
     /// The joined keys of the components, one for each entry; empty if a field is missing.
     func keys(of body: DocumentBody) -> [[UInt8]] {
         guard case .fields(let index) = kind else { return [] }
-        var keys: [[UInt8]] = [[]]
+        var first: [UInt8] = []
+        // Room for the components and the path that follows them.
+        first.reserveCapacity(96)
+        var keys = [first]
         for (component, path) in zip(index.components, paths) {
             switch component {
             case .contains:
@@ -91,8 +94,11 @@ struct IndexSet: Sendable {
         self.all = all
         let ready = all.filter { $0.built == nil }
         planner = QueryPlanner(
-            ready.compactMap { if case .fields(let index) = $0.kind { index } else { nil } })
-        searches = ready.compactMap { if case .search(let search) = $0.kind { search } else { nil } }
+            ready.compactMap { if case .fields(let index) = $0.kind { index } else { nil } }
+        )
+        searches = ready.compactMap {
+            if case .search(let search) = $0.kind { search } else { nil }
+        }
     }
 
     /// Those that cover the collections of a name.

@@ -24,7 +24,8 @@ try await adapter.prepare(
             IndexDefinition("numbers", scope: .group, [.contains("tags"), .descending("number")]),
         ],
         searches: [SearchDefinition("numbers", fields: ["text"])]
-    ))
+    )
+)
 var number = first
 while true {
     let fields: DocumentFields = [

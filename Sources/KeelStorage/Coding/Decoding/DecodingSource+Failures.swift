@@ -73,11 +73,18 @@ extension DecodingSource {
         wanted: String,
         _ type: Any.Type
     ) -> DecodingError {
-        if case .unexpected = error.kind { return mismatch(at: offset, wanted: wanted, type) }
+        if case .unexpected(_, let found) = error.kind,
+            ![.break, .simple, .undefined].contains(found)
+        {
+            return mismatch(at: offset, wanted: wanted, type)
+        }
         if case .integerOverflow = error.kind {
             return flaw("the integer does not fit Int64", at: offset)
         }
-        let flaw = CodingFlaw(code: .corrupted, words: "the document’s bytes are damaged (\(error))")
+        let flaw = CodingFlaw(
+            code: .corrupted,
+            words: "the document’s bytes are damaged (\(error))"
+        )
         return .dataCorrupted(context(flaw, at: offset))
     }
 

@@ -36,7 +36,10 @@ extension DecodingSource {
             return unsafeBitCast(strings, to: T.self)
         }
         if T.self == [Int].self {
-            return unsafeBitCast(try scalars(at: offset) { try $0.integer(Int.self, at: $1) }, to: T.self)
+            return unsafeBitCast(
+                try scalars(at: offset) { try $0.integer(Int.self, at: $1) },
+                to: T.self
+            )
         }
         if T.self == [Double].self {
             return unsafeBitCast(try scalars(at: offset) { try $0.double(at: $1) }, to: T.self)

@@ -2,17 +2,21 @@ internal import KeelCore
 
 /// Where the fields of one map lie.
 ///
-/// It takes one pass over the map to make. A name is found by its length first, which tells most
+/// It is an object because the standard library copies a container for every call: one reference
+/// is all there is to copy. It takes one pass over the map to make. A name is found by its length first, which tells most
 /// names of a type apart, and then by its bytes; no `String` is made of what is stored.
-struct FieldTable {
+final class FieldTable {
     private struct Entry {
         var name: Int32
         var length: Int32
         var value: Int32
     }
 
+    let source: DecodingSource
     /// Where the map begins.
     let offset: Int
+    /// Whether keys are taken as they are.
+    let keepsKeys: Bool
     private let entries: [Entry]
     /// Whether names are in the order that a deterministic encoding has.
     private let isSorted: Bool
@@ -20,8 +24,10 @@ struct FieldTable {
     /// Up to so many fields, looking at each length beats halving.
     private static let fewest = 24
 
-    init(_ source: DecodingSource, at offset: Int) throws {
+    init(_ source: DecodingSource, at offset: Int, keepsKeys: Bool) throws {
+        self.source = source
         self.offset = offset
+        self.keepsKeys = keepsKeys || source.keys == .asIs
         var reader = source.reader(at: offset)
         var entries: [Entry] = []
         var isSorted = true
@@ -53,7 +59,7 @@ struct FieldTable {
     }
 
     /// Where the value of a field begins, nil without the field.
-    func find(_ name: String, in source: DecodingSource) -> Int? {
+    func find(_ name: String) -> Int? {
         let found = name.utf8.withContiguousStorageIfAvailable { find($0, in: source.reader) }
         if let found { return found }
         // A string bridged from Foundation on Apple platforms.
@@ -94,7 +100,9 @@ struct FieldTable {
         _ start: Int,
         _ name: UnsafeBufferPointer<UInt8>
     ) -> Bool {
-        let stored = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[start..<(start + name.count)])
+        let stored = UnsafeRawBufferPointer(
+            rebasing: UnsafeRawBufferPointer(bytes)[start..<(start + name.count)]
+        )
         let wanted = UnsafeRawBufferPointer(name)
         var offset = 0
         while wanted.count - offset >= 8 {
@@ -111,7 +119,7 @@ struct FieldTable {
         return true
     }
 
-    func names(in source: DecodingSource) -> [String] {
+    var names: [String] {
         entries.compactMap { entry in
             source.reader.text(in: Int(entry.name)..<Int(entry.name + entry.length))
         }

@@ -1,20 +1,19 @@
 /// Reads the fields of a map, in whatever order they are asked for.
 struct KeyedFieldReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let source: DecodingSource
-    let table: FieldTable
-    let keepsKeys: Bool
+    private let table: FieldTable
 
     init(_ source: DecodingSource, at offset: Int, keepsKeys: Bool) throws {
-        self.source = source
-        self.keepsKeys = keepsKeys
-        table = try FieldTable(source, at: offset)
+        table = try FieldTable(source, at: offset, keepsKeys: keepsKeys)
     }
+
+    @inline(__always)
+    var source: DecodingSource { table.source }
 
     var codingPath: [any CodingKey] { source.codingPath(to: table.offset) }
 
     var allKeys: [Key] {
-        table.names(in: source).compactMap { name in
-            Key(stringValue: keepsKeys ? name : source.keys.codingKey(name))
+        table.names.compactMap { name in
+            Key(stringValue: table.keepsKeys ? name : source.keys.codingKey(name))
         }
     }
 
@@ -46,7 +45,7 @@ struct KeyedFieldReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder() throws -> any Decoder {
-        decoder(at: table.find(DocumentCodingKey.inherited.stringValue, in: source))
+        decoder(at: table.find(DocumentCodingKey.inherited.stringValue))
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { decoder(at: find(key)) }
@@ -67,10 +66,7 @@ struct KeyedFieldReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     @inline(__always)
     func find(_ key: Key) -> Int? {
         let name = key.stringValue
-        guard source.keys == .asIs || keepsKeys else {
-            return table.find(source.fieldName(name), in: source)
-        }
-        return table.find(name, in: source)
+        return table.find(table.keepsKeys ? name : source.fieldName(name))
     }
 
     @inline(__always)

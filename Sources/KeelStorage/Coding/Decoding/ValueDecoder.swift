@@ -37,7 +37,9 @@ struct ValueDecoder: Decoder {
         .valueNotFound(
             DocumentValue.self,
             DecodingError.Context(
-                codingPath: codingPath, debugDescription: "expected \(wanted), found nothing")
+                codingPath: codingPath,
+                debugDescription: "expected \(wanted), found nothing"
+            )
         )
     }
 }

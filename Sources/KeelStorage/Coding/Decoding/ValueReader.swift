@@ -25,7 +25,9 @@ struct ValueReader: SingleValueDecodingContainer {
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         // The value may be a dictionary in a wrapper, whose keys are still its own.
-        if keepsKeys { return try T(from: ValueDecoder(source: source, offset: offset, keepsKeys: true)) }
+        if keepsKeys {
+            return try T(from: ValueDecoder(source: source, offset: offset, keepsKeys: true))
+        }
         if offset < 0 { return try T(from: ValueDecoder(source: source, offset: offset)) }
         return try source.decode(type, at: offset)
     }
@@ -37,7 +39,9 @@ struct ValueReader: SingleValueDecodingContainer {
             throw DecodingError.valueNotFound(
                 DocumentValue.self,
                 DecodingError.Context(
-                    codingPath: codingPath, debugDescription: "expected a value, found nothing")
+                    codingPath: codingPath,
+                    debugDescription: "expected a value, found nothing"
+                )
             )
         }
     }

@@ -11,6 +11,7 @@ struct ElementWriter: UnkeyedEncodingContainer {
             try frame.becomeArray()
             flaw = nil
         } catch {
+            frame.refuse(error)
             flaw = error
         }
     }

@@ -38,7 +38,10 @@ extension EncodingFrame: Encoder {
         return .invalidValue(
             type,
             EncodingError.Context(
-                codingPath: path, debugDescription: words, underlyingError: flaw)
+                codingPath: path,
+                debugDescription: words,
+                underlyingError: flaw
+            )
         )
     }
 }

@@ -160,10 +160,12 @@ final class EncodingFrame {
         let frame = EncodingFrame(sink, parent: self, step: .root)
         frame.refusal = error
         sink.active = 0
-        // A caller that drops the error still must not get a document without the value.
-        refusal = refusal ?? error
+        refuse(error)
         return frame
     }
+
+    /// Makes the value fail when it ends, also if nobody uses the container that could not be made.
+    func refuse(_ error: any Error) { refusal = refusal ?? error }
 
     // MARK: Finishing
 

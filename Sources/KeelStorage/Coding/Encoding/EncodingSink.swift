@@ -47,11 +47,12 @@ final class EncodingSink {
     }
 
     let context: EncodingContext
-    var writer: CBORWriter
-    var fields: [Field] = []
+    // No access here encloses another, and the check at run time would be a tenth of the work.
+    @exclusivity(unchecked) var writer: CBORWriter
+    @exclusivity(unchecked) var fields: [Field] = []
     /// The serial number of the frame that may write now.
-    var active = 0
-    private var spare: [UInt8] = []
+    @exclusivity(unchecked) var active = 0
+    @exclusivity(unchecked) private var spare: [UInt8] = []
 
     init(context: EncodingContext, capacity: Int) {
         self.context = context
@@ -78,11 +79,11 @@ final class EncodingSink {
         ordered.arrayHeader(count)
         var position = start + 1
         for late in deferred {
-            ordered.append(raw: writer.bytes[position..<late.position])
-            ordered.append(raw: try late.frame.finishedBytes())
+            copy(position..<late.position, to: &ordered)
+            ordered.bytes += try late.frame.finishedBytes()
             position = late.position
         }
-        ordered.append(raw: writer.bytes[position...])
+        copy(position..<self.position, to: &ordered)
         replace(from: start, with: ordered.bytes)
     }
 
@@ -94,20 +95,7 @@ final class EncodingSink {
             writer.bytes[start] = 0xa0 | UInt8(count)
         } else {
             if !deferred.isEmpty { _ = sortFields(from: first) }
-            var ordered = CBORWriter(appendingTo: emptySpare())
-            var kept = 0
-            for index in first..<fields.count where isLast(index) { kept += 1 }
-            ordered.mapHeader(kept)
-            for index in first..<fields.count where isLast(index) {
-                let field = fields[index]
-                if field.end < 0 {
-                    ordered.append(raw: writer.bytes[field.start..<field.value])
-                    ordered.append(raw: try deferred[~field.end].frame.finishedBytes())
-                } else {
-                    ordered.append(raw: writer.bytes[field.start..<field.end])
-                }
-            }
-            replace(from: start, with: ordered.bytes)
+            replace(from: start, with: try ordered(fields[first...], deferred))
         }
         fields.removeSubrange(first...)
     }
@@ -120,16 +108,55 @@ final class EncodingSink {
     }
 
     private func replace(from start: Int, with bytes: [UInt8]) {
+        if start == 0 {
+            // The whole document: its bytes are in place.
+            spare = writer.bytes
+            writer.bytes = bytes
+            return
+        }
         writer.bytes.removeSubrange(start...)
         writer.bytes.append(contentsOf: bytes)
         spare = bytes
     }
 
-    /// Whether a field is the last of its name, which is the one that counts.
-    private func isLast(_ index: Int) -> Bool {
-        guard index + 1 < fields.count else { return true }
-        let (one, next) = (fields[index], fields[index + 1])
-        return writer.bytes[one.start..<one.value] != writer.bytes[next.start..<next.value]
+    /// The encoding of a map of sorted fields; of equal names, the last counts.
+    private func ordered(
+        _ fields: ArraySlice<Field>,
+        _ deferred: [EncodingFrame.Deferred]
+    ) throws -> [UInt8] {
+        var ordered = CBORWriter(appendingTo: emptySpare())
+        try writer.bytes.withUnsafeBytes { bytes in
+            var count = 0
+            for index in fields.indices where Self.isLast(index, of: fields, in: bytes) {
+                count += 1
+            }
+            ordered.mapHeader(count)
+            for index in fields.indices where Self.isLast(index, of: fields, in: bytes) {
+                let field = fields[index]
+                let end = field.end < 0 ? field.value : field.end
+                let part = UnsafeRawBufferPointer(rebasing: bytes[field.start..<end])
+                ordered.bytes.append(contentsOf: part)
+                if field.end < 0 { ordered.bytes += try deferred[~field.end].frame.finishedBytes() }
+            }
+        }
+        return ordered.bytes
+    }
+
+    @inline(__always)
+    private static func isLast(
+        _ index: Int,
+        of fields: ArraySlice<Field>,
+        in bytes: UnsafeRawBufferPointer
+    ) -> Bool {
+        let next = index + 1
+        return next == fields.endIndex || compare(fields[index], fields[next], in: bytes) != 0
+    }
+
+    /// Appends a part of what was written.
+    private func copy(_ range: Range<Int>, to target: inout CBORWriter) {
+        writer.bytes.withUnsafeBufferPointer { bytes in
+            target.bytes.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[range]))
+        }
     }
 
     /// Sorts the fields by name, keeping the order of equal ones.

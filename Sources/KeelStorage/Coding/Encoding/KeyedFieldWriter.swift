@@ -12,6 +12,7 @@ struct KeyedFieldWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
             try frame.becomeMap()
             flaw = nil
         } catch {
+            frame.refuse(error)
             flaw = error
         }
     }

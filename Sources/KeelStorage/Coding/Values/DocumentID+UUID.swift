@@ -10,9 +10,7 @@ extension UUID: DocumentIDRepresentable {
 }
 
 extension DocumentEncoder {
-    /// The id that a value names: of its ``DocumentID``, or else of `Identifiable`.
-    ///
-    /// - Parameter encoded: The value, encoded.
+    /// The id that a value names: of its ``DocumentID``, or else of `Identifiable`; nil without one.
     package static func documentID(
         of value: some Any,
         encoded: EncodedDocument

@@ -17,9 +17,7 @@ public struct DocumentID<Value: DocumentIDRepresentable> {
 
     /// Creates the wrapper with an id.
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
-
-    /// Creates the wrapper without an id.
-    public init() where Value: ExpressibleByNilLiteral { wrappedValue = nil }
+    // No `init()`: with one, memberwise initialisers would take the wrapper instead of the id.
 }
 
 extension DocumentID: Sendable where Value: Sendable {}
@@ -47,7 +45,10 @@ extension DocumentID: Codable {
             let flaw = CodingFlaw(code: .decodingFailed, words: words)
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
-                    codingPath: decoder.codingPath, debugDescription: words, underlyingError: flaw)
+                    codingPath: decoder.codingPath,
+                    debugDescription: words,
+                    underlyingError: flaw
+                )
             )
         }
         wrappedValue = value

@@ -40,7 +40,9 @@ extension DocumentValue: Codable {
         case .booleanValue: self = .boolean(try container.decode(Bool.self, forKey: kind))
         case .integerValue:
             let text = try container.decode(String.self, forKey: kind)
-            guard let integer = Int64(text) else { throw Self.flaw("a decimal integer", kind, container) }
+            guard let integer = Int64(text) else {
+                throw Self.flaw("a decimal integer", kind, container)
+            }
             self = .integer(integer)
         case .doubleValue:
             if let number = try? container.decode(Double.self, forKey: kind) {
@@ -56,7 +58,9 @@ extension DocumentValue: Codable {
         case .stringValue: self = .string(try container.decode(String.self, forKey: kind))
         case .bytesValue:
             let text = try container.decode(String.self, forKey: kind)
-            guard let data = Data(base64Encoded: text) else { throw Self.flaw("base64", kind, container) }
+            guard let data = Data(base64Encoded: text) else {
+                throw Self.flaw("base64", kind, container)
+            }
             self = .bytes(Array(data))
         case .referenceValue:
             self = .reference(try container.decode(DocumentPath.self, forKey: kind))
@@ -119,7 +123,10 @@ extension DocumentValue: Codable {
         _ container: KeyedDecodingContainer<Kind>
     ) -> DecodingError {
         .dataCorruptedError(
-            forKey: key, in: container, debugDescription: "expected \(expected)")
+            forKey: key,
+            in: container,
+            debugDescription: "expected \(expected)"
+        )
     }
 }
 

@@ -22,7 +22,7 @@ public struct ServerTimestamp<Value: ServerTimestampRepresentable> {
     public var wrappedValue: Value?
 
     /// Creates the wrapper with a time, or nil to have the store set it.
-    public init(wrappedValue: Value? = nil) { self.wrappedValue = wrappedValue }
+    public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 }
 
 extension ServerTimestamp: Sendable where Value: Sendable {}
@@ -63,7 +63,7 @@ extension KeyedDecodingContainer {
         _ type: ServerTimestamp<Value>.Type,
         forKey key: Key
     ) throws -> ServerTimestamp<Value> {
-        try decodeIfPresent(type, forKey: key) ?? ServerTimestamp()
+        try decodeIfPresent(type, forKey: key) ?? ServerTimestamp(wrappedValue: nil)
     }
 }
 

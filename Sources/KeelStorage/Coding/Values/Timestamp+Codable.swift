@@ -62,7 +62,9 @@ extension Timestamp {
             let digits = rest.prefix { $0.isASCII && $0.isNumber }
             guard !digits.isEmpty else { return nil }
             rest = rest[digits.endIndex...]
-            fraction = Int64(digits.prefix(6) + String(repeating: "0", count: 6).dropFirst(digits.count)) ?? 0
+            fraction =
+                Int64(digits.prefix(6) + String(repeating: "0", count: 6).dropFirst(digits.count))
+                ?? 0
         }
         var offset: Int64 = 0
         if rest == "Z" || rest == "z" {

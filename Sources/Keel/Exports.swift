@@ -1,0 +1,12 @@
+// The umbrella's one job beside presets and dependency keys: `import Keel` is enough to begin with.
+// Not re-exported are swift-log, whose `Logger` an app imports itself, and KeelDependencies, whose
+// `DependencyKey` would clash with that of other packages.
+@_exported public import KeelCore
+@_exported public import KeelHTTP
+@_exported public import KeelStorage
+#if SQLite
+@_exported public import KeelStorageSQLite
+#endif
+#if AsyncHTTPClient && canImport(AsyncHTTPClient)
+@_exported public import KeelAsyncHTTPClient
+#endif

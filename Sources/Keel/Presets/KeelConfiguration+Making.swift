@@ -1,0 +1,72 @@
+internal import Foundation
+public import KeelHTTP
+public import KeelStorage
+
+#if SQLite
+internal import KeelStorageSQLite
+#endif
+#if AsyncHTTPClient && canImport(AsyncHTTPClient)
+internal import KeelAsyncHTTPClient
+#endif
+
+extension KeelConfiguration {
+    /// Opens the store that the configuration describes.
+    ///
+    /// - Throws: What opening the file throws; ``StorageError/Code/unsupported`` for a file without
+    ///   the `SQLite` trait.
+    public func makeStorage() throws(StorageError) -> StorageClient {
+        switch storage {
+        case .memory: return client(on: InMemoryStorageAdapter())
+        #if SQLite
+        case .applicationSupport(let app):
+            return client(on: try SQLiteStorageAdapter(at: .applicationSupport(app)))
+        case .file(let url):
+            return client(on: try SQLiteStorageAdapter(at: .file(url)))
+        #else
+        case .applicationSupport, .file:
+            throw StorageError(
+                .unsupported, "a store in a file needs the 'SQLite' trait of the keel package")
+        #endif
+        }
+    }
+
+    /// Returns a client on an adapter of one's own, with the configuration's schema and strictness.
+    public func client(on adapter: some StorageAdapter) -> StorageClient {
+        var settings = StorageClient.Configuration(schema: schema)
+        switch undeclaredQueries {
+        case .scan: break
+        case .report(let report): settings.onScan = report
+        case .refuse: settings.isStrict = true
+        }
+        return StorageClient(adapter, configuration: settings)
+    }
+
+    /// Returns a client for the app's web service.
+    ///
+    /// Without an address, or where the network is not allowed, every call of it fails and says so.
+    public func makeNetwork() -> NetworkClient {
+        guard allowsNetwork else { return refusing("the \(environment) preset allows no network") }
+        guard let api else { return refusing("the configuration names no web service") }
+        guard let transport = Self.makeTransport() else {
+            return refusing("no transport: enable the 'AsyncHTTPClient' trait of the keel package")
+        }
+        return NetworkClient(baseURL: api, transport: transport)
+    }
+
+    private func refusing(_ reason: String) -> NetworkClient {
+        let error = TransportError(.invalidRequest, reason, processed: .no)
+        let address = api ?? URL(filePath: "/")
+        return NetworkClient(
+            baseURL: address, transport: UnavailableHTTPTransport(error))
+    }
+
+    private static func makeTransport() -> (any HTTPTransport)? {
+        #if canImport(Darwin)
+        URLSessionTransport()
+        #elseif AsyncHTTPClient && canImport(AsyncHTTPClient)
+        AsyncHTTPClientTransport()
+        #else
+        nil
+        #endif
+    }
+}

@@ -1,0 +1,130 @@
+public import Foundation
+public import KeelStorage
+
+/// How an app's infrastructure is put together in one environment.
+///
+/// ```swift
+/// let keel = KeelConfiguration.production("Notes", api: apiAddress, schema: schema)
+/// let storage = try keel.makeStorage()
+/// let network = keel.makeNetwork()
+/// ```
+///
+/// Start from a preset and change what you need; or put the parts together yourself, the presets
+/// hold no secret.
+public struct KeelConfiguration: Sendable {
+    /// The environments that an app runs in.
+    public enum Environment: String, Sendable, Hashable, CaseIterable {
+        /// With users.
+        case production
+        /// On a developer's machine, with real data and early warnings.
+        case development
+        /// In a test: nothing outside the process is touched.
+        case test
+        /// In a preview of a view: like a test, with less strictness.
+        case preview
+    }
+
+    /// Where documents are kept.
+    public enum StorageLocation: Sendable, Hashable {
+        /// In memory, gone with the process.
+        case memory
+        /// In an SQLite file in the user's folder for application data, under the app's name.
+        case applicationSupport(String)
+        /// In an SQLite file.
+        case file(URL)
+    }
+
+    /// What a query does that no declared index serves.
+    public enum UndeclaredQueries: Sendable {
+        /// It looks at every document, quietly.
+        case scan
+        /// It looks at every document, and the index that would serve it is reported.
+        case report(@Sendable (DocumentQuery, QueryPlan) -> Void)
+        /// It is refused with ``StorageError/Code/indexRequired``.
+        case refuse
+    }
+
+    /// The environment that the configuration is for.
+    public var environment: Environment
+    /// Where documents are kept.
+    public var storage: StorageLocation
+    /// The indexes that the app's queries need.
+    public var schema: StorageSchema
+    /// What a query does that no declared index serves.
+    public var undeclaredQueries: UndeclaredQueries
+    /// The address of the app's web service, if it has one.
+    public var api: URL?
+    /// Whether requests may leave the process.
+    public var allowsNetwork: Bool
+
+    /// Creates a configuration from its parts.
+    public init(
+        environment: Environment,
+        storage: StorageLocation,
+        schema: StorageSchema = StorageSchema(),
+        undeclaredQueries: UndeclaredQueries = .scan,
+        api: URL? = nil,
+        allowsNetwork: Bool = true
+    ) {
+        self.environment = environment
+        self.storage = storage
+        self.schema = schema
+        self.undeclaredQueries = undeclaredQueries
+        self.api = api
+        self.allowsNetwork = allowsNetwork
+    }
+}
+
+extension KeelConfiguration {
+    /// For users: documents in the app's own folder, nothing reported.
+    public static func production(
+        _ app: String,
+        api: URL? = nil,
+        schema: StorageSchema = StorageSchema()
+    ) -> Self {
+        Self(
+            environment: .production,
+            storage: .applicationSupport(app),
+            schema: schema,
+            api: api
+        )
+    }
+
+    /// For a developer's machine: as in production, in a folder of its own, and a query that needs
+    /// an index says so on the standard error stream.
+    public static func development(
+        _ app: String,
+        api: URL? = nil,
+        schema: StorageSchema = StorageSchema()
+    ) -> Self {
+        Self(
+            environment: .development,
+            storage: .applicationSupport("\(app) (development)"),
+            schema: schema,
+            undeclaredQueries: .report(Self.printReport),
+            api: api
+        )
+    }
+
+    /// For tests: an empty store in memory, forgotten indexes refused, no network.
+    public static func test(schema: StorageSchema = StorageSchema()) -> Self {
+        Self(
+            environment: .test,
+            storage: .memory,
+            schema: schema,
+            undeclaredQueries: .refuse,
+            allowsNetwork: false
+        )
+    }
+
+    /// For previews: an empty store in memory, no network.
+    public static func preview(schema: StorageSchema = StorageSchema()) -> Self {
+        Self(environment: .preview, storage: .memory, schema: schema, allowsNetwork: false)
+    }
+
+    private static func printReport(_ query: DocumentQuery, _ plan: QueryPlan) {
+        guard let index = plan.suggestion else { return }
+        let text = "Keel: a query looked at \(plan.examined) documents; declare \(index)\n"
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+}

@@ -1,0 +1,180 @@
+#if AsyncHTTPClient && canImport(AsyncHTTPClient)
+import AsyncHTTPClient
+import KeelHTTP
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Bionic)
+import Bionic
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+extension TransportError {
+    /// Creates the error that a failure of AsyncHTTPClient or SwiftNIO means.
+    ///
+    /// The phase is ``Phase/awaitHead`` for everything before the response head, or
+    /// ``Phase/readBody``. A failure that tells more about itself gets its own phase.
+    init(fromAsyncHTTPClient error: any Error, during phase: Phase) {
+        switch error {
+        case let error as TransportError: self = error
+        case is CancellationError: self.init(.cancelled, phase: phase, cause: error)
+        case let error as HTTPClientError: self.init(client: error, phase)
+        case let error as NIOConnectionError: self.init(connection: error)
+        case let error as SocketAddressError.UnknownHost: self.init(lookup: error)
+        case let error as IOError: self.init(system: error, phase)
+        case let error as ChannelError: self.init(channel: error, phase)
+        case let error as HTTPParserError: self.init(parser: error, phase)
+        case let error as NIOSSLError: self.init(secure: error, phase)
+        case let error as NIOSSLExtraError: self.init(secure: error)
+        case is BoringSSLError: self.init(.connectionLost, phase: phase, cause: error)
+        case let error as NIOHTTP2Errors.StreamClosed: self.init(stream: error, phase)
+        case is any NIOHTTP2Error: self.init(.protocolViolation, phase: phase, cause: error)
+        default: self.init(.unknown, phase: phase, cause: error)
+        }
+    }
+
+    private init(client error: HTTPClientError, _ phase: Phase) {
+        switch error {
+        case .cancelled, .requestStreamCancelled:
+            self.init(.cancelled, phase: phase, cause: error)
+        case .alreadyShutdown:
+            self.init(.clientShutdown, processed: .no, cause: error)
+        case .connectTimeout, .tlsHandshakeTimeout:
+            self.init(.connectTimeout, cause: error)
+        case .getConnectionFromPoolTimeout:
+            self.init(.poolTimeout, cause: error)
+        case .readTimeout, .deadlineExceeded:
+            self.init(.responseTimeout, phase: phase, cause: error)
+        case .writeTimeout:
+            self.init(.writeTimeout, cause: error)
+        case .remoteConnectionClosed:
+            self.init(.connectionLost, phase: phase, cause: error)
+        case .uncleanShutdown:
+            self.init(phase == .readBody ? .truncatedBody : .connectionLost, cause: error)
+        case .invalidProxyResponse, .proxyAuthenticationRequired, .socksHandshakeTimeout,
+            .httpProxyHandshakeTimeout, .invalidProxyConfiguration:
+            self.init(.proxyFailed, cause: error)
+        case .redirectLimitReached:
+            self.init(.redirectLimit, cause: error)
+        case .redirectCycleDetected:
+            self.init(.redirectLoop, cause: error)
+        default:
+            self.init(request: error)
+        }
+    }
+
+    /// Creates the error of a refused request or of the client's own fault.
+    ///
+    /// Some quote header fields, so they are not kept as the cause.
+    private init(request error: HTTPClientError) {
+        switch error.shortDescription {
+        case let text where text.contains("internal"), let text where text.contains("Internal"):
+            self.init(.unknown, cause: error)
+        case let text:
+            self.init(.invalidRequest, "The request is not valid: \(text).")
+        }
+    }
+
+    private init(connection error: NIOConnectionError) {
+        // Each address had its own failure; the first is that of the preferred address.
+        if let failure = error.connectionErrors.first {
+            self.init(fromAsyncHTTPClient: failure.error, during: .connect)
+        } else if let lookup = error.dnsAError ?? error.dnsAAAAError {
+            self.init(fromAsyncHTTPClient: lookup, during: .resolve)
+        } else {
+            self.init(.connectionRefused, cause: error)
+        }
+    }
+
+    private init(lookup error: SocketAddressError.UnknownHost) {
+        switch Int32(truncatingIfNeeded: error.errorCode) {
+        case EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY, EAI_FAIL:
+            self.init(.nameLookupFailed, cause: error)
+        default:
+            self.init(.hostNotFound, cause: error)
+        }
+    }
+
+    private init(system error: IOError, _ phase: Phase) {
+        switch error.errnoCode {
+        case ECONNREFUSED:
+            self.init(.connectionRefused, cause: error)
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL:
+            self.init(.offline, cause: error)
+        case ETIMEDOUT where phase == .connect:
+            self.init(.connectTimeout, cause: error)
+        case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, ETIMEDOUT, EBADF, ENETRESET:
+            self.init(.connectionLost, phase: phase, cause: error)
+        default:
+            self.init(.unknown, phase: phase, cause: error)
+        }
+    }
+
+    private init(channel error: ChannelError, _ phase: Phase) {
+        switch error {
+        case .connectTimeout, .connectPending:
+            self.init(.connectTimeout, cause: error)
+        case .ioOnClosedChannel, .alreadyClosed, .inputClosed, .outputClosed, .eof:
+            self.init(.connectionLost, phase: phase, cause: error)
+        default:
+            self.init(.unknown, phase: phase, cause: error)
+        }
+    }
+
+    private init(parser error: HTTPParserError, _ phase: Phase) {
+        switch error {
+        case .invalidEOFState where phase == .readBody:
+            self.init(.truncatedBody, cause: error)
+        case .invalidEOFState:
+            self.init(.connectionLost, phase: phase, cause: error)
+        default:
+            self.init(.protocolViolation, phase: phase, cause: error)
+        }
+    }
+
+    private init(secure error: NIOSSLError, _ phase: Phase) {
+        switch error {
+        case .uncleanShutdown:
+            self.init(phase == .readBody ? .truncatedBody : .connectionLost, cause: error)
+        case .handshakeFailed(let reason):
+            // BoringSSL tells its reasons apart only in the text of its error stack.
+            let text = String(describing: reason)
+            if text.contains("CERTIFICATE_VERIFY_FAILED") {
+                self.init(.tlsUntrusted, cause: error)
+            } else if text.contains("CERTIFICATE_REQUIRED") || text.contains("ALERT_BAD_CERT")
+                || text.contains("ALERT_UNKNOWN_CA")
+            {
+                self.init(.tlsClientCertificate, cause: error)
+            } else {
+                self.init(.tlsHandshakeFailed, cause: error)
+            }
+        case .unableToValidateCertificate, .noCertificateToValidate:
+            self.init(.tlsUntrusted, cause: error)
+        default:
+            self.init(.tlsHandshakeFailed, cause: error)
+        }
+    }
+
+    private init(secure error: NIOSSLExtraError) {
+        switch error {
+        case .failedToValidateHostname, .serverHostnameImpossibleToMatch:
+            self.init(.tlsHostnameMismatch, cause: error)
+        default:
+            self.init(.tlsHandshakeFailed, cause: error)
+        }
+    }
+
+    private init(stream error: NIOHTTP2Errors.StreamClosed, _ phase: Phase) {
+        // REFUSED_STREAM promises that nothing was done with the request (RFC 9113 section 8.7).
+        let processed: Processed? = error.errorCode == .refusedStream ? .no : nil
+        self.init(.connectionLost, phase: phase, processed: processed, cause: error)
+    }
+}
+#endif

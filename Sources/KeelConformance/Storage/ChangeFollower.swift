@@ -1,0 +1,74 @@
+import KeelStorage
+import Testing
+
+/// A copy of a part of a store, kept by reading its change log.
+///
+/// It checks on its way what every page promises: no more changes than asked for, no cursor that
+/// goes back, no revision that goes back.
+struct ChangeFollower {
+    let store: StoreUnderTest
+    var scope: ChangeScope
+    var cursor: ChangeCursor?
+    /// What the pages so far add up to.
+    private(set) var documents: [DocumentPath: Document] = [:]
+    /// Every change in scope, in the order of delivery.
+    private(set) var changes: [ChangePage.Change] = []
+    private var revisions: [DocumentPath: Revision] = [:]
+
+    init(_ store: StoreUnderTest, after cursor: ChangeCursor?, scope: ChangeScope? = nil) {
+        self.store = store
+        self.cursor = cursor
+        self.scope = scope ?? .collections([store.collection])
+    }
+
+    /// Reads pages until one says that nothing is left.
+    mutating func catchUp(limit: Int = 500) async throws {
+        for _ in 0..<10_000 {
+            if try await step(limit: limit).isCaughtUp { return }
+        }
+        Issue.record("the change log never says that the reader has caught up")
+    }
+
+    /// Reads one page.
+    @discardableResult
+    mutating func step(limit: Int = 500) async throws -> ChangePage {
+        let request = ChangeRequest(after: cursor, scope: scope, limit: limit)
+        let page = try await store.adapter.changes(request)
+        take(page, limit: limit)
+        return page
+    }
+
+    /// Takes in a page.
+    mutating func take(_ page: ChangePage, limit: Int = 500) {
+        #expect(page.changes.count <= limit)
+        if let cursor { #expect(page.next >= cursor, "the cursor went back") }
+        cursor = page.next
+        changes += page.changes
+        for change in page.changes {
+            switch change {
+            case .current(let document):
+                rise(of: document.path, to: document.revision)
+                documents[document.path] = document
+            case .removed(let path, let revision):
+                rise(of: path, to: revision)
+                documents[path] = nil
+            case .leftScope(let path): documents[path] = nil
+            }
+        }
+    }
+
+    private mutating func rise(of path: DocumentPath, to revision: Revision) {
+        if let last = revisions[path] {
+            #expect(revision >= last, "the revision of “\(path)” went back")
+        }
+        revisions[path] = revision
+    }
+
+    /// Expects that the copy is the same as the store’s collection.
+    func expectEqualToStore(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let stored = try await store.client.queryDocuments(store.query)
+        let copy = documents.values.filter { $0.path.collection == store.collection }
+            .sorted { $0.path < $1.path }
+        #expect(copy == stored, sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,187 @@
+import KeelStorage
+import Testing
+
+extension StorageAdapterCheck {
+    /// Batches: whole or not at all, and in order.
+    public static let batches: [Self] = atomicityChecks + sequenceChecks + sizeChecks
+
+    private static let atomicityChecks: [Self] = [
+        Self(.batches, "all writes of a batch take effect") { store in
+            try await store.commit(
+                .set(["n": 1], at: store.path("a")), .set(["n": 2], at: store.path("b")),
+                .set(["n": 3], at: store.path("c"))
+            )
+            #expect(try await store.ids(store.query) == ["a", "b", "c"])
+        },
+        Self(.batches, "a refused last write undoes the writes before it") { store in
+            try await store.set(["n": 0], "old")
+            await store.expect(.documentNotFound) {
+                try await store.commit(
+                    .set(["n": 1], at: store.path("new")), .set(["n": 1], at: store.path("old")),
+                    .delete(store.path("old")),
+                    .update(store.path("missing"), [.put("n", 1)])
+                )
+            }
+            #expect(try await store.ids(store.query) == ["old"])
+            #expect(try await store.fields("old") == ["n": 0])
+        },
+        Self(.batches, "a refused first write keeps the writes after it from taking effect") { store async throws in
+            await store.expect(.documentNotFound) {
+                try await store.commit(
+                    .update(store.path("missing"), [.put("n", 1)]),
+                    .set(["n": 1], at: store.path("new"))
+                )
+            }
+            #expect(try await store.ids(store.query).isEmpty)
+        },
+        Self(.batches, "a refused batch leaves revisions and times as they were") { store in
+            try await store.set(["n": 0])
+            let before = try await store.document()
+            await store.expect(.alreadyExists) {
+                try await store.commit(
+                    .set(["n": 1], at: store.path()),
+                    DocumentWrite(store.path(), .verify, if: .isMissing)
+                )
+            }
+            #expect(try await store.document() == before)
+        },
+        Self(.batches, "a batch that fails does not stop the ones after it") { store in
+            let results = try await store.adapter.commit([
+                WriteBatch([.set(["n": 1], at: store.path("a"))]),
+                WriteBatch([.update(store.path("missing"), [.put("n", 1)])]),
+                WriteBatch([.set(["n": 3], at: store.path("c"))]),
+            ])
+            #expect(results.map { (try? $0.get()) != nil } == [true, false, true])
+            #expect(try await store.ids(store.query) == ["a", "c"])
+        },
+        Self(.batches, "each batch has its own outcome, in the order of the batches") { store in
+            let results = try await store.adapter.commit([
+                WriteBatch([.delete(store.path(), if: .exists)]),
+                WriteBatch([.set(["n": 1], at: store.path(), if: .isMissing)]),
+                WriteBatch([.set(["n": 2], at: store.path(), if: .isMissing)]),
+            ])
+            let codes = results.map { result -> StorageError.Code? in
+                if case .failure(let error) = result { error.code } else { nil }
+            }
+            #expect(codes == [.documentNotFound, nil, .alreadyExists])
+        },
+        Self(.batches, "a batch sees what the batches before it in the call did") { store in
+            let results = try await store.adapter.commit([
+                WriteBatch([.set(["n": 1], at: store.path())]),
+                WriteBatch([.update(store.path(), [.compute("n", .increment(1))])]),
+                WriteBatch([.update(store.path(), [.compute("n", .increment(1))])]),
+            ])
+            for result in results { _ = try result.get() }
+            #expect(try await store.fields() == ["n": 3])
+        },
+    ]
+
+    private static let sequenceChecks: [Self] = [
+        Self(.batches, "of two sets of one document, the second stays") { store in
+            try await store.commit(
+                .set(["a": 1], at: store.path()), .set(["b": 2], at: store.path()))
+            #expect(try await store.fields() == ["b": 2])
+        },
+        Self(.batches, "a write sees what the writes before it did to its document") { store in
+            try await store.commit(
+                .set(["n": 1], at: store.path()),
+                .update(store.path(), [.compute("n", .increment(1))]),
+                .update(store.path(), [.compute("n", .increment(1))])
+            )
+            #expect(try await store.fields() == ["n": 3])
+        },
+        Self(.batches, "a document deleted and set in one batch starts anew") { store in
+            try await store.set(["a": 1])
+            try await store.commit(
+                .delete(store.path()), .update(store.path(), [.put("b", 2)], if: .isMissing))
+            #expect(try await store.fields() == ["b": 2])
+        },
+        Self(.batches, "a document set and deleted in one batch is gone") { store in
+            try await store.commit(.set(["a": 1], at: store.path()), .delete(store.path()))
+            #expect(try await store.fields() == nil)
+            #expect(try await store.ids(store.query).isEmpty)
+        },
+        Self(.batches, "a condition sees what the writes before it did") { store in
+            try await store.commit(
+                .set(["a": 1], at: store.path()),
+                .update(store.path(), [.put("b", 2)], if: .exists),
+                .delete(store.path(), if: .exists),
+                .set(["c": 3], at: store.path(), if: .isMissing)
+            )
+            #expect(try await store.fields() == ["c": 3])
+        },
+        Self(.batches, "a document cannot be created twice in one batch") { store async throws in
+            await store.expect(.alreadyExists) {
+                try await store.commit(
+                    .set(["a": 1], at: store.path(), if: .isMissing),
+                    .set(["a": 2], at: store.path(), if: .isMissing)
+                )
+            }
+            #expect(try await store.fields() == nil)
+        },
+        Self(.batches, "a document written twice ends at one revision, the receipt’s") { store in
+            let receipt = try await store.commit(
+                .set(["a": 1], at: store.path()), .set(["a": 2], at: store.path()))
+            let revision = try await store.document().revision
+            #expect(receipt.outcomes.map(\.revision) == [revision, revision])
+        },
+        Self(.batches, "a document deleted by a later write has no revision in the receipt") { store in
+            let receipt = try await store.commit(
+                .set(["a": 1], at: store.path()), .delete(store.path()))
+            #expect(receipt.outcomes.map(\.revision) == [nil, nil])
+        },
+        Self(.batches, "all documents of a batch are changed at its commit’s time") { store in
+            let receipt = try await store.commit(
+                .set(["n": 1], at: store.path("a")), .set(["n": 2], at: store.path("b")))
+            let times = try await store.client.queryDocuments(store.query).map(\.updateTime)
+            #expect(times == [receipt.commitTime, receipt.commitTime])
+        },
+        Self(.batches, "commit times grow from one batch to the next") { store in
+            let first = try await store.set(["n": 1], "a").commitTime
+            let second = try await store.set(["n": 2], "b").commitTime
+            #expect(first < second)
+        },
+    ]
+
+    private static let sizeChecks: [Self] = [
+        Self(.batches, "a batch without writes succeeds") { store async throws in
+            #expect(try await store.commit().outcomes.isEmpty)
+        },
+        Self(.batches, "a commit without batches answers with no results") { store async throws in
+            #expect(try await store.adapter.commit([]).isEmpty)
+        },
+        Self(.batches, "a batch of 500 writes is taken, with an outcome for each") { store in
+            let writes = try (0..<500).map {
+                try DocumentWrite.set(["n": .integer($0)], at: store.path("\($0)"))
+            }
+            let receipt = try await store.client.commit(writes)
+            #expect(receipt.outcomes.count == 500)
+            #expect(try await store.client.count(store.query) == 500)
+        },
+        Self(.batches, "a batch of 501 writes is refused as tooLarge") { store in
+            let writes = (0..<501).map { DocumentWrite.delete(store.path("\($0)")) }
+            await store.expect(.tooLarge) { try await store.client.commit(writes) }
+        },
+        Self(.batches, "a closure that throws commits nothing") { store async throws in
+            struct Stop: Error {}
+            await #expect(throws: Stop.self) {
+                try await store.client.commit { batch in
+                    try batch.set(store.path(), ["a": 1])
+                    throw Stop()
+                }
+            }
+            #expect(try await store.fields() == nil)
+        },
+        Self(.batches, "a closure’s writes take effect together and in order") { store in
+            try await store.set(["a": 1])
+            try await store.client.commit { batch in
+                batch.delete(store.path(), if: .exists)
+                try batch.create(store.path(), ["b": 1])
+                try batch.merge(store.path(), ["c": 2])
+                batch.update(store.path(), [.compute("b", .increment(1))])
+                batch.verify(store.path(), .exists)
+            }
+            #expect(try await store.fields() == ["b": 2, "c": 2])
+        },
+    ]
+}

@@ -1,0 +1,95 @@
+import KeelStorage
+import Testing
+
+extension StorageAdapterCheck {
+    /// How long a wait may take at the most before a check gives the adapter up.
+    private static let patience = Duration.seconds(20)
+
+    static let waitChecks: [Self] = [
+        log("a waiting reader is told of a commit as it happens") { store in
+            for round in 0..<10 {
+                let cursor = try await store.position()
+                let elapsed = try await ContinuousClock().measure {
+                    async let changes = firstChanges(of: store, after: cursor)
+                    // The reader mostly waits by now; the promise holds if it does not yet, too.
+                    for _ in 0..<20 { await Task.yield() }
+                    try await store.set(["n": .integer(Int64(round))])
+                    #expect(try await changes.map(\.path) == [store.path()])
+                }
+                try #require(elapsed < patience, "the waiting reader was not woken by the commit")
+            }
+        },
+        log("a reader with something to read does not wait") { store async throws in
+            let cursor = try await store.position()
+            try await store.set(["n": 1])
+            let elapsed = try await ContinuousClock().measure { () async throws in
+                #expect(try await firstChanges(of: store, after: cursor).count == 1)
+            }
+            #expect(elapsed < patience)
+        },
+        log("a wait for nothing lasts to its limit and ends without changes") { store in
+            let limit = Duration.milliseconds(30)
+            // On a shared store, a commit elsewhere may end a wait early: one that lasts will do.
+            for _ in 0..<100 {
+                let request = ChangeRequest(
+                    after: try await store.position(), scope: .collections([store.collection]),
+                    waitsUpTo: limit)
+                let clock = ContinuousClock()
+                let start = clock.now
+                let page = try await store.adapter.changes(request)
+                #expect(page.changes.isEmpty)
+                #expect(page.isCaughtUp)
+                if clock.now - start >= limit { return }
+            }
+            Issue.record("the adapter does not wait for a change")
+        },
+        log("a reader that does not want to wait is answered at once") { store async throws in
+            let request = ChangeRequest(
+                after: try await store.position(), scope: .collections([store.collection]))
+            let elapsed = try await ContinuousClock().measure { () async throws in
+                #expect(try await store.adapter.changes(request).changes.isEmpty)
+            }
+            #expect(elapsed < patience)
+        },
+        log("many readers are woken by one commit") { store in
+            let cursor = try await store.position()
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<20 {
+                    group.addTask { try await firstChanges(of: store, after: cursor).count }
+                }
+                for _ in 0..<20 { await Task.yield() }
+                try await store.set(["n": 1])
+                for try await count in group { #expect(count == 1) }
+            }
+        },
+        log("cancelling a wait ends it as cancelled") { store in
+            let request = ChangeRequest(
+                after: try await store.position(), scope: .collections([store.collection]),
+                waitsUpTo: .seconds(600))
+            let waiter = Task {
+                // Commits elsewhere may end a wait early; a cancelled one must still be told.
+                while true { _ = try await store.adapter.changes(request) }
+            }
+            for _ in 0..<20 { await Task.yield() }
+            let elapsed = await ContinuousClock().measure {
+                waiter.cancel()
+                await store.expect(.cancelled) { _ = try await waiter.value }
+            }
+            #expect(elapsed < patience)
+        },
+    ]
+
+    /// Waits for changes, asking again where other commits ended the wait.
+    private static func firstChanges(
+        of store: StoreUnderTest,
+        after cursor: ChangeCursor
+    ) async throws -> [ChangePage.Change] {
+        var request = ChangeRequest(
+            after: cursor, scope: .collections([store.collection]), waitsUpTo: .seconds(60))
+        while true {
+            let page = try await store.adapter.changes(request)
+            guard page.changes.isEmpty else { return page.changes }
+            request.after = page.next
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import KeelStorage
+import Testing
+
+extension StorageAdapterCheck {
+    /// Queries over all collections of one name.
+    public static let collectionGroups: [Self] = [
+        grouped("finds documents at every depth", ["top", "one", "deep", "two"]) { $0 },
+        grouped("orders by path when nothing else decides", ["top", "one", "deep", "two"]) {
+            $0.order(by: .documentID)
+        },
+        grouped("orders by path backwards", ["two", "deep", "one", "top"]) {
+            $0.order(by: .documentID, .descending)
+        },
+        grouped("orders by a field across collections", ["deep", "one", "top", "two"]) {
+            $0.order(by: "n")
+        },
+        grouped("breaks ties by path across collections", ["two", "deep", "one", "top"]) {
+            $0.order(by: "same", .descending)
+        },
+        grouped("filters across collections", ["one", "two"]) { $0.where(.equal("level", 1)) },
+        grouped("limits the result as a whole", ["deep", "one"]) { $0.order(by: "n").limit(to: 2) },
+        grouped("leaves out the first of the result as a whole", ["top", "two"]) {
+            $0.order(by: "n").offset(2)
+        },
+        grouped("goes on after a value", ["top", "two"]) { $0.order(by: "n").start(after: 2) },
+        Self(.collectionGroups, "a group below a document leaves out everything else") { store in
+            try await store.fillGroup()
+            let query = DocumentQuery(group: store.group, under: store.path("a"))
+            #expect(try await store.ids(query) == ["one", "deep"])
+        },
+        Self(.collectionGroups, "a group below a document leaves out one whose id begins alike") {
+            store in
+            try await store.fillGroup()
+            try await store.client.setDocument(
+                store.path("ab").collection(store.group).document("near"), ["n": 9])
+            let query = DocumentQuery(group: store.group, under: store.path("a"))
+            #expect(try await store.ids(query) == ["one", "deep"])
+        },
+        Self(.collectionGroups, "a group below a document without any finds nothing") { store in
+            try await store.fillGroup()
+            let query = DocumentQuery(group: store.group, under: store.path("none"))
+            #expect(try await store.ids(query).isEmpty)
+        },
+        Self(.collectionGroups, "a group does not find the document that it lies below") { store in
+            try await store.set(["n": 0], "a")
+            try await store.fillGroup()
+            let query = DocumentQuery(group: store.group, under: store.path("a"))
+            #expect(try await store.ids(query) == ["one", "deep"])
+        },
+        Self(.collectionGroups, "an id in a group is compared as a whole path") { store in
+            try await store.fillGroup()
+            let path = store.path("a").collection(store.group).document("one").string
+            let query = DocumentQuery(group: store.group)
+            #expect(
+                try await store.ids(query.where(.equal(.documentID, .string(path)))) == ["one"])
+            await store.expect(.invalidArgument) {
+                _ = try await store.ids(query.where(.equal(.documentID, "one")))
+            }
+        },
+        Self(.collectionGroups, "a group keeps documents of one id in two collections apart") { store in
+            let paths = ["a", "b"].map { store.path($0).collection(store.group).document("same") }
+            for path in paths { try await store.client.setDocument(path, ["n": 1]) }
+            let query = DocumentQuery(group: store.group)
+            #expect(try await store.client.queryDocuments(query).map(\.path) == paths)
+        },
+        Self(.collectionGroups, "a group’s page goes on after a document, by its whole path") { store in
+            let paths = ["a", "b", "c"].map { store.path($0).collection(store.group).document("x") }
+            for path in paths { try await store.client.setDocument(path, ["n": 1]) }
+            let query = DocumentQuery(group: store.group).order(by: "n")
+            let second = try await store.client.getDocument(paths[1])
+            let rest = try await store.client.queryDocuments(query.start(after: second))
+            #expect(rest.map(\.path) == [paths[2]])
+        },
+        Self(.collectionGroups, "a deleted document leaves the group") { store in
+            try await store.fillGroup()
+            try await store.client.deleteDocument(
+                store.path("a").collection(store.group).document("one"))
+            #expect(try await store.ids(DocumentQuery(group: store.group)) == ["top", "deep", "two"])
+        },
+        Self(.collectionGroups, "a group’s name must be one segment") { store in
+            await store.expect(.invalidArgument) {
+                _ = try await store.ids(DocumentQuery(group: "\(store.name)/a/b"))
+            }
+        },
+    ]
+
+    private static func grouped(
+        _ promise: String,
+        _ expected: [String],
+        _ query: @escaping @Sendable (DocumentQuery) -> DocumentQuery
+    ) -> Self {
+        Self(.collectionGroups, "a group \(promise)") { store in
+            try await store.fillGroup()
+            #expect(try await store.ids(query(DocumentQuery(group: store.group))) == expected)
+        }
+    }
+}
+
+extension StoreUnderTest {
+    /// The name of a group of this check’s own. It sorts before the check’s collection.
+    fileprivate var group: String { "A" + name }
+
+    /// Stores four documents of the group, at three depths, and some that look alike.
+    fileprivate func fillGroup() async throws {
+        let documents: [(DocumentPath, DocumentFields)] = [
+            (CollectionPath(group).document("top"), ["n": 3, "level": 0, "same": 0]),
+            (path("a").collection(group).document("one"), ["n": 2, "level": 1, "same": 0]),
+            (path("b").collection(group).document("two"), ["n": 4, "level": 1, "same": 0]),
+            (
+                path("a").collection("z").document("y").collection(group).document("deep"),
+                ["n": 1, "level": 2, "same": 0]
+            ),
+            (CollectionPath(group + "s").document("longer"), ["n": 5]),
+            (path("a").collection("x" + group).document("suffix"), ["n": 6]),
+            (path(group).collection("other").document("as id"), ["n": 7]),
+        ]
+        for (path, fields) in documents { try await client.setDocument(path, fields) }
+    }
+}

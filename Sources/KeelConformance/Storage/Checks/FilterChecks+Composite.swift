@@ -1,0 +1,154 @@
+import KeelStorage
+import Testing
+
+extension StorageAdapterCheck {
+    static let compositeChecks: [Self] = [
+        composite("several conditions must all hold", .and([.equal("a", 1), .equal("b", 2)])) {
+            $0 == 1 && $1 == 2
+        },
+        composite("one of the conditions of an or must hold", .or([.equal("a", 1), .equal("b", 2)])) {
+            $0 == 1 || $1 == 2
+        },
+        composite("a document that both sides of an or find comes once",
+            .or([.greaterOrEqual("a", 0), .lessOrEqual("a", 3)])) { _, _ in true },
+        composite("an or may lie in an and",
+            .and([.or([.equal("a", 0), .equal("a", 3)]), .greater("b", 1)])) {
+            ($0 == 0 || $0 == 3) && $1 > 1
+        },
+        composite("an and may lie in an or",
+            .or([.and([.equal("a", 0), .equal("b", 0)]), .and([.equal("a", 3), .equal("b", 3)])])) {
+            $0 == $1 && ($0 == 0 || $0 == 3)
+        },
+        composite("a range on one field", .and([.greater("a", 0), .lessOrEqual("a", 2)])) { a, _ in
+            a > 0 && a <= 2
+        },
+        composite("ranges on two fields", .and([.greater("a", 0), .less("b", 2)])) {
+            $0 > 0 && $1 < 2
+        },
+        composite("in and an inequality together", .and([.in("a", [0, 2]), .notEqual("b", 1)])) {
+            ($0 == 0 || $0 == 2) && $1 != 1
+        },
+        composite("two in conditions multiply", .and([.in("a", [0, 2]), .in("b", [1, 3])])) {
+            ($0 == 0 || $0 == 2) && ($1 == 1 || $1 == 3)
+        },
+        composite("conditions that exclude each other find nothing",
+            .and([.equal("a", 1), .equal("a", 2)])) { _, _ in false },
+        composite("an or of one condition is that condition", .or([.equal("a", 1)])) { a, _ in a == 1 },
+        composite("not-in beside an equality", .and([.notIn("a", [0, 1]), .equal("b", 2)])) {
+            $0 > 1 && $1 == 2
+        },
+        Self(.filters, "a condition on a nested field looks into maps") { store async throws in
+            try await store.fill([
+                "yes": ["m": ["in": ["x": 1]]], "no": ["m": ["in": ["x": 2]]],
+                "flat": ["m.in.x": 1], "scalar": ["m": 1], "list": ["m": [["in": ["x": 1]]]],
+            ])
+            #expect(try await store.ids(where: .equal("m.in.x", 1)) == ["yes"])
+        },
+        Self(.filters, "a condition on a quoted name does not look into maps") { store async throws in
+            try await store.fill(["yes": ["a.b": 1], "no": ["a": ["b": 1]]])
+            #expect(try await store.ids(where: .equal("`a.b`", 1)) == ["yes"])
+        },
+        Self(.filters, "a condition tells canonically equivalent names and texts apart") { store async throws in
+            let fields = DocumentFields([("\u{e9}", "\u{e9}")])
+            try await store.fill(["a": fields])
+            let name = FieldPath(names: ["\u{e9}"])
+            #expect(try await store.ids(where: .equal(name, "\u{e9}")) == ["a"])
+            #expect(try await store.ids(where: .equal(name, "e\u{301}")) == [])
+            #expect(
+                try await store.ids(where: .equal(FieldPath(names: ["e\u{301}"]), "\u{e9}")) == [])
+        },
+        Self(.filters, "long strings are compared to their ends") { store async throws in
+            let long = String(repeating: "x", count: 5_000)
+            try await store.fill(["a": ["s": .string(long + "a")], "b": ["s": .string(long + "b")]])
+            #expect(try await store.ids(where: .equal("s", .string(long + "a"))) == ["a"])
+            #expect(try await store.ids(where: .greater("s", .string(long + "a"))) == ["b"])
+            #expect(try await store.ids(where: .less("s", .string(long))) == [])
+        },
+        Self(.filters, "a condition holds of what a document says now") { store async throws in
+            try await store.set(["v": 1])
+            try await store.set(["v": 2])
+            #expect(try await store.ids(where: .equal("v", 1)) == [])
+            #expect(try await store.ids(where: .equal("v", 2)) == ["d"])
+        },
+    ]
+
+    /// A check on the sixteen documents with `a` and `b` from 0 to 3.
+    private static func composite(
+        _ promise: String,
+        _ filter: DocumentFilter,
+        _ rule: @escaping @Sendable (Int64, Int64) -> Bool
+    ) -> Self {
+        Self(.filters, promise) { store in
+            let numbers: [Int64] = [0, 1, 2, 3]
+            let pairs = numbers.flatMap { a in numbers.map { (a, $0) } }
+            try await store.fill(all: pairs.map { a, b in
+                ("\(a)\(b)", ["a": .integer(a), "b": .integer(b)])
+            })
+            let expected = pairs.filter(rule).map { "\($0)\($1)" }
+            #expect(try await store.ids(where: filter) == expected)
+        }
+    }
+
+    static let idChecks: [Self] = [
+        byID("== finds the one document", .equal(.documentID, "b")) { $0 == "b" },
+        byID("!= leaves out the one document", .notEqual(.documentID, "b")) { $0 != "b" },
+        byID("< finds ids before it", .less(.documentID, "b")) { $0 < "b" },
+        byID(">= finds ids from it on", .greaterOrEqual(.documentID, "b")) { $0 >= "b" },
+        byID("a range finds ids between", .and([.greater(.documentID, "a"), .lessOrEqual(.documentID, "c")])) {
+            $0 > "a" && $0 <= "c"
+        },
+        byID("in finds the documents listed", .in(.documentID, ["c", "a", "none"])) {
+            $0 == "a" || $0 == "c"
+        },
+        byID("not-in leaves out the documents listed", .notIn(.documentID, ["c", "a"])) {
+            $0 != "a" && $0 != "c"
+        },
+        byID("and an equality on a field", .and([.greater(.documentID, "a"), .equal("n", 1)])) {
+            $0 == "b" || $0 == "d"
+        },
+        Self(.filters, "by id: a reference may stand for the id") { store in
+            try await store.fill(["a": [:], "b": [:]])
+            let reference = DocumentValue.reference(store.path("b"))
+            #expect(try await store.ids(where: .equal(.documentID, reference)) == ["b"])
+        },
+    ]
+
+    private static func byID(
+        _ promise: String,
+        _ filter: DocumentFilter,
+        _ rule: @escaping @Sendable (String) -> Bool
+    ) -> Self {
+        Self(.filters, "by id: \(promise)") { store in
+            try await store.fill([
+                "a": ["n": 0], "aa": ["n": 0], "b": ["n": 1], "c": ["n": 0], "d": ["n": 1],
+            ])
+            let expected = ["a", "aa", "b", "c", "d"].filter(rule)
+            #expect(try await store.ids(store.query.where(filter)) == expected)
+        }
+    }
+
+    static let refusedFilterChecks: [Self] = [
+        refused("an order comparison with null", .less("v", nil)),
+        refused("an order comparison with NaN", .greaterOrEqual("v", .double(.nan))),
+        refused("an empty list of values", .in("v", [])),
+        refused("31 values for in", .in("v", (0..<31).map { .integer($0) })),
+        refused("31 values for array-contains-any", .arrayContainsAny("v", (0..<31).map { .integer($0) })),
+        refused("11 values for not-in", .notIn("v", (0..<11).map { .integer($0) })),
+        refused("not-in beside in", .and([.notIn("v", [1]), .in("w", [1])])),
+        refused("not-in in an or", .or([.notIn("v", [1]), .equal("w", 1)])),
+        refused("two not-in conditions", .and([.notIn("v", [1]), .notIn("w", [1])])),
+        refused("more than 30 alternatives",
+            .and([.in("v", [1, 2, 3, 4, 5, 6]), .in("w", [1, 2, 3, 4, 5, 6])])),
+        refused("an and of nothing", .and([])),
+        refused("an or of nothing", .or([.equal("a", 1), .or([])])),
+        refused("an empty field name", .equal("a..b", 1)),
+        refused("a number for a document’s id", .equal(.documentID, 1)),
+        refused("array-contains on a document’s id", .arrayContains(.documentID, "a")),
+    ]
+
+    private static func refused(_ what: String, _ filter: DocumentFilter) -> Self {
+        Self(.filters, "\(what) is refused as invalidArgument") { store in
+            await store.expect(.invalidArgument) { _ = try await store.ids(where: filter) }
+        }
+    }
+}

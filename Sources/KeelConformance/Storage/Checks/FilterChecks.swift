@@ -1,0 +1,158 @@
+import KeelStorage
+import Testing
+
+extension StorageAdapterCheck {
+    /// Which documents conditions let through.
+    public static let filters: [Self] =
+        Menagerie.Kind.allCases.flatMap(equalityChecks)
+        + Menagerie.Kind.allCases.filter { $0 != .null }.flatMap(inequalityChecks)
+        + emptinessChecks + membershipChecks + compositeChecks + idChecks + refusedFilterChecks
+
+    private typealias Animal = Menagerie.Animal
+
+    /// A check that a filter on a menagerie finds just the animals that a rule names.
+    private static func finds(
+        _ promise: String,
+        _ filter: DocumentFilter,
+        _ rule: @escaping @Sendable (Animal) -> Bool
+    ) -> Self {
+        Self(.filters, promise) { store in
+            try await store.fillMenagerie()
+            let expected = Menagerie.animals.filter(rule).map(\.id)
+            let found = try await store.ids(where: filter)
+            #expect(found == expected)
+            #expect(!expected.isEmpty && expected.count < Menagerie.animals.count)
+        }
+    }
+
+    private static func equalityChecks(_ kind: Menagerie.Kind) -> [Self] {
+        let one = Menagerie.specimen(of: kind)
+        return [
+            finds("== \(kind) finds the equivalent values and nothing else", .equal("v", one.value)) {
+                $0.rung == one.rung
+            },
+            finds("!= \(kind) finds all other values but null", .notEqual("v", one.value)) {
+                $0.rung != one.rung && $0.kind != .null
+            },
+            finds("in [\(kind)] finds the equivalent values", .in("v", [one.value, "none such"])) {
+                $0.rung == one.rung
+            },
+            finds(
+                "array-contains \(kind) finds the arrays that have it",
+                .arrayContains("a", one.value)
+            ) { $0.rung == one.rung },
+        ].filter { check in
+            // An array cannot be directly in an array.
+            !(kind == .array && check.promise.hasPrefix("array-contains"))
+        }
+    }
+
+    private static func inequalityChecks(_ kind: Menagerie.Kind) -> [Self] {
+        let one = Menagerie.specimen(of: kind)
+        return [
+            finds("< \(kind) finds only lesser values of its kind", .less("v", one.value)) {
+                $0.kind == kind && $0.rung < one.rung
+            },
+            finds("<= \(kind) finds equivalent values too", .lessOrEqual("v", one.value)) {
+                $0.kind == kind && $0.rung <= one.rung
+            },
+            finds("> \(kind) finds only greater values of its kind", .greater("v", one.value)) {
+                $0.kind == kind && $0.rung > one.rung && !$0.isNaN
+            },
+            finds(">= \(kind) finds equivalent values too", .greaterOrEqual("v", one.value)) {
+                $0.kind == kind && $0.rung >= one.rung && !$0.isNaN
+            },
+        ].filter { check in
+            // Of two booleans, the greater one has none above it.
+            !(kind == .boolean && check.promise.hasPrefix("> "))
+        }
+    }
+
+    private static let emptinessChecks: [Self] = [
+        finds("== NaN finds NaN", .equal("v", .double(.nan))) { $0.isNaN },
+        finds("!= NaN finds all but NaN and null", .notEqual("v", .double(.nan))) {
+            !$0.isNaN && $0.kind != .null
+        },
+        finds("> negative infinity leaves out NaN", .greater("v", .double(-.infinity))) {
+            if case .double(-.infinity) = $0.value { return false }
+            return $0.kind == .number && !$0.isNaN
+        },
+        finds("< the least number finds NaN, which is below it", .less("v", .double(-.infinity))) {
+            $0.isNaN
+        },
+        missing("==", .equal("v", nil)),
+        missing("!=", .notEqual("v", 1)),
+        missing("!= null", .notEqual("v", nil)),
+        missing("not-in", .notIn("v", [1])),
+        missing("in", .in("v", [nil, 1])),
+        missing("<", .less("v", 1)),
+        missing(">=", .greaterOrEqual("v", "")),
+        missing("array-contains", .arrayContains("v", nil)),
+    ]
+
+    private static func missing(_ name: String, _ filter: DocumentFilter) -> Self {
+        Self(.filters, "\(name) never finds a document without the field") { store async throws in
+            try await store.fill(["empty": [:], "other": ["w": 1], "near": ["V": 1, "v.w": 2]])
+            #expect(try await store.ids(where: filter) == [])
+        }
+    }
+
+    private static let membershipChecks: [Self] = [
+        finds("in finds values of several kinds", .in("v", [1, "a", nil, true])) {
+            [.integer(1), .double(1), "a", .null, true].contains($0.value)
+        },
+        finds("in NaN finds NaN", .in("v", [.double(.nan)])) { $0.isNaN },
+        finds("not-in finds what is neither listed nor null", .notIn("v", [1, "a", true])) {
+            ![.integer(1), .double(1), "a", .null, true].contains($0.value)
+        },
+        finds("not-in NaN leaves out NaN", .notIn("v", [.double(.nan)])) {
+            !$0.isNaN && $0.kind != .null
+        },
+        Self(.filters, "not-in with a null in its list finds nothing") { store in
+            try await store.fillMenagerie()
+            #expect(try await store.ids(where: .notIn("v", [1, nil])) == [])
+        },
+        finds("array-contains-any finds arrays with one of the values",
+            .arrayContainsAny("a", [true, 1.0])
+        ) { [true, .integer(1), .double(1)].contains($0.value) },
+        Self(.filters, "array-contains looks at elements, not at what is in them") { store async throws in
+            try await store.fill([
+                "yes": ["v": [["a": 1], 2]], "deep": ["v": [["x": ["a": 1]]]], "map": ["v": ["a": 1]],
+            ])
+            #expect(try await store.ids(where: .arrayContains("v", ["a": 1])) == ["yes"])
+        },
+        Self(.filters, "array-contains finds nothing where the field is no array") { store async throws in
+            try await store.fill(["a": ["v": 1], "b": ["v": "1"], "c": ["v": ["1": 1]]])
+            #expect(try await store.ids(where: .arrayContains("v", 1)) == [])
+        },
+        Self(.filters, "array-contains-any finds a document once, however many values it has") {
+            store async throws in
+            try await store.fill(["a": ["v": [1, 2, 3, 1]]])
+            #expect(try await store.ids(where: .arrayContainsAny("v", [1, 2, 3])) == ["a"])
+        },
+        Self(.filters, "in finds a document once, however often its value is listed") { store async throws in
+            try await store.fill(["a": ["v": 1]])
+            #expect(try await store.ids(where: .in("v", [1, 1.0, 1])) == ["a"])
+        },
+        Self(.filters, "in takes 30 values") { store async throws in
+            try await store.fill(all: (0..<40).map { ("\($0)", ["v": .integer($0)]) })
+            let values = (0..<30).map { DocumentValue.integer($0) }
+            #expect(try await store.ids(where: .in("v", values)).count == 30)
+        },
+        Self(.filters, "== on a list compares the list as a whole") { store async throws in
+            try await store.fill(["a": ["v": [1, 2]], "b": ["v": [2, 1]], "c": ["v": [1, 2, 3]]])
+            #expect(try await store.ids(where: .equal("v", [1, 2])) == ["a"])
+        },
+    ]
+}
+
+extension StoreUnderTest {
+    /// Stores each animal as `v`, and as the element of an array in `a`.
+    func fillMenagerie() async throws {
+        try await fill(all: Menagerie.animals.map { animal in
+            // A list cannot be directly in a list; a map around it would not be what is sought.
+            let isList = animal.kind == .array
+            return (animal.id, isList ? ["v": animal.value] : ["v": animal.value, "a": ["x", animal.value]])
+        })
+    }
+}

@@ -1,0 +1,155 @@
+import KeelStorage
+import Testing
+
+extension StorageAdapterCheck {
+    /// Copies of documents with their times and revisions.
+    public static let replication: [Self] = [
+        replica("is stored with its times and its revision") { store in
+            let document = store.replica(["a": 1])
+            try await store.commit(DocumentWrite(document.path, .replicate(document)))
+            #expect(try await store.document() == document)
+            #expect(try await store.client.queryDocuments(store.query) == [document])
+        },
+        replica("’s receipt names its revision") { store in
+            let document = store.replica(["a": 1])
+            let receipt = try await store.commit(DocumentWrite(document.path, .replicate(document)))
+            #expect(receipt.revision == document.revision)
+        },
+        replica("replaces a document even at a higher revision") { store in
+            try await store.set(["old": 1])
+            let document = store.replica(["a": 1])
+            try await store.commit(DocumentWrite(document.path, .replicate(document)))
+            #expect(try await store.document() == document)
+        },
+        replica("is refused where its condition does not hold") { store in
+            try await store.set(["old": 1])
+            let document = store.replica(["a": 1])
+            await store.expect(.alreadyExists) {
+                try await store.commit(
+                    DocumentWrite(document.path, .replicate(document), if: .isMissing))
+            }
+            #expect(try await store.fields() == ["old": 1])
+        },
+        replica("keeps its create time when it is changed, and rises in revision") { store in
+            let document = store.replica(["a": 1])
+            try await store.commit(DocumentWrite(document.path, .replicate(document)))
+            try await store.update("d", .put("a", 2))
+            let changed = try await store.document()
+            #expect(changed.createTime == document.createTime)
+            #expect(changed.updateTime > document.updateTime)
+            #expect(changed.revision > document.revision)
+        },
+        replica("from ahead in revision is still followed by higher revisions") { store in
+            let document = try await store.replicaFromAhead()
+            try await store.commit(DocumentWrite(document.path, .replicate(document)))
+            try await store.update("d", .put("a", 2))
+            #expect(try await store.document().revision > document.revision)
+        },
+        replica("from ahead in revision is followed by higher ones across deletion") { store in
+            let document = try await store.replicaFromAhead()
+            try await store.commit(DocumentWrite(document.path, .replicate(document)))
+            try await store.client.deleteDocument(store.path())
+            try await store.set(["a": 2])
+            #expect(try await store.document().revision > document.revision)
+        },
+        replica("is found by queries and indexes") { store in
+            if store.client.capabilities.contains(.declaredIndexes) {
+                try await store.adapter.prepare(
+                    StorageSchema(indexes: [IndexDefinition(store.name, [.ascending("a")])]))
+            }
+            try await store.set(["a": 1])
+            let document = store.replica(["a": 2])
+            try await store.commit(DocumentWrite(document.path, .replicate(document)))
+            #expect(try await store.ids(where: .equal("a", 1)).isEmpty)
+            #expect(try await store.ids(where: .equal("a", 2)) == ["d"])
+        },
+        replica("that is there already changes nothing") { store in
+            let document = store.replica(["a": 1])
+            for _ in 0..<2 {
+                try await store.commit(DocumentWrite(document.path, .replicate(document)))
+            }
+            #expect(try await store.document() == document)
+        },
+        replica("is part of its batch: refused with it") { store async throws in
+            let document = store.replica(["a": 1])
+            await store.expect(.documentNotFound) {
+                try await store.commit(
+                    DocumentWrite(document.path, .replicate(document)),
+                    .delete(store.path("missing"), if: .exists))
+            }
+            #expect(try await store.fields() == nil)
+        },
+        replica("whose revision nothing could follow is refused") { store in
+            for number in [Int64.max, 0, -1] {
+                let document = store.replica(["a": 1], revision: number)
+                await store.expect(.invalidArgument) {
+                    try await store.commit(DocumentWrite(document.path, .replicate(document)))
+                }
+            }
+            #expect(try await store.fields() == nil)
+        },
+        replica("for another path than its own is refused") { store in
+            let document = store.replica(["a": 1])
+            await store.expect(.invalidArgument) {
+                try await store.client.commit([
+                    DocumentWrite(store.path("other"), .replicate(document))
+                ])
+            }
+        },
+        Self(
+            .replication, "a replica is reported by the change log as it is",
+            needs: [.replication, .changeLog]
+        ) { store in
+            var follower = ChangeFollower(store, after: try await store.position())
+            let document = store.replica(["a": 1])
+            try await store.commit(DocumentWrite(document.path, .replicate(document)))
+            try await follower.catchUp()
+            #expect(follower.changes == [.current(document)])
+        },
+        Self(
+            .replication, "a store copied through its change log is the same store",
+            needs: [.replication, .changeLog]
+        ) { store in
+            for number in Int64(0)..<20 { try await store.set(["n": .integer(number)], "\(number)") }
+            try await store.client.deleteDocument(store.path("7"))
+            var follower = ChangeFollower(store, after: nil)
+            try await follower.catchUp(limit: 6)
+            let copy = StoreUnderTest(InMemoryStorageAdapter(), named: store.name)
+            let writes = follower.documents.values.map { DocumentWrite($0.path, .replicate($0)) }
+            try await copy.client.commit(writes)
+            let (one, other) = (
+                try await store.client.queryDocuments(store.query),
+                try await copy.client.queryDocuments(copy.query)
+            )
+            #expect(one == other)
+        },
+    ]
+
+    private static func replica(
+        _ promise: String,
+        _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void
+    ) -> Self {
+        let space = promise.hasPrefix("’") ? "" : " "
+        return Self(.replication, "a replica\(space)\(promise)", needs: .replication, body)
+    }
+}
+
+extension StoreUnderTest {
+    /// A document as another store wrote it long ago.
+    fileprivate func replica(_ fields: DocumentFields, revision: Int64 = 42) -> Document {
+        Document(
+            path: path(),
+            body: DocumentBody(fields),
+            revision: Revision(number: revision),
+            createTime: Timestamp(microseconds: 1_000),
+            updateTime: Timestamp(microseconds: 2_000)
+        )
+    }
+
+    /// A document of a store whose revisions are further on than this one’s.
+    fileprivate func replicaFromAhead() async throws -> Document {
+        try await set(["a": 0])
+        let ahead = try await document().revision.number + 1_000_000_000_000
+        return replica(["a": 1], revision: ahead)
+    }
+}

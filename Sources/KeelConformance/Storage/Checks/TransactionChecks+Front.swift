@@ -1,0 +1,137 @@
+import KeelCore
+import KeelStorage
+import Synchronization
+import Testing
+
+extension StorageAdapterCheck {
+    /// Transactions as apps write them.
+    static let frontChecks: [Self] = [
+        transaction("a transaction’s writes take effect when its body returns") { store in
+            try await store.set(["n": 1])
+            let result = try await store.client.transaction { transaction in
+                let count = try await transaction.getDocument(store.path())["n"]?.integerValue ?? 0
+                try transaction.set(store.path("copy"), ["n": .integer(count)])
+                try transaction.update(store.path(), [.put("n", .integer(count + 1))])
+                #expect(try await store.fields() == ["n": 1])
+                return count
+            }
+            #expect(result == 1)
+            #expect(try await store.fields() == ["n": 2])
+            #expect(try await store.fields("copy") == ["n": 1])
+        },
+        transaction("a transaction that met a conflict runs again on the new state") { store in
+            try await store.set(["n": 1])
+            let runs = Mutex(0)
+            try await store.patient.transaction { transaction in
+                let count = try await transaction.getDocument(store.path())["n"]?.integerValue ?? 0
+                let run = runs.withLock { count in
+                    count += 1
+                    return count
+                }
+                if run == 1 { try await store.set(["n": 10]) }
+                try transaction.set(store.path(), ["n": .integer(count + 1)])
+            }
+            #expect(runs.withLock { $0 } == 2)
+            #expect(try await store.fields() == ["n": 11])
+        },
+        transaction("a transaction sees phantoms: a query’s new document makes it run again") {
+            store in
+            try await store.fill(["a": ["n": 1]])
+            let runs = Mutex(0)
+            try await store.patient.transaction { transaction in
+                let found = try await transaction.queryDocuments(store.query.order(by: "n"))
+                let run = runs.withLock { count in
+                    count += 1
+                    return count
+                }
+                if run == 1 { try await store.set(["n": 2], "b") }
+                try transaction.set(
+                    CollectionPath(store.name + "x").document("total"),
+                    ["n": .integer(Int64(found.count))])
+            }
+            let total = CollectionPath(store.name + "x").document("total")
+            #expect(try await store.client.getDocument(total).fields() == ["n": 2])
+        },
+        transaction("a transaction that meets a conflict every time gives up with conflict") {
+            store in
+            try await store.set(["n": 0])
+            let runs = Mutex<Int64>(0)
+            await store.expect(.conflict) {
+                try await store.patient.transaction { transaction in
+                    _ = try await transaction.getDocument(store.path())
+                    let run = runs.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    try await store.set(["n": .integer(run)])
+                    try transaction.set(store.path(), ["lost": true])
+                }
+            }
+            #expect(runs.withLock { $0 } == 100)
+            #expect(try await store.fields() == ["n": 100])
+        },
+        transaction("a body that throws writes nothing and is not run again") { store async throws in
+            struct Stop: Error {}
+            let runs = Mutex(0)
+            await #expect(throws: Stop.self) {
+                try await store.client.transaction { transaction in
+                    runs.withLock { $0 += 1 }
+                    try transaction.set(store.path(), ["n": 1])
+                    throw Stop()
+                }
+            }
+            #expect(runs.withLock { $0 } == 1)
+            #expect(try await store.fields() == nil)
+        },
+        transaction("a refused write of a transaction is no conflict and is not tried again") {
+            store in
+            let runs = Mutex(0)
+            await store.expect(.documentNotFound) {
+                try await store.client.transaction { transaction in
+                    runs.withLock { $0 += 1 }
+                    try transaction.update(store.path(), [.put("n", 1)])
+                }
+            }
+            #expect(runs.withLock { $0 } == 1)
+        },
+        transaction("a transaction refuses to read after it has written") { store async throws in
+            await store.expect(.invalidArgument) {
+                try await store.client.transaction { transaction in
+                    try transaction.set(store.path(), ["n": 1])
+                    _ = try await transaction.findDocument(store.path())
+                }
+            }
+            #expect(try await store.fields() == nil)
+        },
+        transaction("a transaction that is over refuses to write") { store in
+            let escaped = try await store.client.transaction { $0 }
+            await store.expect(.invalidArgument) { try escaped.set(store.path(), ["n": 1]) }
+        },
+        transaction("concurrent transactions on one document lose no update") { store in
+            try await store.set(["n": 0])
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<10 {
+                    group.addTask {
+                        try await store.patient.transaction { transaction in
+                            let document = try await transaction.getDocument(store.path())
+                            let count = document["n"]?.integerValue ?? 0
+                            try transaction.set(store.path(), ["n": .integer(count + 1)])
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await store.fields() == ["n": 10])
+        },
+    ]
+}
+
+extension StoreUnderTest {
+    /// A client whose transactions are tried a hundred times, with hardly a pause.
+    fileprivate var patient: StorageClient {
+        var configuration = StorageClient.Configuration()
+        configuration.transactions = RetryPolicy(
+            attempts: 100, baseDelay: .microseconds(1), maximumDelay: .milliseconds(1))
+        return StorageClient(adapter, configuration: configuration)
+    }
+}

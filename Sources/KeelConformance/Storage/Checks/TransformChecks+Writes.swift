@@ -1,0 +1,121 @@
+import KeelStorage
+import Testing
+
+extension StorageAdapterCheck {
+    /// Transforms in their writes and receipts.
+    static let transformChecks: [Self] = [
+        Self(.transforms, "serverTimestamp sets the commit’s time and reports it") { store in
+            try await store.set(["t": "later"])
+            let receipt = try await store.update("d", .compute("t", .serverTimestamp))
+            let time = DocumentValue.timestamp(receipt.commitTime)
+            #expect(receipt.outcomes.first?.transformResults == [time])
+            #expect(try await store.fields() == ["t": time])
+            #expect(try await store.document().updateTime == receipt.commitTime)
+        },
+        Self(.transforms, "serverTimestamp is one time throughout a batch") { store in
+            let set = FieldTransform("at.time", .serverTimestamp)
+            let receipt = try await store.commit(
+                DocumentWrite(store.path("a"), .set(DocumentBody([:]), transforms: [set])),
+                .update(store.path("b"), [.compute("at.time", .serverTimestamp)], if: .none)
+            )
+            let expected: DocumentFields = ["at": ["time": .timestamp(receipt.commitTime)]]
+            #expect(try await store.fields("a") == expected)
+            #expect(try await store.fields("b") == expected)
+        },
+        Self(.transforms, "transforms of a set start from what it set") { store in
+            try await store.set(["n": 100, "l": [9], "gone": 1])
+            let set = DocumentWrite.Operation.set(
+                DocumentBody(["n": 1]),
+                transforms: [
+                    FieldTransform("n", .increment(1)), FieldTransform("l", .arrayUnion([1])),
+                ]
+            )
+            let receipt = try await store.commit(DocumentWrite(store.path(), set))
+            #expect(receipt.outcomes.first?.transformResults == [2, nil])
+            #expect(try await store.fields() == ["n": 2, "l": [1]])
+        },
+        Self(.transforms, "results come in the order of the transforms, without the other changes") {
+            store in
+            try await store.set(["a": 1, "b": 1, "c": 1])
+            let receipt = try await store.update(
+                "d", .compute("c", .increment(2)), .put("x", 9), .compute("a", .maximum(7)),
+                FieldChange("b", .remove), .compute("l", .arrayRemove([1]))
+            )
+            #expect(receipt.outcomes.map(\.transformResults) == [[3, 7, nil]])
+            #expect(try await store.fields() == ["a": 7, "c": 3, "x": 9, "l": []])
+        },
+        Self(.transforms, "a write without transforms reports no results") { store in
+            let receipt = try await store.commit(
+                .set(["a": 1], at: store.path()),
+                .update(store.path(), [.compute("a", .increment(1))]),
+                .delete(store.path())
+            )
+            #expect(receipt.outcomes.map(\.transformResults) == [[], [2], []])
+        },
+        Self(.transforms, "a transform that changes nothing leaves the revision") { store in
+            try await store.set(["n": 1, "l": [1]])
+            let before = try await store.document()
+            try await store.update(
+                "d", .compute("n", .increment(0)), .compute("l", .arrayUnion([1])))
+            #expect(try await store.document() == before)
+        },
+        Self(.transforms, "a transform creates the maps on the way to its field") { store in
+            try await store.set(["a": "no map"])
+            try await store.transform("a.b.n", .increment(1))
+            #expect(try await store.fields() == ["a": ["b": ["n": 1]]])
+        },
+        Self(.transforms, "a transform without a condition creates the document") { store in
+            try await store.commit(
+                .update(store.path(), [.compute("n", .increment(3))], if: .none))
+            #expect(try await store.fields() == ["n": 3])
+        },
+        Self(.transforms, "a transform of a missing document is refused by an update") { store async throws in
+            await store.expect(.documentNotFound) {
+                try await store.transform("n", .increment(1))
+            }
+            #expect(try await store.fields() == nil)
+        },
+        Self(.transforms, "a refused batch has computed nothing") { store in
+            try await store.set(["n": 1])
+            await store.expect(.documentNotFound) {
+                try await store.commit(
+                    .update(store.path(), [.compute("n", .increment(1))]),
+                    .delete(store.path("missing"), if: .exists)
+                )
+            }
+            #expect(try await store.fields() == ["n": 1])
+        },
+        Self(.transforms, "two changes of one field in one write are refused") { store in
+            try await store.set(["n": 1])
+            await store.expect(.invalidArgument) {
+                try await store.update("d", .put("n", 5), .compute("n", .increment(1)))
+            }
+            #expect(try await store.fields() == ["n": 1])
+        },
+        Self(.transforms, "changes of a map and of a field in it are refused") { store in
+            try await store.set(["m": ["n": 1]])
+            await store.expect(.invalidArgument) {
+                try await store.update("d", .put("m", [:]), .compute("m.n", .increment(1)))
+            }
+            #expect(try await store.fields() == ["m": ["n": 1]])
+        },
+        Self(.transforms, "an operand that is no number is refused") { store in
+            try await store.set(["n": 1])
+            for operand: DocumentValue in ["1", .null, [1]] {
+                await store.expect(.invalidArgument) {
+                    try await store.transform("n", .increment(operand))
+                }
+                await store.expect(.invalidArgument) {
+                    try await store.transform("n", .maximum(operand))
+                }
+            }
+            #expect(try await store.fields() == ["n": 1])
+        },
+        Self(.transforms, "a change of the document’s id is refused") { store in
+            try await store.set(["n": 1])
+            await store.expect(.invalidArgument) {
+                try await store.update("d", .put(.documentID, "e"))
+            }
+        },
+    ]
+}

@@ -1,0 +1,99 @@
+import KeelStorage
+import Testing
+
+extension StorageAdapterCheck {
+    /// Times and revisions of documents.
+    static let versionChecks: [Self] = [
+        Self(.documents, "a new document was created and last changed at the commit’s time") { store in
+            let receipt = try await store.set(["a": 1])
+            let document = try await store.document()
+            #expect(document.createTime == receipt.commitTime)
+            #expect(document.updateTime == receipt.commitTime)
+        },
+        Self(.documents, "a change moves the update time and leaves the create time") { store in
+            let created = try await store.set(["a": 1]).commitTime
+            let changed = try await store.set(["a": 2]).commitTime
+            let document = try await store.document()
+            #expect(document.createTime == created)
+            #expect(document.updateTime == changed)
+            #expect(changed > created)
+        },
+        Self(.documents, "a document that is created again does not take on its old create time") { store in
+            let first = try await store.set(["a": 1]).commitTime
+            try await store.client.deleteDocument(store.path())
+            try await store.set(["a": 1])
+            let again = try await store.set(["a": 2]).commitTime
+            let document = try await store.document()
+            #expect(document.createTime > first)
+            #expect(document.createTime < again)
+        },
+        Self(.documents, "a receipt names the revision that the document then has") { store in
+            let receipt = try await store.set(["a": 1])
+            #expect(try await store.document().revision == receipt.revision)
+        },
+        Self(.documents, "each change raises the revision") { store in
+            var revisions: [Revision] = []
+            for number in 0..<5 {
+                try await store.set(["n": .integer(Int64(number))])
+                revisions.append(try await store.document().revision)
+            }
+            #expect(revisions == Array(Set(revisions)).sorted())
+        },
+        Self(.documents, "the revision grows across deletion and creation") { store in
+            try await store.set(["a": 1])
+            let before = try await store.document().revision
+            try await store.client.deleteDocument(store.path())
+            try await store.set(["a": 1])
+            #expect(try await store.document().revision > before)
+        },
+        Self(.documents, "all ways of reading give one revision and one set of times") { store in
+            try await store.set(["a": 1])
+            let document = try await store.document()
+            #expect(try await store.client.findDocuments([store.path()]) == [document])
+            #expect(try await store.client.queryDocuments(store.query) == [document])
+        },
+        unchanged("setting the same fields") { store in
+            try await store.set(["b": ["y": 2, "x": 1], "a": 1])
+        },
+        unchanged("merging fields that are there") { store in
+            try await store.client.mergeDocument(store.path(), ["b": ["x": 1]])
+        },
+        unchanged("updating a field to its value") { store in
+            try await store.update("d", .put("b.x", 1))
+        },
+        unchanged("removing a missing field") { store in
+            try await store.update("d", FieldChange("c", .remove))
+        },
+        unchanged("verifying it") { store in
+            try await store.commit(DocumentWrite(store.path(), .verify, if: .exists))
+        },
+        Self(.documents, "a receipt of a write without change names the standing revision") { store in
+            let first = try await store.set(["a": 1]).revision
+            #expect(try await store.set(["a": 1]).revision == first)
+        },
+        Self(.documents, "a number’s type is part of the document: 3 to 3.0 is a change") { store in
+            let first = try await store.set(["a": 3]).revision
+            let second = try await store.set(["a": 3.0]).revision
+            #expect(first != second)
+            #expect(try await store.fields() == ["a": 3.0])
+        },
+        Self(.documents, "a zero’s sign is part of the document: 0.0 to -0.0 is a change") { store in
+            let first = try await store.set(["a": 0.0]).revision
+            let second = try await store.set(["a": .double(-0.0)]).revision
+            #expect(first != second)
+            #expect(try await store.fields() == ["a": .double(-0.0)])
+        },
+    ]
+
+    private static func unchanged(
+        _ action: String,
+        _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void
+    ) -> Self {
+        Self(.documents, "\(action) leaves a document’s revision and times") { store in
+            try await store.set(["a": 1, "b": ["x": 1, "y": 2]])
+            let before = try await store.document()
+            try await body(store)
+            #expect(try await store.document() == before)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import KeelStorage
+
+/// Values of every kind in the order that queries must find, written down by hand.
+///
+/// It is what the checks of filters and orders measure an adapter by, so it must not be computed by
+/// the code that is under test: the place in the list *is* the rule (google/firestore/v1, "value
+/// type ordering"). Values on one rung are equivalent.
+enum Menagerie {
+    /// A kind of value, within which `<` and its relatives compare.
+    enum Kind: String, CaseIterable {
+        case null, boolean, number, timestamp, string, bytes, reference, geopoint, array, map
+    }
+
+    /// A value with its kind, its place in the order, and the id of the document that holds it.
+    struct Animal: Sendable {
+        let id: String
+        let kind: Kind
+        let rung: Int
+        let value: DocumentValue
+        var isNaN: Bool { if case .double(let number) = value { number.isNaN } else { false } }
+    }
+
+    /// All values. The ids are in the order of the list, also among equivalent values.
+    static let animals: [Animal] = {
+        var animals: [Animal] = []
+        for (rung, (kind, values)) in ladder.enumerated() {
+            for value in values {
+                let number = String(animals.count)
+                let id = "v" + String(repeating: "0", count: 3 - number.count) + number
+                animals.append(Animal(id: id, kind: kind, rung: rung, value: value))
+            }
+        }
+        return animals
+    }()
+
+    /// The rungs from the bottom, each with its equivalent values.
+    private static let ladder: [(Kind, [DocumentValue])] =
+        plainRungs + textRungs + placeRungs + nestedRungs
+
+    private static let plainRungs: [(Kind, [DocumentValue])] = [
+        (.null, [.null]),
+        (.boolean, [false]), (.boolean, [true]),
+        (.number, [.double(.nan)]),
+        (.number, [.double(-.infinity)]),
+        (.number, [.double(-9_223_372_036_854_777_856)]),
+        (.number, [.integer(.min), .double(-9_223_372_036_854_775_808)]),
+        (.number, [-9_007_199_254_740_993]),
+        (.number, [-9_007_199_254_740_992, -9_007_199_254_740_992.0]),
+        (.number, [-1.5]), (.number, [-1, -1.0]),
+        (.number, [.double(-.leastNonzeroMagnitude)]),
+        (.number, [0, 0.0, .double(-0.0)]),
+        (.number, [.double(.leastNonzeroMagnitude)]),
+        (.number, [1, 1.0]), (.number, [1.5]), (.number, [2]), (.number, [10]),
+        (.number, [9_007_199_254_740_992, 9_007_199_254_740_992.0]),
+        (.number, [9_007_199_254_740_993]), (.number, [9_007_199_254_740_994]),
+        (.number, [.integer(.max)]), (.number, [9_223_372_036_854_775_808.0]),
+        (.number, [.double(.infinity)]),
+        (.timestamp, [.timestamp(Timestamp(microseconds: .min))]),
+        (.timestamp, [.timestamp(Timestamp(microseconds: -1))]),
+        (.timestamp, [.timestamp(Timestamp(microseconds: 0))]),
+        (.timestamp, [.timestamp(Timestamp(microseconds: 1))]),
+        (.timestamp, [.timestamp(Timestamp(microseconds: 1_000_000))]),
+    ]
+
+    private static let textRungs: [(Kind, [DocumentValue])] = [
+        (.string, [""]), (.string, ["\u{0}"]), (.string, ["\u{0}a"]), (.string, ["\u{1}"]),
+        (.string, ["A"]), (.string, ["a"]), (.string, ["a\u{0}"]), (.string, ["a\u{0}b"]),
+        (.string, ["a\u{1}"]), (.string, ["aa"]), (.string, ["b"]), (.string, ["e\u{301}"]),
+        (.string, ["z"]), (.string, ["\u{e9}"]), (.string, ["\u{20ac}"]),
+        // UTF-16 would put these two the other way round.
+        (.string, ["\u{ff5e}"]), (.string, ["\u{1f600}"]),
+        (.bytes, [.bytes([])]), (.bytes, [.bytes([0])]), (.bytes, [.bytes([0, 255])]),
+        (.bytes, [.bytes([1])]), (.bytes, [.bytes([127])]), (.bytes, [.bytes([128])]),
+        (.bytes, [.bytes([255])]), (.bytes, [.bytes([255, 0])]),
+    ]
+
+    private static let placeRungs: [(Kind, [DocumentValue])] = [
+        (.reference, [.reference("a/b")]), (.reference, [.reference("a/b/c/d")]),
+        (.reference, [.reference("a/b!/c/d")]), (.reference, [.reference("a/c")]),
+        (.reference, [.reference("a!/a")]), (.reference, [.reference("b/a")]),
+        (.geopoint, [.geopoint(GeoPoint(latitude: -90, longitude: 180))]),
+        (.geopoint, [.geopoint(GeoPoint(latitude: -0.5, longitude: 0))]),
+        (.geopoint, [.geopoint(GeoPoint(latitude: 0, longitude: -1))]),
+        (
+            .geopoint,
+            [
+                .geopoint(GeoPoint(latitude: 0, longitude: 0)),
+                .geopoint(GeoPoint(latitude: -0.0, longitude: -0.0)),
+            ]
+        ),
+        (.geopoint, [.geopoint(GeoPoint(latitude: 1, longitude: -5))]),
+    ]
+
+    private static let nestedRungs: [(Kind, [DocumentValue])] = [
+        (.array, [[]]), (.array, [[nil]]), (.array, [[.double(.nan)]]), (.array, [[1], [1.0]]),
+        (.array, [[1, nil]]), (.array, [[1, 2]]), (.array, [[2]]), (.array, [[2, "a"]]),
+        (.array, [["a"]]), (.array, [["a", "b"]]), (.array, [["b"]]), (.array, [[["x": 1]]]),
+        (.map, [[:]]), (.map, [["a": nil]]), (.map, [["a": 1], ["a": 1.0]]),
+        (.map, [["a": 1, "aa": 0]]), (.map, [["a": 1, "b": 1]]), (.map, [["a": 2]]),
+        (.map, [["a": ["b": 1]]]), (.map, [["aa": 0]]), (.map, [["b": 0]]),
+    ]
+
+    /// A value of each kind with others above and below it.
+    static func specimen(of kind: Kind) -> Animal {
+        let ofKind = animals.filter { $0.kind == kind && !$0.isNaN }
+        return ofKind[ofKind.count / 2]
+    }
+}

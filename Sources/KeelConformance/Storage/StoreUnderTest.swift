@@ -1,0 +1,133 @@
+import KeelStorage
+import Testing
+
+/// An adapter, a client on it, and a collection that is one check's own.
+struct StoreUnderTest: Sendable {
+    let adapter: any StorageAdapter
+    let client: StorageClient
+    /// The name of the check's collection: new with every run.
+    let name: String
+
+    init(_ adapter: some StorageAdapter, named name: String = "c" + DocumentPath.randomID()) {
+        self.adapter = adapter
+        client = StorageClient(adapter)
+        self.name = name
+    }
+
+    var collection: CollectionPath { CollectionPath(name) }
+    var query: DocumentQuery { DocumentQuery(collection) }
+
+    func path(_ id: String = "d") -> DocumentPath { collection.document(id) }
+
+    // MARK: Writing
+
+    /// Replaces a document.
+    @discardableResult
+    func set(_ fields: DocumentFields, _ id: String = "d") async throws -> CommitReceipt {
+        try await client.setDocument(path(id), fields)
+    }
+
+    /// Changes fields of a document.
+    @discardableResult
+    func update(_ id: String = "d", _ changes: FieldChange...) async throws -> CommitReceipt {
+        try await client.updateDocument(path(id), changes)
+    }
+
+    /// Applies transforms to a document and returns their results.
+    @discardableResult
+    func transform(
+        _ field: FieldPath,
+        _ operation: FieldTransform.Operation
+    ) async throws -> [DocumentValue] {
+        let receipt = try await update("d", FieldChange(field, .transform(operation)))
+        return try #require(receipt.outcomes.first).transformResults
+    }
+
+    /// Stores documents by their ids, many to a batch.
+    func fill(_ documents: KeyValuePairs<String, DocumentFields>) async throws {
+        try await fill(all: documents.map { ($0.key, $0.value) })
+    }
+
+    /// Stores documents by their ids, many to a batch.
+    func fill(all documents: [(id: String, fields: DocumentFields)]) async throws {
+        var rest = documents[...]
+        while !rest.isEmpty {
+            let writes = try rest.prefix(400).map { try DocumentWrite.set($0.fields, at: path($0.id)) }
+            try await client.commit(writes)
+            rest = rest.dropFirst(400)
+        }
+    }
+
+    /// Commits one batch of writes on the adapter itself.
+    @discardableResult
+    func commit(
+        id: String? = nil,
+        _ writes: DocumentWrite...,
+        reads: TransactionReads? = nil
+    ) async throws -> CommitReceipt {
+        let results = try await adapter.commit([WriteBatch(id: id, writes, reads: reads)])
+        #expect(results.count == 1)
+        return try #require(results.first).get()
+    }
+
+    // MARK: Reading
+
+    func document(_ id: String = "d") async throws -> Document {
+        try await client.getDocument(path(id))
+    }
+
+    func fields(_ id: String = "d") async throws -> DocumentFields? {
+        try await client.findDocument(path(id))?.fields()
+    }
+
+    /// The ids of what a query finds, in its order.
+    func ids(_ query: DocumentQuery) async throws -> [String] {
+        try await client.queryDocuments(query).map(\.id)
+    }
+
+    /// The ids of what a filter finds, sorted.
+    func ids(where filter: DocumentFilter) async throws -> [String] {
+        try await ids(query.where(filter)).sorted()
+    }
+
+    /// The position of the store, as a read gives it.
+    func position() async throws -> ChangeCursor {
+        var request = ReadRequest(.documents([path()]))
+        request.needsPosition = true
+        return try #require(try await adapter.read(request).position, "the read gave no position")
+    }
+
+    // MARK: Failing
+
+    /// Expects that a call fails with a code and changes nothing.
+    @discardableResult
+    func expect(
+        _ code: StorageError.Code,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: () async throws -> Void
+    ) async -> StorageError? {
+        do {
+            try await body()
+            Issue.record("expected \(code), nothing was thrown", sourceLocation: sourceLocation)
+        } catch let error as StorageError {
+            #expect(error.code == code, sourceLocation: sourceLocation)
+            #expect(error.effect == .none, sourceLocation: sourceLocation)
+            return error
+        } catch {
+            Issue.record(error, "expected \(code)", sourceLocation: sourceLocation)
+        }
+        return nil
+    }
+}
+
+extension FieldChange {
+    /// A change that sets a field.
+    static func put(_ field: FieldPath, _ value: DocumentValue) -> Self {
+        Self(field, .set(value))
+    }
+
+    /// A change that computes a field.
+    static func compute(_ field: FieldPath, _ operation: FieldTransform.Operation) -> Self {
+        Self(field, .transform(operation))
+    }
+}

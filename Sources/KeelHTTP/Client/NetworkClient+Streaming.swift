@@ -1,0 +1,102 @@
+import HTTPTypes
+
+/// Which part of a streamed exchange the total time covers.
+public enum StreamTimeoutScope: Sendable, Hashable {
+    /// From the start of the call to the response head; the body may take as long as it wants.
+    case head
+    /// From the start of the call to the last byte of the body.
+    case wholeResponse
+}
+
+extension NetworkClient {
+    /// Calls an endpoint and hands its body over as it arrives.
+    ///
+    /// The body is not bounded by ``Configuration/responseLimit``. Waiting for its next bytes is
+    /// bounded by ``Configuration/idleTimeout``. Dropping the body unread cancels the exchange.
+    ///
+    /// The total time covers the part of the exchange that `scope` says.
+    ///
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299. The body itself fails
+    ///   with ``TransportError``.
+    public func stream(
+        _ endpoint: some ServiceEndpoint,
+        timeoutCovers scope: StreamTimeoutScope = .head
+    ) async throws(NetworkError) -> HTTPReply {
+        try await opened(RequestPlan(endpoint), scope, idle: configuration.idleTimeout)
+    }
+
+    /// Calls an endpoint and reads its response as server-sent events.
+    ///
+    /// There is no limit on the time between two events. When the sequence ends, the server has
+    /// closed the stream; connecting again is up to the caller.
+    ///
+    /// A line or an event beyond `limits` ends the sequence with an error.
+    ///
+    /// - Throws: ``NetworkError``; ``NetworkError/Code/invalidResponse`` if the response is not of
+    ///   type `text/event-stream`.
+    public func events(
+        _ endpoint: some ServiceEndpoint,
+        limits: ServerSentEventLimits = ServerSentEventLimits()
+    ) async throws(NetworkError) -> ServerSentEvents {
+        var plan = RequestPlan(endpoint)
+        if plan.headers[.accept] == nil { plan.headers[.accept] = "text/event-stream" }
+        let reply = try await opened(plan, .head, idle: nil)
+        let type = (reply.head.headerFields[.contentType] ?? "").prefix { $0 != ";" && $0 != " " }
+        guard type.lowercased() == "text/event-stream" else {
+            throw NetworkError(
+                .invalidResponse,
+                "The response is not a stream of events.",
+                response: NetworkResponse(head: reply.head)
+            )
+        }
+        return reply.body.serverSentEvents(limits: limits)
+    }
+
+    @concurrent
+    private func opened(
+        _ plan: RequestPlan,
+        _ scope: StreamTimeoutScope,
+        idle: Duration?
+    ) async throws(NetworkError) -> HTTPReply {
+        var prepared = try plan.call(for: configuration)
+        prepared.timeouts.idle = idle
+        let call = prepared
+        let deadline = deadline(for: plan)
+        let opening: Opening
+        do throws(TransportError) {
+            opening = try await within(deadline, call) { () async throws(TransportError) in
+                try await self.opening(of: call)
+            }
+        } catch {
+            throw NetworkError(error.located(at: call.redactedURL))
+        }
+        switch opening {
+        case .refused(let refusal):
+            throw refusal
+        case .accepted(var reply):
+            if scope == .wholeResponse {
+                reply.body = reply.body.mapReads { read async throws(TransportError) in
+                    try await within(deadline, call, read)
+                }
+            }
+            return reply
+        }
+    }
+
+    /// What became of a call by the time of its response head.
+    private enum Opening: Sendable {
+        case accepted(HTTPReply)
+        case refused(NetworkError)
+    }
+
+    private func opening(of call: HTTPCall) async throws(TransportError) -> Opening {
+        let reply = try await send(call)
+        guard reply.head.status.kind != .successful else { return .accepted(reply) }
+        let body = try await reply.body.collectPrefix(configuration.errorBodyLimit)
+        let response = NetworkResponse(head: reply.head, body: body)
+        guard let refusal = NetworkError(refusal: response, url: call.redactedURL) else {
+            return .accepted(reply)
+        }
+        return .refused(refusal)
+    }
+}

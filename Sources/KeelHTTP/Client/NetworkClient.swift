@@ -1,0 +1,77 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Calls a web service: makes requests from endpoints, carries them out, reads the answers.
+///
+/// ```swift
+/// var configuration = NetworkClient.Configuration(baseURL: address)
+/// configuration.json = .snakeCase
+/// let client = NetworkClient(configuration, transport: transport)
+/// let restaurant = try await client.request(GetRestaurant(id: "42"))
+/// ```
+///
+/// - ``request(_:)`` takes any status from 200 to 299 and decodes the body; everything else is a
+///   ``NetworkError``.
+/// - ``response(to:)`` leaves the status and the body to the caller and reports only whether the
+///   exchange took place.
+/// - ``stream(_:timeoutCovers:)`` hands the body over as it arrives.
+///
+/// Requests are encoded and responses decoded off the caller's actor. A client is a value: copies
+/// share the transport, and shutting that down is up to who made it.
+public struct NetworkClient: Sendable {
+    /// What all calls have in common.
+    public let configuration: Configuration
+
+    /// What carries the requests.
+    public let transport: any HTTPTransport
+
+    private let chain: HTTPNext
+
+    /// Creates a client.
+    public init(_ configuration: Configuration, transport: any HTTPTransport) {
+        self.configuration = configuration
+        self.transport = transport
+        var layers = configuration.middleware
+        if configuration.redirects != .never {
+            layers.append(RedirectMiddleware(configuration.redirects))
+        }
+        chain = transport.chain(layers)
+    }
+
+    /// Creates a client with the usual limits.
+    public init(baseURL: URL, transport: any HTTPTransport) {
+        self.init(Configuration(baseURL: baseURL), transport: transport)
+    }
+
+    /// Sends a call of one's own making through the middleware, without any total limit.
+    ///
+    /// The head must have a scheme, an authority and a path. Status and body are left to the
+    /// caller; dropping the body unread cancels the exchange.
+    public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        do throws(TransportError) {
+            guard !Task.isCancelled else { throw TransportError(.cancelled, processed: .no) }
+            return try await chain(call)
+        } catch {
+            throw error.located(at: call.redactedURL)
+        }
+    }
+
+    /// The limit for a call, from its own wish or from the configuration.
+    func deadline(for plan: RequestPlan) -> Deadline? {
+        (plan.timeout ?? configuration.timeout).map { Deadline(in: $0, on: configuration.clock) }
+    }
+
+    /// Does a part of a call that must be over at the deadline.
+    func within<Value: Sendable>(
+        _ deadline: Deadline?,
+        _ call: HTTPCall,
+        _ operation: @escaping @Sendable () async throws(TransportError) -> Value
+    ) async throws(TransportError) -> Value {
+        guard let deadline else { return try await operation() }
+        let expired = TransportError(.deadlineExceeded, url: call.redactedURL)
+        return try await deadline.run(throwing: expired, operation)
+    }
+}

@@ -1,0 +1,56 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension NetworkClient {
+    /// What all calls of a client have in common.
+    public struct Configuration: Sendable {
+        /// The address that the paths of endpoints are appended to, its own path kept.
+        ///
+        /// It must be an `http` or `https` URL without user information, query and fragment; any
+        /// call fails with ``NetworkError/Code/invalidURL`` otherwise.
+        public var baseURL: URL
+
+        /// Header fields of every request; an endpoint's field of the same name replaces them.
+        public var defaultHeaders: HTTPFields = [:]
+
+        /// How the service writes JSON.
+        public var json: JSONCoding = .standard
+
+        /// The total time for a call, from its start through redirects to the last byte of the
+        /// body; nil is no limit.
+        ///
+        /// Of a stream it covers the time to the response head, see
+        /// ``NetworkClient/stream(_:timeoutCovers:)``.
+        public var timeout: Duration? = .seconds(60)
+
+        /// How long the reader of a stream may wait for the next bytes; nil is no limit.
+        public var idleTimeout: Duration? = .seconds(60)
+
+        /// The most bytes that a response body held in memory may have.
+        public var responseLimit = 64 * 1024 * 1024
+
+        /// How many bytes of the body of a refusing response an error keeps.
+        public var errorBodyLimit = 64 * 1024
+
+        /// Which redirects are followed.
+        public var redirects: RedirectPolicy = .safeMethods
+
+        /// The layers that every call passes, the first one outermost.
+        ///
+        /// They see a call once, before redirects are followed.
+        public var middleware: [any HTTPMiddleware] = []
+
+        /// The clock that the time limits are measured on.
+        public var clock: any Clock<Duration> = ContinuousClock()
+
+        /// Creates a configuration with the usual limits.
+        public init(baseURL: URL) {
+            self.baseURL = baseURL
+        }
+    }
+}

@@ -1,0 +1,50 @@
+/// The query of a request: names and values in order, encoded when the request is made.
+///
+/// ```swift
+/// var query: HTTPQuery { ["q": text, "page": "\(page)", "near": city] }   // city == nil: left out
+/// ```
+public struct HTTPQuery: Sendable, Hashable {
+    /// One name with its value.
+    public struct Item: Sendable, Hashable {
+        /// The name, not encoded.
+        public var name: String
+        /// The value, not encoded.
+        public var value: String
+
+        /// Creates an item.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The items in the order in which they are sent; a name may occur more than once.
+    public var items: [Item]
+
+    /// Creates a query.
+    public init(_ items: [Item] = []) {
+        self.items = items
+    }
+
+    /// Adds an item at the end; a nil value adds nothing.
+    public mutating func append(_ name: String, _ value: (some LosslessStringConvertible)?) {
+        guard let value else { return }
+        items.append(Item(name: name, value: value.description))
+    }
+
+    /// The query as it is sent, without a question mark; empty if there are no items.
+    ///
+    /// Everything but unreserved characters is percent-encoded, a space as `%20` and a plus sign
+    /// as `%2B`: RFC 3986 and HTML forms then read the same.
+    public var encoded: String {
+        items.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }
+            .joined(separator: "&")
+    }
+}
+
+extension HTTPQuery: ExpressibleByDictionaryLiteral {
+    /// Creates a query from names and values; an item whose value is nil is left out.
+    public init(dictionaryLiteral elements: (String, String?)...) {
+        items = elements.compactMap { name, value in value.map { Item(name: name, value: $0) } }
+    }
+}

@@ -1,0 +1,72 @@
+/// Percent-encoding of single values, RFC 3986 section 2.
+enum PercentEncoding {
+    /// Returns `text` with every byte encoded that is not unreserved (RFC 3986 section 2.3).
+    ///
+    /// The result stands for exactly this text wherever it is put: in one segment of a path, in the
+    /// name or the value of a query item.
+    static func encode(_ text: some StringProtocol) -> String {
+        var encoded = ""
+        encoded.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            if isUnreserved(byte) {
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                append(byte, to: &encoded)
+            }
+        }
+        return encoded
+    }
+
+    /// Returns a path written by a programmer with what cannot stand in a path encoded.
+    ///
+    /// Slashes, existing percent triplets and the delimiters that RFC 3986 section 3.3 allows in a
+    /// segment stay. Returns nil if the text holds a question mark or a number sign, which would
+    /// end the path, or a percent sign that begins no triplet.
+    static func encodePath(_ text: some StringProtocol) -> String? {
+        var encoded = ""
+        let bytes = Array(text.utf8)
+        for (index, byte) in bytes.enumerated() {
+            switch byte {
+            case UInt8(ascii: "?"), UInt8(ascii: "#"):
+                return nil
+            case UInt8(ascii: "%"):
+                let digits = bytes[(index + 1)...].prefix(2)
+                guard digits.count == 2, digits.allSatisfy(isHexadecimalDigit) else { return nil }
+                encoded.append("%")
+            case _ where isUnreserved(byte) || "/!$&'()*+,;=:@".utf8.contains(byte):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                append(byte, to: &encoded)
+            }
+        }
+        return encoded
+    }
+
+    private static func append(_ byte: UInt8, to text: inout String) {
+        let digits = Array("0123456789ABCDEF".unicodeScalars)
+        text.append("%")
+        text.unicodeScalars.append(digits[Int(byte >> 4)])
+        text.unicodeScalars.append(digits[Int(byte & 15)])
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default:
+            false
+        }
+    }
+
+    private static func isHexadecimalDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default:
+            false
+        }
+    }
+}

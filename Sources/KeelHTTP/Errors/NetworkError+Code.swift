@@ -1,0 +1,143 @@
+public import KeelCore
+
+extension NetworkError {
+    /// The kinds of failure; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+
+        /// The sentence that an error has when its maker gave no better one.
+        package let summary: String
+
+        private init(_ name: String, isTransient: Bool, _ summary: String, advice: String) {
+            self.name = name
+            self.isTransient = isTransient
+            self.advice = advice
+            self.summary = summary
+        }
+
+        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+extension NetworkError.Code {
+    /// No valid URL can be made of the base URL and the endpoint.
+    public static let invalidURL = Self(
+        "invalidURL",
+        isTransient: false,
+        "The address of the request is not valid.",
+        advice: "Check the base URL and the path; no value in a path may be empty or dots only."
+    )
+
+    /// The request body could not be encoded.
+    public static let encoding = Self(
+        "encoding",
+        isTransient: false,
+        "The request body could not be encoded.",
+        advice: "See the cause: it names the value that has no JSON form."
+    )
+
+    /// The answer is not what was asked for: not HTTP, or of another kind.
+    public static let invalidResponse = Self(
+        "invalidResponse",
+        isTransient: false,
+        "The answer of the server is not valid.",
+        advice: "Check that the base URL belongs to the service; a login page may be in between."
+    )
+
+    /// The server refused the request with a status that has no code of its own here.
+    public static let status = Self(
+        "status",
+        isTransient: false,
+        "The server refused the request.",
+        advice: "Look at the status and the body of the response."
+    )
+
+    /// The server cannot serve the request now: status 408, 429, 500, 502, 503 or 504.
+    public static let unavailable = Self(
+        "unavailable",
+        isTransient: true,
+        "The server cannot serve the request now.",
+        advice: "Try again later, after the time in the Retry-After field if there is one."
+    )
+
+    /// The server asks for valid credentials: status 401.
+    public static let unauthorized = Self(
+        "unauthorized",
+        isTransient: false,
+        "The server asks for valid credentials.",
+        advice: "Sign in again, then repeat the request."
+    )
+
+    /// There is nothing at the address: status 404.
+    public static let notFound = Self(
+        "notFound",
+        isTransient: false,
+        "There is nothing at this address.",
+        advice: "Check the identifier; the item may have been deleted."
+    )
+
+    /// The response has no body where one was expected.
+    public static let noData = Self(
+        "noData",
+        isTransient: false,
+        "The response has no body.",
+        advice: "For endpoints that answer without a body, use EmptyResponse or an optional."
+    )
+
+    /// The response body is not what the type expects.
+    public static let decoding = Self(
+        "decoding",
+        isTransient: false,
+        "The response body could not be decoded.",
+        advice: "Compare the type with the API; the cause names the place and the expectation."
+    )
+
+    /// A time limit passed.
+    public static let timeout = Self(
+        "timeout",
+        isTransient: true,
+        "The request took too long.",
+        advice: "Check the network connection, then try again."
+    )
+
+    /// The server could not be reached at all.
+    public static let noConnection = Self(
+        "noConnection",
+        isTransient: true,
+        "The server could not be reached.",
+        advice: "Check the network connection, then try again."
+    )
+
+    /// The connection broke before the response was complete.
+    public static let connectionLost = Self(
+        "connectionLost",
+        isTransient: true,
+        "The connection was lost.",
+        advice: "Try again if repeating the request does no harm."
+    )
+
+    /// The exchange failed in another way, which the cause tells.
+    public static let transport = Self(
+        "transport",
+        isTransient: false,
+        "The exchange with the server failed.",
+        advice: "See the transport error in the cause."
+    )
+
+    /// The call was cancelled by its caller.
+    public static let cancelled = Self(
+        "cancelled",
+        isTransient: false,
+        "The call was cancelled.",
+        advice: "Nothing to do: the caller no longer wants the result."
+    )
+
+    public static let known: [Self] = [
+        .invalidURL, .encoding, .invalidResponse, .status, .unavailable, .unauthorized, .notFound,
+        .noData, .decoding, .timeout, .noConnection, .connectionLost, .transport, .cancelled,
+    ]
+}

@@ -1,0 +1,81 @@
+import HTTPTypes
+
+extension NetworkError {
+    /// Creates the error that a failed exchange means to a caller.
+    public init(_ error: TransportError) {
+        // A request that could not be put together was refused by the client itself, which had a
+        // more exact reason.
+        if error.code == .invalidRequest, let reason = error.cause as? NetworkError {
+            self = reason
+            return
+        }
+        self.init(Self.code(for: error.code), error.message, url: error.url, cause: error)
+    }
+
+    /// Creates the error that a refusing status means, or nil for a status from 200 to 299.
+    init?(refusal response: NetworkResponse, url: String) {
+        let status = response.head.status
+        guard status.kind != .successful else { return nil }
+        let code = Self.code(for: status)
+        // The reason phrase is the server's own text, and HTTP/2 has none: the number suffices.
+        let message = "\(code.summary) Its status is \(status.code)."
+        self.init(code, message, response: response, url: url)
+    }
+
+    private static func code(for status: HTTPResponse.Status) -> Code {
+        switch status.code {
+        case 401: .unauthorized
+        case 404: .notFound
+        case 408, 429, 500, 502, 503, 504: .unavailable
+        case 300...599: .status
+        default: .invalidResponse
+        }
+    }
+
+    private static func code(for code: TransportError.Code) -> Code {
+        switch code {
+        case .invalidRequest: .invalidURL
+        case .offline, .hostNotFound, .nameLookupFailed, .connectionRefused: .noConnection
+        case .connectTimeout, .poolTimeout, .responseTimeout, .writeTimeout, .deadlineExceeded:
+            .timeout
+        case .connectionLost, .truncatedBody: .connectionLost
+        case .protocolViolation: .invalidResponse
+        case .cancelled: .cancelled
+        default: .transport
+        }
+    }
+}
+
+extension NetworkError {
+    /// Creates the error of a body that does not fit its type.
+    ///
+    /// The message names the place in the body and what was expected there, never a value.
+    init(undecodable response: NetworkResponse, url: String, cause: any Error) {
+        self.init(
+            .decoding,
+            Self.explain(cause),
+            response: response,
+            url: url,
+            cause: cause
+        )
+    }
+
+    private static func explain(_ error: any Error) -> String {
+        func place(_ path: [any CodingKey]) -> String {
+            let steps = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }
+            return path.isEmpty ? "the top level" : "'\(steps.joined().drop { $0 == "." })'"
+        }
+        switch error {
+        case DecodingError.keyNotFound(let key, let context):
+            return "The response has no value for \(place(context.codingPath + [key]))."
+        case DecodingError.valueNotFound(let type, let context):
+            return "The response has null at \(place(context.codingPath)), not a \(type)."
+        case DecodingError.typeMismatch(let type, let context):
+            return "The response does not have a \(type) at \(place(context.codingPath))."
+        case DecodingError.dataCorrupted(let context):
+            return "The response could not be read at \(place(context.codingPath))."
+        default:
+            return Code.decoding.summary
+        }
+    }
+}

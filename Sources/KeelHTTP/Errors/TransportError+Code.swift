@@ -1,0 +1,314 @@
+public import KeelCore
+
+extension TransportError {
+    /// The kinds of failure; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+
+        /// The sentence that an error has when its maker gave no better one.
+        package let summary: String
+
+        /// The phase that an error has when its maker gave no other one.
+        package let usualPhase: Phase?
+
+        private init(
+            _ name: String,
+            isTransient: Bool,
+            phase: Phase? = nil,
+            _ summary: String,
+            advice: String
+        ) {
+            self.name = name
+            self.isTransient = isTransient
+            self.advice = advice
+            self.summary = summary
+            usualPhase = phase
+        }
+
+        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+// MARK: - Before the request was sent
+
+extension TransportError.Code {
+    /// The request could not be put together.
+    public static let invalidRequest = Self(
+        "invalidRequest",
+        isTransient: false,
+        phase: .build,
+        "The request could not be put together.",
+        advice: "Check the base URL, the path, the header fields and the body of the endpoint."
+    )
+
+    /// There is no route to the network or the host.
+    public static let offline = Self(
+        "offline",
+        isTransient: true,
+        phase: .connect,
+        "There is no route to the server.",
+        advice: "Check the network connection, then try again."
+    )
+
+    /// The host name does not exist.
+    public static let hostNotFound = Self(
+        "hostNotFound",
+        isTransient: false,
+        phase: .resolve,
+        "The host name does not exist.",
+        advice: "Check the spelling of the host in the base URL."
+    )
+
+    /// The host name could not be looked up at the moment.
+    public static let nameLookupFailed = Self(
+        "nameLookupFailed",
+        isTransient: true,
+        phase: .resolve,
+        "The host name could not be looked up.",
+        advice: "Check the network connection and the name servers, then try again."
+    )
+
+    /// Nobody listens at the host and port.
+    public static let connectionRefused = Self(
+        "connectionRefused",
+        isTransient: true,
+        phase: .connect,
+        "The server refused the connection.",
+        advice: "Check the port, and whether the server runs; it may just be starting."
+    )
+
+    /// The connection was not open, its secure channel included, within the time for it.
+    public static let connectTimeout = Self(
+        "connectTimeout",
+        isTransient: true,
+        phase: .connect,
+        "The connection was not open in time.",
+        advice: "Try again; if it goes on, check whether the server speaks the URL's scheme."
+    )
+
+    /// No connection became free within the time for it.
+    public static let poolTimeout = Self(
+        "poolTimeout",
+        isTransient: true,
+        phase: .pool,
+        "No connection became free in time.",
+        advice: "Send fewer requests at once, or allow the transport more connections."
+    )
+
+    /// The secure channel could not be negotiated.
+    public static let tlsHandshakeFailed = Self(
+        "tlsHandshakeFailed",
+        isTransient: false,
+        phase: .tls,
+        "The secure connection could not be negotiated.",
+        advice: "Check that the server speaks TLS on this port, in a version that is allowed."
+    )
+
+    /// The server's certificate is expired or not signed by anyone who is trusted.
+    public static let tlsUntrusted = Self(
+        "tlsUntrusted",
+        isTransient: false,
+        phase: .tls,
+        "The server's certificate is not trusted.",
+        advice: "Check the certificate's dates and issuer, and the clock of this device."
+    )
+
+    /// The server's certificate belongs to another host.
+    public static let tlsHostnameMismatch = Self(
+        "tlsHostnameMismatch",
+        isTransient: false,
+        phase: .tls,
+        "The server's certificate belongs to another host.",
+        advice: "Check the host in the base URL; someone may be answering in its place."
+    )
+
+    /// The server asked for a client certificate and did not accept what it got.
+    public static let tlsClientCertificate = Self(
+        "tlsClientCertificate",
+        isTransient: false,
+        phase: .tls,
+        "The server did not accept the client certificate.",
+        advice: "Give the transport a certificate that the server knows."
+    )
+
+    /// A proxy refused the connection or spoke nonsense.
+    public static let proxyFailed = Self(
+        "proxyFailed",
+        isTransient: false,
+        phase: .connect,
+        "The proxy did not open a way to the server.",
+        advice: "Check the address and the credentials of the proxy."
+    )
+
+    /// The transport was shut down.
+    public static let clientShutdown = Self(
+        "clientShutdown",
+        isTransient: false,
+        "The transport was shut down.",
+        advice: "Shut the transport down only after its last call."
+    )
+}
+
+// MARK: - While the exchange was under way
+
+extension TransportError.Code {
+    /// The server kept silent for too long, before the head or between two pieces of the body.
+    public static let responseTimeout = Self(
+        "responseTimeout",
+        isTransient: true,
+        phase: .awaitHead,
+        "The server did not answer in time.",
+        advice: "Try again; for slow operations allow more time."
+    )
+
+    /// The request could not be written for too long.
+    public static let writeTimeout = Self(
+        "writeTimeout",
+        isTransient: true,
+        phase: .send,
+        "The server did not take the request in time.",
+        advice: "Try again; for large uploads on slow networks allow more time."
+    )
+
+    /// The total time for the call ran out.
+    public static let deadlineExceeded = Self(
+        "deadlineExceeded",
+        isTransient: true,
+        "The call was not done in the time it was given.",
+        advice: "Try again; for large responses and slow operations give the call more time."
+    )
+
+    /// The connection broke before the response was complete.
+    public static let connectionLost = Self(
+        "connectionLost",
+        isTransient: true,
+        phase: .awaitHead,
+        "The connection was lost.",
+        advice: "Try again if repeating the request does no harm."
+    )
+
+    /// The response body ended before its announced length.
+    public static let truncatedBody = Self(
+        "truncatedBody",
+        isTransient: true,
+        phase: .readBody,
+        "The response body ended early.",
+        advice: "Try again; if it goes on, the server or something between breaks responses."
+    )
+
+    /// The peer does not speak HTTP, or breaks its rules.
+    public static let protocolViolation = Self(
+        "protocolViolation",
+        isTransient: false,
+        phase: .awaitHead,
+        "The answer is not valid HTTP.",
+        advice: "Check that the URL's port belongs to an HTTP server."
+    )
+
+    /// The response is larger than the limit.
+    public static let responseTooLarge = Self(
+        "responseTooLarge",
+        isTransient: false,
+        phase: .readBody,
+        "The response is larger than the limit.",
+        advice: "Read it as a stream, or raise the client's limit."
+    )
+
+    /// A line of a streamed response is longer than the limit.
+    public static let lineTooLong = Self(
+        "lineTooLong",
+        isTransient: false,
+        phase: .readBody,
+        "A line of the response is longer than the limit.",
+        advice: "Check that the response is made of lines, or raise the limit of the reader."
+    )
+
+    /// Two tasks read the same body at once.
+    public static let concurrentRead = Self(
+        "concurrentRead",
+        isTransient: false,
+        phase: .readBody,
+        "Two tasks read the same response body at once.",
+        advice: "Read each body from one task at a time."
+    )
+
+    /// The request body failed while it was produced.
+    public static let bodyProducerFailed = Self(
+        "bodyProducerFailed",
+        isTransient: false,
+        phase: .send,
+        "The request body could not be produced.",
+        advice: "See the cause: it is the error of the body's own source."
+    )
+
+    /// The call was cancelled by its caller.
+    public static let cancelled = Self(
+        "cancelled",
+        isTransient: false,
+        "The call was cancelled.",
+        advice: "Nothing to do: the caller no longer wants the result."
+    )
+
+    /// A failure that none of the other codes describes.
+    public static let unknown = Self(
+        "unknown",
+        isTransient: false,
+        "The exchange failed for a reason that is not known.",
+        advice: "See the cause; if it occurs often, it deserves a code of its own: report it."
+    )
+}
+
+// MARK: - Redirects
+
+extension TransportError.Code {
+    /// The server sent the call to a place where it had been already.
+    public static let redirectLoop = Self(
+        "redirectLoop",
+        isTransient: false,
+        phase: .redirect,
+        "The server redirects in a circle.",
+        advice: "The server's configuration is wrong, or it expects a cookie or a credential."
+    )
+
+    /// The server redirected more often than allowed.
+    public static let redirectLimit = Self(
+        "redirectLimit",
+        isTransient: false,
+        phase: .redirect,
+        "The server redirects too often.",
+        advice: "Ask for the final address, or raise the limit of the redirect policy."
+    )
+
+    /// The server redirected from a secure to an insecure address.
+    public static let redirectDowngrade = Self(
+        "redirectDowngrade",
+        isTransient: false,
+        phase: .redirect,
+        "The server redirects from https to http.",
+        advice: "Ask for the final address over https; an insecure one is never followed."
+    )
+
+    /// The server redirected to an address that is missing or cannot be read.
+    public static let redirectInvalid = Self(
+        "redirectInvalid",
+        isTransient: false,
+        phase: .redirect,
+        "The server redirects to an address that cannot be used.",
+        advice: "The server's Location field is missing, broken, or not an http address."
+    )
+}
+
+extension TransportError.Code {
+    public static let known: [Self] = [
+        .invalidRequest, .offline, .hostNotFound, .nameLookupFailed, .connectionRefused,
+        .connectTimeout, .poolTimeout, .tlsHandshakeFailed, .tlsUntrusted, .tlsHostnameMismatch,
+        .tlsClientCertificate, .proxyFailed, .clientShutdown, .responseTimeout, .writeTimeout,
+        .deadlineExceeded, .connectionLost, .truncatedBody, .protocolViolation,
+        .responseTooLarge, .lineTooLong, .concurrentRead, .bodyProducerFailed, .cancelled,
+        .unknown, .redirectLoop, .redirectLimit, .redirectDowngrade, .redirectInvalid,
+    ]
+}

@@ -1,0 +1,116 @@
+public import KeelCore
+
+/// Why an HTTP exchange did not take place, or did not reach its end.
+///
+/// It says nothing about statuses: a response with status 500 is a successful exchange. Neither
+/// the message nor the description holds a query string, a header field or a byte of a body.
+public struct TransportError: KeelError {
+    /// How far an exchange had come.
+    public struct Phase: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        /// The request was being put together; nothing was sent.
+        public static let build = Phase(description: "build")
+        /// A free connection was being waited for.
+        public static let pool = Phase(description: "pool")
+        /// The host name was being looked up.
+        public static let resolve = Phase(description: "resolve")
+        /// The connection was being opened.
+        public static let connect = Phase(description: "connect")
+        /// The secure channel was being negotiated.
+        public static let tls = Phase(description: "tls")
+        /// The request was being sent.
+        public static let send = Phase(description: "send")
+        /// The response head was being waited for.
+        public static let awaitHead = Phase(description: "awaitHead")
+        /// The response body was being read.
+        public static let readBody = Phase(description: "readBody")
+        /// A redirect was being followed.
+        public static let redirect = Phase(description: "redirect")
+    }
+
+    /// Whether the server may have acted on the request.
+    public enum Processed: String, Sendable, Hashable {
+        /// It cannot have: repeating the request is safe whatever its method.
+        case no
+        /// It may have: repeating is safe only for idempotent requests.
+        case maybe
+        /// It has: a response had begun.
+        case yes
+    }
+
+    public let code: Code
+    public let message: String
+    public let cause: (any Error)?
+
+    /// How far the exchange had come, where that is known.
+    public let phase: Phase?
+
+    /// Whether the server may have acted on the request.
+    public let processed: Processed
+
+    /// The target without user information, query and fragment.
+    public private(set) var url: String?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: What kind of failure it is.
+    ///   - message: What happened; nil uses the code's own sentence. No query, field or body.
+    ///   - phase: How far the exchange had come; nil uses the usual phase of the code.
+    ///   - processed: Whether the server may have acted; nil derives it from the phase.
+    ///   - url: The target, already redacted.
+    ///   - cause: The error underneath. Its description ends up in logs: leave it out where it
+    ///     may quote header fields or contents.
+    public init(
+        _ code: Code,
+        _ message: String? = nil,
+        phase: Phase? = nil,
+        processed: Processed? = nil,
+        url: String? = nil,
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message ?? code.summary
+        self.phase = phase ?? code.usualPhase
+        self.processed = processed ?? Self.processed(in: self.phase)
+        self.url = url
+        self.cause = cause
+    }
+
+    /// The code, the message, the target and the phase on one line, fit for a log.
+    public var description: String {
+        var text = "\(code.name): \(message)"
+        if let url { text += " [\(url)]" }
+        if let phase { text += " (phase: \(phase), processed: \(processed.rawValue))" }
+        if let cause { text += " (cause: \(cause))" }
+        return text
+    }
+
+    /// Returns this error with the target named, unless one is named already.
+    package func located(at url: String) -> TransportError {
+        guard self.url == nil else { return self }
+        var located = self
+        located.url = url
+        return located
+    }
+
+    private static func processed(in phase: Phase?) -> Processed {
+        switch phase {
+        case .build, .pool, .resolve, .connect, .tls: .no
+        case .readBody, .redirect: .yes
+        default: .maybe
+        }
+    }
+}
+
+extension TransportError {
+    /// An error that says how large a response may be.
+    package static func responseTooLarge(limit: Int) -> TransportError {
+        TransportError(
+            .responseTooLarge,
+            "The response body is larger than the limit of \(limit) bytes.",
+            phase: .readBody
+        )
+    }
+}

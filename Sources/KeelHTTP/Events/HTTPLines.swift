@@ -1,0 +1,56 @@
+/// The lines of a response body, as they arrive.
+///
+/// Lines end with CR, LF or CRLF; what follows the last line end is a line too, unless it is empty.
+/// Bytes that are not UTF-8 become U+FFFD. Dropping the sequence cancels the exchange.
+public struct HTTPLines: AsyncSequence, Sendable {
+    public typealias Element = String
+    public typealias Failure = TransportError
+
+    private let stream: HTTPByteStream
+    private let limit: Int
+
+    init(_ stream: HTTPByteStream, limit: Int) {
+        self.stream = stream
+        self.limit = limit
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(chunks: stream.makeAsyncIterator(), splitter: LineSplitter(limit: limit))
+    }
+
+    /// Reads the body line by line.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
+        fileprivate var chunks: HTTPByteStream.Iterator
+        fileprivate var splitter: LineSplitter
+        private var isDone = false
+
+        fileprivate init(chunks: HTTPByteStream.Iterator, splitter: LineSplitter) {
+            self.chunks = chunks
+            self.splitter = splitter
+        }
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(TransportError) -> String? {
+            while !isDone {
+                if let line = try splitter.next() { return String(decoding: line, as: UTF8.self) }
+                guard let chunk = try await chunks.next(isolation: actor) else {
+                    isDone = true
+                    return splitter.finish().map { String(decoding: $0, as: UTF8.self) }
+                }
+                splitter.append(chunk)
+            }
+            return nil
+        }
+    }
+}
+
+extension HTTPByteStream {
+    /// Reads this body as lines, for example one JSON text on each.
+    ///
+    /// A line of more than `limit` bytes ends the sequence with
+    /// ``TransportError/Code/lineTooLong``.
+    public func lines(upTo limit: Int = 1 << 20) -> HTTPLines {
+        HTTPLines(self, limit: limit)
+    }
+}

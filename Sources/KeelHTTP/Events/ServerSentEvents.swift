@@ -1,0 +1,56 @@
+/// The server-sent events of one response, as they arrive.
+///
+/// The sequence ends when the server closes the stream; an event that was not complete then is
+/// dropped. Dropping the sequence cancels the exchange.
+public struct ServerSentEvents: AsyncSequence, Sendable {
+    public typealias Element = ServerSentEvent
+    public typealias Failure = TransportError
+
+    private let stream: HTTPByteStream
+    private let limits: ServerSentEventLimits
+
+    init(_ stream: HTTPByteStream, limits: ServerSentEventLimits) {
+        self.stream = stream
+        self.limits = limits
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(
+            chunks: stream.makeAsyncIterator(),
+            parser: ServerSentEventParser(limits: limits)
+        )
+    }
+
+    /// Reads the stream event by event.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
+        private var chunks: HTTPByteStream.Iterator
+        private var parser: ServerSentEventParser
+
+        fileprivate init(chunks: HTTPByteStream.Iterator, parser: ServerSentEventParser) {
+            self.chunks = chunks
+            self.parser = parser
+        }
+
+        /// How long the server asks clients to wait before they connect again.
+        public var reconnectionDelay: Duration? { parser.reconnectionDelay }
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(TransportError) -> ServerSentEvent? {
+            while true {
+                if let event = try parser.next() { return event }
+                guard let chunk = try await chunks.next(isolation: actor) else { return nil }
+                parser.append(chunk)
+            }
+        }
+    }
+}
+
+extension HTTPByteStream {
+    /// Reads this body as server-sent events.
+    public func serverSentEvents(
+        limits: ServerSentEventLimits = ServerSentEventLimits()
+    ) -> ServerSentEvents {
+        ServerSentEvents(self, limits: limits)
+    }
+}

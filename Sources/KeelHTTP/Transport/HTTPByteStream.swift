@@ -1,0 +1,135 @@
+public import HTTPTypes
+import Synchronization
+
+/// The bytes of one body, in pieces, read once.
+///
+/// A stream has one reader at a time. Dropping it before its end cancels the exchange that feeds
+/// it: a transport ties the exchange to the lifetime of the stream's closure. After the last piece,
+/// and after an error, it gives nil.
+public struct HTTPByteStream: AsyncSequence, Sendable {
+    public typealias Element = ArraySlice<UInt8>
+    public typealias Failure = TransportError
+
+    /// A function that returns the next bytes, or nil at the end of the body.
+    public typealias Read = @Sendable () async throws(TransportError) -> ArraySlice<UInt8>?
+
+    private let read: Read
+    private let readTrailers: @Sendable () -> HTTPFields?
+
+    /// Creates a stream over a function that returns the next bytes.
+    ///
+    /// - Parameters:
+    ///   - trailers: Returns the trailer fields; asked once the stream has ended.
+    ///   - read: Returns the next bytes, or nil at the end of the body.
+    public init(
+        trailers: @escaping @Sendable () -> HTTPFields? = { nil },
+        read: @escaping Read
+    ) {
+        self.read = read
+        readTrailers = trailers
+    }
+
+    /// The trailer fields, known once the stream has ended; nil where there are none.
+    public var trailers: HTTPFields? { readTrailers() }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(read: read)
+    }
+
+    /// Reads the stream piece by piece.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
+        fileprivate let read: Read
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(TransportError) -> ArraySlice<UInt8>? {
+            try await read()
+        }
+
+        public mutating func next() async throws(TransportError) -> ArraySlice<UInt8>? {
+            try await read()
+        }
+    }
+
+    /// A stream without bytes.
+    public static let empty = HTTPByteStream { () async throws(TransportError) in nil }
+
+    /// A stream of these pieces, which then ends, or fails where an error is given.
+    public static func chunks(
+        _ chunks: [[UInt8]],
+        thenThrow error: TransportError? = nil
+    ) -> HTTPByteStream {
+        let queue = ChunkQueue(chunks, error: error)
+        return HTTPByteStream { () async throws(TransportError) in try queue.next() }
+    }
+
+    /// A stream that passes every read of this one through `transform`.
+    ///
+    /// For middleware that watches, limits or changes a body.
+    public func mapReads(
+        _ transform:
+            @escaping @Sendable (@escaping Read) async throws(TransportError) -> ArraySlice<UInt8>?
+    ) -> HTTPByteStream {
+        let read = read
+        return HTTPByteStream(trailers: readTrailers) { () async throws(TransportError) in
+            try await transform(read)
+        }
+    }
+}
+
+extension HTTPByteStream {
+    /// Reads the stream to its end and returns its bytes.
+    ///
+    /// - Throws: ``TransportError/Code/responseTooLarge`` as soon as more than `limit` bytes have
+    ///   arrived, or the error of the stream.
+    public func collect(upTo limit: Int) async throws(TransportError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let chunk = try await read() {
+            guard chunk.count <= limit - bytes.count else {
+                throw TransportError.responseTooLarge(limit: limit)
+            }
+            bytes.append(contentsOf: chunk)
+        }
+        return bytes
+    }
+
+    /// Reads the first bytes of the stream, at most `limit`, and drops the rest.
+    ///
+    /// Meant for the bodies of error responses: a failure after the first bytes ends the result
+    /// and is not reported, except a cancellation or a passed deadline, which concern the caller.
+    package func collectPrefix(_ limit: Int) async throws(TransportError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < limit {
+            do throws(TransportError) {
+                guard let chunk = try await read() else { break }
+                bytes.append(contentsOf: chunk.prefix(limit - bytes.count))
+            } catch {
+                guard error.code != .cancelled, error.code != .deadlineExceeded else { throw error }
+                break
+            }
+        }
+        return bytes
+    }
+}
+
+/// The pieces that a stream in memory still has to give.
+private final class ChunkQueue: Sendable {
+    private struct State {
+        var chunks: ArraySlice<[UInt8]>
+        var error: TransportError?
+    }
+
+    private let state: Mutex<State>
+
+    init(_ chunks: [[UInt8]], error: TransportError?) {
+        state = Mutex(State(chunks: chunks[...], error: error))
+    }
+
+    func next() throws(TransportError) -> ArraySlice<UInt8>? {
+        try state.withLock { state throws(TransportError) in
+            if let chunk = state.chunks.popFirst() { return chunk[...] }
+            guard let error = state.error.take() else { return nil }
+            throw error
+        }
+    }
+}

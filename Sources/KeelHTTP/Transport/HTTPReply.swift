@@ -1,0 +1,57 @@
+public import HTTPTypes
+
+/// A response whose head has arrived and whose body can be read.
+public struct HTTPReply: Sendable {
+    /// The status and the header fields, as the server sent them.
+    public var head: HTTPResponse
+
+    /// The body; dropping it unread cancels the exchange.
+    public var body: HTTPByteStream
+
+    /// The connection that the exchange uses, where the transport tells.
+    public var connection: ConnectionInfo?
+
+    /// Creates a reply.
+    public init(
+        head: HTTPResponse,
+        body: HTTPByteStream = .empty,
+        connection: ConnectionInfo? = nil
+    ) {
+        self.head = head
+        self.body = body
+        self.connection = connection
+    }
+
+    /// The length that the `Content-Length` field announces, if it is there and a number.
+    public var announcedLength: Int64? {
+        head.headerFields[.contentLength].flatMap { Int64($0) }
+    }
+}
+
+/// What a transport knows about the connection of an exchange; nil is "not known".
+public struct ConnectionInfo: Sendable, Hashable {
+    /// Tells one connection from another within a transport.
+    public var id: String?
+
+    /// Whether the connection had carried another exchange before.
+    public var isReused: Bool?
+
+    /// The protocol, such as `HTTP/1.1` or `HTTP/2`.
+    public var version: String?
+
+    /// The address of the peer.
+    public var remoteAddress: String?
+
+    /// Creates a description of a connection.
+    public init(
+        id: String? = nil,
+        isReused: Bool? = nil,
+        version: String? = nil,
+        remoteAddress: String? = nil
+    ) {
+        self.id = id
+        self.isReused = isReused
+        self.version = version
+        self.remoteAddress = remoteAddress
+    }
+}

@@ -1,0 +1,215 @@
+#if canImport(Darwin)
+import Foundation
+import HTTPTypes
+import Synchronization
+
+/// One task of a URLSession, as a response head that is awaited and a body that is pulled.
+final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
+    private typealias Reader = CheckedContinuation<
+        Result<ArraySlice<UInt8>?, TransportError>, Never
+    >
+
+    private typealias Chunk = Result<ArraySlice<UInt8>?, TransportError>
+
+    private struct State {
+        var head: Result<HTTPResponse, TransportError>?
+        var headWaiter: CheckedContinuation<Result<HTTPResponse, TransportError>, Never>?
+        var chunks: [Data] = []
+        var bufferedBytes = 0
+        var end: Result<Void, TransportError>?
+        var reader: Reader?
+        var isSuspended = false
+    }
+
+    private let task: URLSessionTask
+    private let state = Mutex(State())
+
+    /// From how many unread bytes on the task is held back.
+    private static let highWaterMark = 1 << 20
+
+    init(_ task: URLSessionTask) {
+        self.task = task
+    }
+
+    func cancel() {
+        task.cancel()
+    }
+
+    /// Starts the task and returns the head of its response.
+    func head() async throws(TransportError) -> HTTPResponse {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let known = state.withLock { state in
+                    if state.head == nil { state.headWaiter = waiter }
+                    return state.head
+                }
+                if let known { waiter.resume(returning: known) }
+                task.resume()
+            }
+        } onCancel: {
+            task.cancel()
+        }
+        return try result.get()
+    }
+
+    /// Returns the next bytes of the body, or nil at its end.
+    func nextChunk() async throws(TransportError) -> ArraySlice<UInt8>? {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (reader: Reader) in
+                let known = state.withLock { state -> Chunk? in
+                    guard state.reader == nil else {
+                        return .failure(TransportError(.concurrentRead))
+                    }
+                    let known = Self.take(&state, task)
+                    if known == nil { state.reader = reader }
+                    return known
+                }
+                if let known { reader.resume(returning: known) }
+            }
+        } onCancel: {
+            task.cancel()
+        }
+        return try result.get()
+    }
+
+    private static func take(
+        _ state: inout State,
+        _ task: URLSessionTask
+    ) -> Result<ArraySlice<UInt8>?, TransportError>? {
+        if !state.chunks.isEmpty {
+            let chunk = state.chunks.removeFirst()
+            state.bufferedBytes -= chunk.count
+            if state.isSuspended, state.bufferedBytes < highWaterMark {
+                state.isSuspended = false
+                task.resume()
+            }
+            return .success(Array(chunk)[...])
+        }
+        return state.end.map { end in end.map { nil } }
+    }
+
+    // MARK: - Called by the session
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        let head: Result<HTTPResponse, TransportError>
+        if let response = response as? HTTPURLResponse {
+            head = .success(HTTPResponse(response))
+        } else {
+            head = .failure(TransportError(.protocolViolation))
+        }
+        deliver(head)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        state.withLock { state in
+            state.chunks.append(data)
+            state.bufferedBytes += data.count
+            if !state.isSuspended, state.bufferedBytes >= Self.highWaterMark {
+                state.isSuspended = true
+                dataTask.suspend()
+            }
+        }
+        wakeReader()
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didCompleteWithError error: (any Error)?
+    ) {
+        let hasHead = state.withLock { $0.head != nil }
+        let failure = error.map {
+            TransportError(fromURLSession: $0, during: hasHead ? .readBody : .awaitHead)
+        }
+        deliver(.failure(failure ?? TransportError(.protocolViolation)))
+        state.withLock { $0.end = failure.map { .failure($0) } ?? .success(()) }
+        wakeReader()
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        // Without a request to go on with, the redirect becomes the response.
+        completionHandler(nil)
+    }
+
+    private func deliver(_ head: Result<HTTPResponse, TransportError>) {
+        let waiter = state.withLock { state in
+            guard state.head == nil else {
+                return CheckedContinuation<Result<HTTPResponse, TransportError>, Never>?.none
+            }
+            state.head = head
+            return state.headWaiter.take()
+        }
+        waiter?.resume(returning: head)
+    }
+
+    private func wakeReader() {
+        let (reader, result) = state.withLock { state in
+            guard state.reader != nil, let result = Self.take(&state, task) else {
+                return (Reader?.none, Result<ArraySlice<UInt8>?, TransportError>?.none)
+            }
+            return (state.reader.take(), result)
+        }
+        if let reader, let result { reader.resume(returning: result) }
+    }
+}
+
+extension HTTPResponse {
+    fileprivate init(_ response: HTTPURLResponse) {
+        self.init(status: Status(code: response.statusCode))
+        for (name, value) in response.allHeaderFields {
+            guard let name = (name as? String).flatMap({ HTTPField.Name($0) }),
+                let value = value as? String
+            else { continue }
+            headerFields.append(HTTPField(name: name, value: value))
+        }
+    }
+}
+
+extension TransportError {
+    /// Creates the error that a failure of URLSession means.
+    fileprivate init(fromURLSession error: any Error, during phase: Phase) {
+        // The error's user information holds the whole URL with its query: it is not kept.
+        guard let code = (error as? URLError)?.code else {
+            self.init(.unknown, phase: phase)
+            return
+        }
+        switch code {
+        case .cancelled: self.init(.cancelled, phase: phase)
+        case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
+            self.init(.offline)
+        case .cannotFindHost: self.init(.hostNotFound)
+        case .dnsLookupFailed: self.init(.nameLookupFailed)
+        case .cannotConnectToHost: self.init(.connectionRefused)
+        case .timedOut: self.init(.responseTimeout, phase: phase)
+        case .networkConnectionLost: self.init(.connectionLost, phase: phase)
+        case .secureConnectionFailed: self.init(.tlsHandshakeFailed)
+        case .serverCertificateHasBadDate, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid:
+            self.init(.tlsUntrusted)
+        case .clientCertificateRejected, .clientCertificateRequired:
+            self.init(.tlsClientCertificate)
+        case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData,
+            .cannotDecodeContentData:
+            self.init(.protocolViolation, phase: phase)
+        case .dataLengthExceedsMaximum: self.init(.responseTooLarge)
+        case .httpTooManyRedirects: self.init(.redirectLimit)
+        case .badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection:
+            self.init(.invalidRequest)
+        case .requestBodyStreamExhausted: self.init(.bodyProducerFailed)
+        default: self.init(.unknown, "URLSession failed with code \(code.rawValue).", phase: phase)
+        }
+    }
+}
+#endif

@@ -1,0 +1,124 @@
+public import KeelCore
+
+/// An adapter that repeats calls which failed for a passing reason.
+///
+/// Reads, preparations and requests for changes are repeated whenever their error is transient. A
+/// commit is repeated only when its error says that nothing happened, or when the adapter below
+/// keeps idempotency ids: a lost reply never applies a write twice. In that case each batch without
+/// an id gets one before the first attempt, which costs the store one more record a batch.
+///
+/// Of a commit of several batches, only those are repeated that failed for a passing reason, and
+/// each result stays in the place of its batch. A batch is not repeated once a later one of the
+/// call has taken effect on the same document: the older write would come out on top.
+///
+/// Place it outside a timeout, so that each attempt gets its own, and inside
+/// observation, so that only the outcome is logged. Conflicts are not repeated: they need a new
+/// read, as `StorageClient.transaction(_:)` does.
+public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
+    private let upstream: Upstream
+    private let policy: RetryPolicy
+    private let clock: any Clock<Duration>
+    private let makeID: @Sendable () -> String
+
+    /// Creates the decorator; `adapter.retrying(_:)` is the usual way.
+    ///
+    /// - Parameters:
+    ///   - upstream: The adapter whose calls are repeated.
+    ///   - policy: How often and how patiently to try.
+    ///   - clock: The clock that pauses are measured on.
+    ///   - makeID: Makes the id of a batch that has none; no two may be equal.
+    public init(
+        _ upstream: Upstream,
+        policy: RetryPolicy,
+        clock: any Clock<Duration> = ContinuousClock(),
+        makeID: @escaping @Sendable () -> String = { WriteBatch.randomID() }
+    ) {
+        self.upstream = upstream
+        self.policy = policy
+        self.clock = clock
+        self.makeID = makeID
+    }
+
+    public var capabilities: StorageCapabilities { upstream.capabilities }
+
+    public func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await withRetry(policy, clock: clock, shouldRetry: \.isTransient) {
+            (_: Int) async throws(StorageError) in
+            try await upstream.prepare(schema)
+        }
+    }
+
+    public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try await withRetry(policy, clock: clock, shouldRetry: \.isTransient) {
+            (_: Int) async throws(StorageError) in
+            try await upstream.read(request)
+        }
+    }
+
+    public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try await withRetry(policy, clock: clock, shouldRetry: \.isTransient) {
+            (_: Int) async throws(StorageError) in
+            try await upstream.changes(request)
+        }
+    }
+
+    public func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        let isIdempotent = capabilities.contains(.idempotentCommits)
+        var attempts = CommitAttempts(
+            isIdempotent && policy.attempts > 1 ? batches.map(identified) : batches,
+            isIdempotent: isIdempotent
+        )
+        do throws(StorageError) {
+            try await withRetry(policy, clock: clock, shouldRetry: attempts.mayRepeat) {
+                (_: Int) async throws(StorageError) in
+                let results: [Result<CommitReceipt, StorageError>]
+                do throws(StorageError) {
+                    results = try await upstream.commit(attempts.openBatches)
+                } catch {
+                    throw attempts.fail(with: error)
+                }
+                if let error = try attempts.take(results) { throw error }
+            }
+        } catch {
+            // Thrown, it would say of batches that have succeeded that they failed.
+            guard attempts.hasAnswers else { throw error }
+        }
+        return attempts.results
+    }
+
+    private func identified(_ batch: WriteBatch) -> WriteBatch {
+        guard batch.id == nil else { return batch }
+        var batch = batch
+        batch.id = makeID()
+        return batch
+    }
+}
+
+extension StorageAdapter {
+    /// Repeats calls which failed for a passing reason; see ``RetryingStorageAdapter``.
+    ///
+    /// - Parameters:
+    ///   - policy: How often and how patiently to try.
+    ///   - clock: The clock that pauses are measured on.
+    /// - Returns: The decorated adapter.
+    public func retrying(
+        _ policy: RetryPolicy,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> RetryingStorageAdapter<Self> {
+        RetryingStorageAdapter(self, policy: policy, clock: clock)
+    }
+}
+
+extension WriteBatch {
+    /// A new id: 128 random bits as 32 hexadecimal digits.
+    public static func randomID() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let halves: [UInt64] = [generator.next(), generator.next()]
+        return halves.map { half in
+            let digits = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}

@@ -1,0 +1,92 @@
+/// What an adapter over a backend that knows nothing of Keel needs to write.
+extension StorageEvaluator {
+    /// What a batch does to the store, worked out and not yet done.
+    public struct BatchOutcome: Sendable {
+        /// The documents to store, each once and in its last state, in the order of their paths.
+        public var stored: [Document]
+        /// The documents to remove; some may not be there.
+        public var removed: [DocumentPath]
+        /// The receipt for the batch, still without a position.
+        public var receipt: CommitReceipt
+    }
+
+    /// Works out what a batch does, whole or not at all.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch, whose transaction reads are not looked at: see
+    ///     ``check(_:current:found:)``.
+    ///   - documents: What is there now of the documents that the batch writes to.
+    ///   - commit: The time, and the revision that the first write gets; the next ones get those
+    ///     that follow.
+    /// - Returns: What is to be done in one step, and the receipt for it.
+    /// - Throws: The code that a write's condition names, or ``StorageError/Code/tooLarge``; the
+    ///   batch has then no effect at all.
+    public static func apply(
+        _ batch: WriteBatch,
+        to documents: some Sequence<Document>,
+        at commit: Commit
+    ) throws(StorageError) -> BatchOutcome {
+        var current: [DocumentPath: Document] = [:]
+        for document in documents { current[document.path] = document }
+        var changed: Set<DocumentPath> = []
+        var outcomes: [CommitReceipt.WriteOutcome] = []
+        for (position, write) in batch.writes.enumerated() {
+            let turn = Commit(time: commit.time, revision: commit.revision + Int64(position))
+            let (effect, outcome) = try apply(write, to: current[write.path], at: turn)
+            outcomes.append(outcome)
+            switch effect {
+            case .none: continue
+            case .store(let document): current[write.path] = document
+            case .remove: current[write.path] = nil
+            }
+            changed.insert(write.path)
+        }
+        // A document written twice in one batch ends at the revision of the last write.
+        for (position, write) in batch.writes.enumerated() {
+            outcomes[position].revision = current[write.path]?.revision
+        }
+        let paths = changed.sorted()
+        return BatchOutcome(
+            stored: paths.compactMap { current[$0] },
+            removed: paths.filter { current[$0] == nil },
+            receipt: CommitReceipt(
+                batchID: batch.id,
+                stage: .accepted,
+                commitTime: commit.time,
+                outcomes: outcomes
+            )
+        )
+    }
+
+    /// Returns a query's result among documents, in its order.
+    ///
+    /// Filter, order, cursors, offset, limit and projection all count; a text search does not, and
+    /// needs ``StorageCapabilities/textSearch``. Documents of other collections are left out, so
+    /// that everything a backend finds by prefix can be handed over.
+    ///
+    /// - Parameters:
+    ///   - query: The query, as the adapter got it.
+    ///   - documents: All documents of the collections that the query looks into.
+    /// - Returns: The documents that the query finds.
+    public static func result(
+        of query: DocumentQuery,
+        among documents: some Sequence<Document>
+    ) -> [Document] {
+        let prepared = PreparedQuery(query)
+        let places = documents.compactMap { document -> (key: [UInt8], document: Document)? in
+            guard prepared.covers(document.path.collection) else { return nil }
+            return prepared.place(of: document).map { ($0, document) }
+        }
+        return prepared.result(of: places)
+    }
+
+    /// Returns values computed over documents, one an aggregation.
+    public static func values(
+        of aggregations: [Aggregation],
+        over documents: some Sequence<Document>
+    ) -> [DocumentValue] {
+        var aggregator = Aggregator(aggregations)
+        for document in documents { aggregator.add(document) }
+        return aggregator.values
+    }
+}

@@ -1,0 +1,20 @@
+/// A type that says in which fields its properties are stored, for predicates.
+///
+/// A predicate knows properties by key path. Where a field has the name of its property, nothing is
+/// needed; where `CodingKeys` rename it, where the property has a wrapper and where it is the
+/// document's id, the type says so:
+///
+/// ```swift
+/// extension Restaurant: PredicateFieldNaming {
+///     static var fieldNames: [PartialKeyPath<Restaurant>: FieldPath] {
+///         [\.id: .documentID, \.name: "title"]
+///     }
+/// }
+/// ```
+///
+/// Foundation's `PredicateCodableKeyPathProviding` has the same purpose and exists on Apple's
+/// platforms only.
+public protocol PredicateFieldNaming {
+    /// The fields of those properties whose name does not tell them.
+    static var fieldNames: [PartialKeyPath<Self>: FieldPath] { get }
+}

@@ -1,0 +1,105 @@
+#if Observability
+
+internal import KeelCore
+internal import KeelStorage
+
+/// What logs, metrics and traces may say about a call before it is made.
+struct ObservedCall: Sendable {
+    /// The operation's name.
+    let operation: String
+    /// The collection, without ids; nil if there is none, or several.
+    let collection: String?
+    /// How many documents the call asks for or writes to, where that is known before.
+    let size: Int?
+
+    init(_ operation: String, collection: String? = nil, size: Int? = nil) {
+        self.operation = operation
+        self.collection = collection
+        self.size = size
+    }
+
+    init(_ request: ReadRequest) {
+        switch request.operation {
+        case .documents(let paths):
+            let collection = Self.common(paths.map(\.collection))
+            self.init("get", collection: collection, size: paths.count)
+        case .query(let query):
+            self.init("query", collection: query.scope.anonymousName)
+        case .aggregate(let query, _):
+            self.init("aggregate", collection: query.scope.anonymousName)
+        case .collections(let parent):
+            self.init("collections", collection: parent?.collection.anonymousName)
+        }
+    }
+
+    init(_ batches: [WriteBatch]) {
+        let writes = batches.flatMap(\.writes)
+        let collection = Self.common(writes.map(\.path.collection))
+        self.init("commit", collection: collection, size: writes.count)
+    }
+
+    init(_ request: ChangeRequest) {
+        guard case .collections(let collections) = request.scope else {
+            self.init("changes")
+            return
+        }
+        self.init("changes", collection: Self.common(collections))
+    }
+
+    private static func common(_ collections: some Sequence<CollectionPath>) -> String? {
+        let names = Set(collections.map(\.anonymousName))
+        return names.count == 1 ? names.first : nil
+    }
+}
+
+/// What is said about a call that has returned.
+struct CallOutcome: Sendable {
+    var read = 0
+    var written = 0
+    /// Whether there is nothing to report: a wait that ended without a change.
+    var isEmptyPage = false
+    /// The failures inside a call that succeeded as a whole: of single batches.
+    var failures: [StorageError] = []
+}
+
+extension CallOutcome {
+    init(_ results: [Result<CommitReceipt, StorageError>], of batches: [WriteBatch]) {
+        for (result, batch) in zip(results, batches) {
+            switch result {
+            case .success: written += batch.writes.count
+            case .failure(let error): failures.append(error)
+            }
+        }
+    }
+}
+
+extension ReadResult.Payload {
+    var documentCount: Int {
+        switch self {
+        case .documents(let documents): documents.count { $0 != nil }
+        case .found(let documents): documents.count
+        case .values, .names: 0
+        }
+    }
+}
+
+extension CollectionPath {
+    /// The path with `*` in place of the ids on it.
+    var anonymousName: String {
+        string.split(separator: "/", omittingEmptySubsequences: false).enumerated()
+            .map { $0.offset % 2 == 0 ? String($0.element) : "*" }
+            .joined(separator: "/")
+    }
+}
+
+extension DocumentQuery.Scope {
+    /// The collection's path without ids; of a group, its name below `**`.
+    var anonymousName: String {
+        switch self {
+        case .collection(let path): path.anonymousName
+        case .group(let name, _): "**/\(name)"
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,50 @@
+#if SQLite
+internal import GRDB
+
+/// The statements of one write transaction that run for every document.
+///
+/// GRDB's own cache looks a statement up by its text; in a bulk load that look-up costs as much as
+/// some of the statements.
+final class WriteStatements {
+    enum Kind: Int, CaseIterable {
+        case insertDocument, updateDocument, deleteDocument, insertChange, insertEntry, deleteEntry
+
+        var sql: String {
+            switch self {
+            case .insertDocument:
+                """
+                INSERT INTO documents(rev, created, updated, pending, body, cid, id)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                """
+            case .updateDocument:
+                """
+                UPDATE documents SET rev = ?1, created = ?2, updated = ?3, pending = ?4, body = ?5
+                WHERE rid = ?6
+                """
+            case .deleteDocument: "DELETE FROM documents WHERE rid = ?"
+            case .insertChange:
+                "INSERT INTO changes(seq, cid, id, rev, removed) VALUES (?, ?, ?, ?, ?)"
+            case .insertEntry:
+                // While an index is being built, its entries may be there already.
+                "INSERT OR IGNORE INTO entries(ix, cid, key, rid) VALUES (?, ?, ?, ?)"
+            case .deleteEntry:
+                "DELETE FROM entries WHERE ix = ? AND cid = ? AND key = ? AND rid = ?"
+            }
+        }
+    }
+
+    let database: Database
+    private var prepared: [RawStatement?] = Array(repeating: nil, count: Kind.allCases.count)
+
+    init(_ database: Database) { self.database = database }
+
+    subscript(kind: Kind) -> RawStatement {
+        get throws {
+            if let statement = prepared[kind.rawValue] { return statement }
+            let statement = try RawStatement(database, kind.sql)
+            prepared[kind.rawValue] = statement
+            return statement
+        }
+    }
+}
+#endif

@@ -1,0 +1,104 @@
+public import KeelStorage
+internal import Synchronization
+
+/// An adapter that gives the answers it was made with, whatever it is asked.
+///
+/// ```swift
+/// let storage = StorageClient(ScriptedStorageAdapter(reads: [
+///     .success(ReadResult(.documents([.stub("notes/1", ["text": "Hello"])]))),
+///     .failure(StorageError(.unavailable, "offline")),
+/// ]))
+/// ```
+///
+/// Each kind of call has its own list, and takes the next answer from it; a call beyond the list's
+/// end fails and says so. Preparing always succeeds. Use ``StorageAdapter/recorded()`` around it to
+/// see what was asked.
+public final class ScriptedStorageAdapter: StorageAdapter {
+    private struct Script {
+        var reads: ArraySlice<Result<ReadResult, StorageError>>
+        var commits: ArraySlice<Result<[Result<CommitReceipt, StorageError>], StorageError>>
+        var changes: ArraySlice<Result<ChangePage, StorageError>>
+    }
+
+    public let capabilities: StorageCapabilities
+    private let script: Mutex<Script>
+
+    /// Creates an adapter with its answers.
+    public init(
+        capabilities: StorageCapabilities = [],
+        reads: [Result<ReadResult, StorageError>] = [],
+        commits: [Result<[Result<CommitReceipt, StorageError>], StorageError>] = [],
+        changes: [Result<ChangePage, StorageError>] = []
+    ) {
+        self.capabilities = capabilities
+        script = Mutex(Script(reads: reads[...], commits: commits[...], changes: changes[...]))
+    }
+
+    /// How many answers nobody has asked for yet.
+    public var answersLeft: Int {
+        script.withLock { $0.reads.count + $0.commits.count + $0.changes.count }
+    }
+
+    public func prepare(_ schema: StorageSchema) async throws(StorageError) {}
+
+    public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try answer(script.withLock { $0.reads.popFirst() }, to: .read)
+    }
+
+    public func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try answer(script.withLock { $0.commits.popFirst() }, to: .commit)
+    }
+
+    public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try answer(script.withLock { $0.changes.popFirst() }, to: .changes)
+    }
+
+    private func answer<Value>(
+        _ answer: Result<Value, StorageError>?,
+        to kind: StorageCall.Kind
+    ) throws(StorageError) -> Value {
+        guard let answer else {
+            throw StorageError(
+                .unscripted,
+                "the script has no answer left for a call of \(kind.rawValue)",
+                operation: kind.rawValue
+            )
+        }
+        return try answer.get()
+    }
+}
+
+extension StorageError.Code {
+    /// A test double has no answer for a call.
+    public static let unscripted = Self(
+        name: "unscripted",
+        advice: "Give the test double an answer for each call that the test makes."
+    )
+}
+
+extension Document {
+    /// A document for a test, as a store would return it.
+    ///
+    /// - Parameters:
+    ///   - path: Where the document is.
+    ///   - fields: What it holds.
+    ///   - revision: The number of its revision.
+    ///   - time: When it was created and last changed.
+    /// - Returns: The document.
+    public static func stub(
+        _ path: DocumentPath,
+        _ fields: DocumentFields = [:],
+        revision: Int64 = 1,
+        at time: Timestamp = Timestamp(microseconds: 0)
+    ) -> Document {
+        Document(
+            path: path,
+            body: DocumentBody(fields),
+            revision: Revision(number: revision),
+            createTime: time,
+            updateTime: time
+        )
+    }
+}

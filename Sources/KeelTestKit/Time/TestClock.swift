@@ -1,0 +1,156 @@
+internal import Synchronization
+
+/// A clock that stands still until a test moves it.
+///
+/// Time passes only through ``advance(by:)`` and ``run()``, so that a test of an hour's pause takes
+/// no time and gives the same result on every machine:
+///
+/// ```swift
+/// let clock = TestClock()
+/// let storage = InMemoryStorageAdapter().retrying(.attempts(3), clock: clock)
+/// async let note = StorageClient(storage).getDocument("notes/1")
+/// await clock.waitForSleepers()
+/// await clock.advance(by: .seconds(1))
+/// ```
+///
+/// Sleepers wake in the order of their deadlines, and those of one deadline in the order in which
+/// they went to sleep. Cancelling a sleeping task wakes it at once, with a `CancellationError`.
+public final class TestClock: Clock, Sendable {
+    /// A point in time, counted from the clock's creation.
+    public struct Instant: InstantProtocol {
+        /// How long after the clock's creation this is.
+        public let offset: Duration
+
+        /// Creates a point in time.
+        public init(offset: Duration = .zero) { self.offset = offset }
+
+        public func advanced(by duration: Duration) -> Instant {
+            Instant(offset: offset + duration)
+        }
+
+        public func duration(to other: Instant) -> Duration { other.offset - offset }
+
+        public static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
+    }
+
+    private let state = Mutex(TestClockState())
+
+    /// Creates a clock at zero.
+    public init() {}
+
+    public var now: Instant { state.withLock { $0.now } }
+
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    /// How much time has passed since the clock was created.
+    public var elapsed: Duration { now.offset }
+
+    /// How many tasks sleep on this clock.
+    public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        let ticket = state.withLock { $0.makeTicket() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let turn = state.withLock { state -> TestClockState.Turn in
+                    if Task.isCancelled { return .cancelled }
+                    if deadline <= state.now { return .due }
+                    state.sleepers.append(.init(ticket, deadline, continuation))
+                    return .sleeps(state.takeSatisfiedWatchers())
+                }
+                switch turn {
+                case .cancelled: continuation.resume(throwing: CancellationError())
+                case .due: continuation.resume()
+                case .sleeps(let watchers): for watcher in watchers { watcher.resume() }
+                }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { $0.removeSleeper(ticket) }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    // MARK: Moving time
+
+    /// Moves the time on, waking those whose deadline it passes.
+    ///
+    /// Time stops at each deadline on the way and gives the tasks that wake a chance to sleep
+    /// again, so that a loop with a pause of one second runs three times in three seconds. A chance
+    /// is no certainty: a task that does more than a few steps in between may be late. Where that
+    /// matters, call ``waitForSleepers(_:)`` between smaller steps, or use ``run(_:)``.
+    public func advance(by duration: Duration) async {
+        let target = now.advanced(by: duration)
+        await giveWay()
+        while wakeNext(upTo: target) { await giveWay() }
+        state.withLock { $0.now = max($0.now, target) }
+        await giveWay()
+    }
+
+    /// Moves the time on until nobody sleeps.
+    ///
+    /// A task that sleeps again and again without end keeps this call from returning.
+    public func run() async {
+        await giveWay()
+        while !Task.isCancelled, wakeNext() { await giveWay() }
+    }
+
+    /// Runs an operation and moves the time on whenever it sleeps, until it returns.
+    ///
+    /// Unlike ``run()``, it depends on no chance: however long the operation takes between two
+    /// pauses, the clock waits for the next one.
+    ///
+    /// - Returns: What the operation returned.
+    /// - Throws: What the operation threw.
+    public func run<Value: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await operation() }
+            group.addTask {
+                while !Task.isCancelled {
+                    await self.waitForSleepers()
+                    await self.giveWay()
+                    // A cancelled wait returns too, and time must then stand still.
+                    if !Task.isCancelled { _ = self.wakeNext() }
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let value = try await group.next() {
+                if let value { return value }
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// Waits until at least this many tasks sleep on the clock, or the calling task is cancelled.
+    public func waitForSleepers(_ count: Int = 1) async {
+        let ticket = state.withLock { $0.makeTicket() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDue = state.withLock { state in
+                    if Task.isCancelled || state.sleepers.count >= count { return true }
+                    state.watchers[ticket] = (count, continuation)
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.watchers.removeValue(forKey: ticket) }?.continuation.resume()
+        }
+    }
+
+    /// Moves to the next deadline and wakes who waits for it.
+    ///
+    /// - Returns: Whether there was somebody to wake.
+    private func wakeNext(upTo limit: Instant? = nil) -> Bool {
+        guard let sleeper = state.withLock({ $0.takeNext(upTo: limit) }) else { return false }
+        sleeper.continuation.resume()
+        return true
+    }
+
+    /// Lets other tasks run up to where they wait.
+    private func giveWay() async {
+        for _ in 0..<20 { await Task.yield() }
+    }
+}

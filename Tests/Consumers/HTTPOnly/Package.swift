@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// An app that wants HTTP and nothing else: no database may come along.
+let package = Package(
+    name: "HTTPOnly",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "keel", path: "../../..", traits: ["AsyncHTTPClient"])],
+    targets: [
+        .testTarget(
+            name: "HTTPOnlyTests",
+            dependencies: [
+                .product(name: "KeelHTTP", package: "keel"),
+                .product(name: "KeelTestKit", package: "keel"),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v6)]
+        )
+    ]
+)

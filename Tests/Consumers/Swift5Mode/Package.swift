@@ -1,0 +1,20 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// An app that has not moved to Swift 6: Keel must not ask it to.
+let package = Package(
+    name: "Swift5Mode",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "keel", path: "../../..")],
+    targets: [
+        .testTarget(
+            name: "Swift5ModeTests",
+            dependencies: [
+                .product(name: "Keel", package: "keel"),
+                .product(name: "KeelDependencies", package: "keel"),
+                .product(name: "KeelDependenciesTesting", package: "keel"),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v5)]
+        )
+    ]
+)

@@ -1,0 +1,20 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// An app in the Swift 6 language mode, without any upcoming feature.
+let package = Package(
+    name: "Swift6Mode",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "keel", path: "../../..")],
+    targets: [
+        .testTarget(
+            name: "Swift6ModeTests",
+            dependencies: [
+                .product(name: "Keel", package: "keel"),
+                .product(name: "KeelDependencies", package: "keel"),
+                .product(name: "KeelDependenciesTesting", package: "keel"),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v6)]
+        )
+    ]
+)

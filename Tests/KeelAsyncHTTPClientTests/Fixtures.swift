@@ -1,0 +1,51 @@
+#if AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelHTTP
+import Testing
+
+struct Item: Codable, Sendable, Equatable {
+    var name: String
+}
+
+struct GetItem: Endpoint {
+    typealias Response = Item
+    var path: EndpointPath = "/item"
+    var method: HTTPRequest.Method = .get
+    var body: RequestBody?
+    var timeout: Duration?
+}
+
+/// A response head and body with the right length.
+func answer(
+    _ status: String = "200 OK",
+    fields: String = "",
+    body: String = #"{"name":"Ada"}"#
+) -> String {
+    "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
+}
+
+/// Runs `work` with a client over a transport of its own, and shuts that down.
+func withClient<Value: Sendable>(
+    _ address: String,
+    transport settings: AsyncHTTPClientTransport.Configuration = .init(),
+    _ change: (inout NetworkClient.Configuration) -> Void = { _ in },
+    _ work: @Sendable (NetworkClient) async throws -> Value
+) async throws -> Value {
+    let transport = AsyncHTTPClientTransport(settings)
+    var configuration = NetworkClient.Configuration(
+        baseURL: try #require(URL(string: address))
+    )
+    change(&configuration)
+    let client = NetworkClient(configuration, transport: transport)
+    do {
+        let value = try await work(client)
+        await transport.shutdown()
+        return value
+    } catch {
+        await transport.shutdown()
+        throw error
+    }
+}
+#endif

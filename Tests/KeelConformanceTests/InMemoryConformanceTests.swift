@@ -1,0 +1,27 @@
+import KeelConformance
+import KeelStorage
+import Testing
+
+@Suite("The memory adapter keeps the promises of storage adapters")
+struct InMemoryConformanceTests {
+    @Test(arguments: StorageAdapterCheck.applicable(to: InMemoryStorageAdapter().capabilities))
+    func keeps(_ check: StorageAdapterCheck) async throws {
+        try await check.run(on: InMemoryStorageAdapter())
+    }
+
+    @Test("All checks pass one after another on one shared store")
+    func sharesAStore() async throws {
+        let adapter = InMemoryStorageAdapter()
+        for check in StorageAdapterCheck.applicable(to: adapter.capabilities) {
+            try await check.run(on: adapter)
+        }
+    }
+
+    @Test("There are at least 250 checks, and no two make one promise")
+    func counts() {
+        let promises = (StorageAdapterCheck.all + StorageAdapterCheck.all(in: .refusals))
+            .map(\.testDescription)
+        #expect(promises.count >= 250)
+        #expect(Set(promises).count == promises.count)
+    }
+}

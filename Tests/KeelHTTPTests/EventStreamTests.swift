@@ -1,0 +1,99 @@
+import KeelHTTP
+import Testing
+
+@Suite("Lines and server-sent events")
+struct EventStreamTests {
+    @Test("Lines are the same wherever the bytes are cut")
+    func splitsLines() async throws {
+        let text = "one\ntwo\r\nthree\rfour\r\r\nfive\n\nsix\r\n\rÄ€"
+        let expected = ["one", "two", "three", "four", "", "five", "", "six", "", "Ä€"]
+        for chunks in cuts(of: text) {
+            var lines: [String] = []
+            for try await line in HTTPByteStream.chunks(chunks).lines() { lines.append(line) }
+            #expect(lines == expected)
+        }
+    }
+
+    @Test("A line beyond the limit is an error, complete or not")
+    func boundsLines() async throws {
+        for text in ["ab\nabcde\n", "ab\nabcdef"] {
+            for chunks in cuts(of: text) {
+                var lines = HTTPByteStream.chunks(chunks).lines(upTo: 4).makeAsyncIterator()
+                #expect(try await lines.next() == "ab")
+                let error = await #expect(throws: TransportError.self) {
+                    _ = try await lines.next()
+                }
+                #expect(error?.code == .lineTooLong)
+            }
+        }
+    }
+
+    @Test("A line that ends with CR is given before the next byte arrives")
+    func givesLinesAtOnce() async throws {
+        let stream = HTTPByteStream.chunks(
+            [Array("now\r".utf8)],
+            thenThrow: TransportError(.connectionLost)
+        )
+        var lines = stream.lines().makeAsyncIterator()
+        #expect(try await lines.next() == "now")
+    }
+
+    @Test("Events are the same wherever the bytes are cut")
+    func parsesAtEverySplit() throws {
+        let text =
+            "\u{FEFF}: a comment\r\nretry: 2500\r\nid: 1\r\nevent: add\r\ndata: 73\r\n"
+            + "data:  x\rdata\n\ndata:y\nid\n\n:\n\nevent: none\n\nid: 2\u{0}\n"
+            + "data: ünï\nunknown: z\nretry: 1x\n\ndata: cut off\n"
+        let expected = [
+            ServerSentEvent(type: "add", data: "73\n x\n", lastEventID: "1"),
+            ServerSentEvent(data: "y", lastEventID: ""),
+            ServerSentEvent(data: "ünï", lastEventID: ""),
+        ]
+        for chunks in cuts(of: text) {
+            var parser = ServerSentEventParser()
+            var events: [ServerSentEvent] = []
+            for chunk in chunks {
+                parser.append(chunk[...])
+                while let event = try parser.next() { events.append(event) }
+            }
+            #expect(events == expected)
+            #expect(parser.reconnectionDelay == .milliseconds(2500))
+        }
+    }
+
+    @Test("An identifier counts once its event is complete, even without data")
+    func remembersIdentifiers() throws {
+        var parser = ServerSentEventParser(lastEventID: "5")
+        parser.append(Array("id: 6\n".utf8)[...])
+        #expect(try parser.next() == nil)
+        #expect(parser.lastEventID == "5")
+        parser.append(Array("\ndata\n\n".utf8)[...])
+        #expect(try parser.next() == ServerSentEvent(data: "", lastEventID: "6"))
+        #expect(parser.lastEventID == "6")
+    }
+
+    @Test("A byte order mark counts only at the start")
+    func skipsOneMark() throws {
+        var parser = ServerSentEventParser()
+        parser.append(Array("\u{FEFF}data: a\n\n\u{FEFF}data: b\n\ndata: c\n\n".utf8)[...])
+        #expect(try parser.next()?.data == "a")
+        #expect(try parser.next()?.data == "c")
+    }
+
+    @Test("An event with more data than allowed is an error")
+    func boundsEvents() throws {
+        var parser = ServerSentEventParser(
+            limits: ServerSentEventLimits(lineBytes: 100, eventBytes: 10)
+        )
+        parser.append(Array("data: 12345\ndata: 67890\n".utf8)[...])
+        let error = #expect(throws: TransportError.self) { _ = try parser.next() }
+        #expect(error?.code == .responseTooLarge)
+    }
+
+    /// The text in one piece, in two pieces at every place, and byte by byte.
+    private func cuts(of text: String) -> [[[UInt8]]] {
+        let bytes = Array(text.utf8)
+        return [[bytes], bytes.map { [$0] }]
+            + bytes.indices.map { [Array(bytes[..<$0]), Array(bytes[$0...])] }
+    }
+}

@@ -1,0 +1,142 @@
+import HTTPTypes
+import KeelHTTP
+import KeelTestKit
+import Testing
+
+@Suite("Redirects")
+struct RedirectTests {
+    private let secret: HTTPFields = [
+        .authorization: "Bearer s3cret", .cookie: "s3cret", .userAgent: "Keel",
+    ]
+
+    @Test(
+        "A location is resolved against the address that gave it",
+        arguments: [
+            ("/new?a=b#top", "api.example.com", "/new?a=b"),
+            ("other", "api.example.com", "/v1/other"),
+            ("../up", "api.example.com", "/up"),
+            ("//cdn.example.com/x", "cdn.example.com", "/x"),
+            ("https://cdn.example.com:8443", "cdn.example.com:8443", "/"),
+        ]
+    )
+    func resolves(location: String, authority: String, path: String) async throws {
+        let transport = ScriptedHTTPTransport([.redirect(to: location), .status(.ok)])
+        try await follow(transport, .get)
+        #expect(transport.calls.last?.head.authority == authority)
+        #expect(transport.calls.last?.head.path == path)
+    }
+
+    @Test("Credentials stay within the origin; other fields go along")
+    func stripsCredentials() async throws {
+        let transport = ScriptedHTTPTransport([
+            .redirect(to: "https://API.example.com:443/same"),
+            .redirect(to: "https://evil.example/x"), .status(.ok),
+        ])
+        try await follow(transport, .get)
+        let fields = transport.calls.map(\.head.headerFields)
+        #expect(fields.map { $0[.authorization] } == ["Bearer s3cret", "Bearer s3cret", nil])
+        #expect(fields.map { $0[.cookie] } == ["s3cret", "s3cret", nil])
+        #expect(fields.allSatisfy { $0[.userAgent] == "Keel" })
+    }
+
+    @Test("Fields that the policy names as credentials stay within the origin too")
+    func stripsNamedFields() async throws {
+        let transport = ScriptedHTTPTransport([
+            .redirect(to: "https://evil.example/x"), .status(.ok),
+        ])
+        let policy = RedirectPolicy(methods: nil, credentialFields: [.userAgent])
+        try await follow(transport, .get, policy)
+        #expect(transport.calls.last?.head.headerFields[.userAgent] == nil)
+    }
+
+    @Test(
+        "The method is rewritten as RFC 9110 says",
+        arguments: [
+            (301, HTTPRequest.Method.post, HTTPRequest.Method.get), (302, .post, .get),
+            (303, .put, .get), (303, .head, .head), (307, .post, .post), (308, .put, .put),
+            (302, .put, .put), (301, .get, .get),
+        ]
+    )
+    func rewritesMethods(
+        status: Int,
+        before: HTTPRequest.Method,
+        after: HTTPRequest.Method
+    ) async throws {
+        let transport = ScriptedHTTPTransport([
+            .redirect(to: "/next", status: .init(code: status)), .status(.ok),
+        ])
+        try await follow(transport, before, .all, body: HTTPBody([1, 2]))
+        let last = try #require(transport.calls.last)
+        #expect(last.head.path == "/next")
+        #expect(last.head.method == after)
+        #expect(last.body == (before == after ? [1, 2] : []))
+        #expect((last.head.headerFields[.contentType] != nil) == (before == after))
+    }
+
+    @Test("A body that cannot be sent again is not: the redirect is the response")
+    func keepsOneShotBodies() async throws {
+        let transport = ScriptedHTTPTransport([
+            .redirect(to: "/next", status: .temporaryRedirect), .status(.ok),
+        ])
+        let body = HTTPBody(length: 1, isReplayable: false) { () async throws(TransportError) in
+            .chunks([[1]])
+        }
+        let reply = try await follow(transport, .post, .all, body: body)
+        #expect(reply.head.status == .temporaryRedirect)
+    }
+
+    @Test("By default only GET and HEAD follow")
+    func followsSafeMethods() async throws {
+        let transport = ScriptedHTTPTransport([.redirect(to: "/next"), .redirect(to: "/next")])
+        let client = try makeClient(transport)
+        #expect(try await client.response(to: AuthEndpoint.logout).get().status == .found)
+        #expect(transport.calls.count == 1)
+    }
+
+    @Test(
+        "What cannot be followed fails with its own code",
+        arguments: [
+            ("/v1/start", TransportError.Code.redirectLoop),
+            ("http://api.example.com/x", .redirectDowngrade), ("", .redirectInvalid),
+            ("mailto:a@b", .redirectInvalid), ("https://u:p@h/", .redirectInvalid),
+            ("https:///x", .redirectInvalid),
+        ]
+    )
+    func refuses(location: String, code: TransportError.Code) async throws {
+        let transport = ScriptedHTTPTransport([.redirect(to: location), .status(.ok)])
+        let error = await #expect(throws: TransportError.self) {
+            try await follow(transport, .get)
+        }
+        #expect(error?.code == code)
+        #expect(error?.processed == .yes)
+    }
+
+    @Test("A chain of redirects ends at the limit")
+    func limits() async throws {
+        let answers = (1...21).map { ScriptedHTTPTransport.Answer.redirect(to: "/\($0)") }
+        let transport = ScriptedHTTPTransport(answers)
+        let error = await #expect(throws: TransportError.self) {
+            try await follow(transport, .get)
+        }
+        #expect(error?.code == .redirectLimit)
+        #expect(transport.calls.count == 21)
+    }
+
+    @discardableResult
+    private func follow(
+        _ transport: ScriptedHTTPTransport,
+        _ method: HTTPRequest.Method,
+        _ policy: RedirectPolicy = .safeMethods,
+        body: HTTPBody? = nil
+    ) async throws(TransportError) -> HTTPReply {
+        var head = HTTPRequest(
+            method: method,
+            scheme: "https",
+            authority: "api.example.com",
+            path: "/v1/start",
+            headerFields: secret
+        )
+        if body != nil { head.headerFields[.contentType] = "text/plain" }
+        return try await transport.chain([RedirectMiddleware(policy)])(HTTPCall(head, body: body))
+    }
+}

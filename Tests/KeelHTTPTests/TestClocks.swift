@@ -1,0 +1,54 @@
+import Synchronization
+
+/// A point on the clocks of these tests.
+struct TestInstant: InstantProtocol {
+    var offset: Duration = .zero
+
+    func advanced(by duration: Duration) -> TestInstant { TestInstant(offset: offset + duration) }
+    func duration(to other: TestInstant) -> Duration { other.offset - offset }
+    static func < (one: TestInstant, other: TestInstant) -> Bool { one.offset < other.offset }
+}
+
+/// A clock that stands still until it is told that the time has come.
+final class GateClock: Clock, Sendable {
+    private struct State {
+        var requested: [Duration] = []
+        var openings = 0
+        var sleepers: [Int: AsyncStream<Void>.Continuation] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    var now: TestInstant { TestInstant() }
+    var minimumResolution: Duration { .zero }
+
+    /// How long the sleepers wanted to sleep.
+    var sleeps: [Duration] { state.withLock { $0.requested } }
+
+    /// Ends the sleep of whoever sleeps, or of the next who wants to.
+    func open() {
+        let sleepers = state.withLock { state in
+            if state.sleepers.isEmpty { state.openings += 1 }
+            return Array(state.sleepers.values)
+        }
+        for sleeper in sleepers { sleeper.yield() }
+    }
+
+    func sleep(until deadline: TestInstant, tolerance: Duration?) async throws {
+        let (wakes, continuation) = AsyncStream.makeStream(of: Void.self)
+        let id = state.withLock { state in
+            state.requested.append(deadline.offset)
+            let id = state.requested.count
+            if state.openings > 0 {
+                state.openings -= 1
+                continuation.yield()
+            } else {
+                state.sleepers[id] = continuation
+            }
+            return id
+        }
+        defer { state.withLock { $0.sleepers[id] = nil } }
+        for await _ in wakes { return }
+        throw CancellationError()
+    }
+}

@@ -1,0 +1,151 @@
+#if SQLite
+import Foundation
+import KeelStorage
+import KeelStorageSQLite
+import Synchronization
+import Testing
+
+@Suite("The change log")
+struct ChangesTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("from nothing, the pages bring every document and then the log")
+    func copies() async throws {
+        let adapter = try folder.adapter()
+        for number in 0..<25 { try await adapter.set("a/\(number)", ["n": 1]) }
+        var request = ChangeRequest(limit: 10)
+        var copy: [DocumentPath: Document] = [:]
+        var pages = 0
+        while true {
+            let page = try await adapter.changes(request)
+            for change in page.changes {
+                switch change {
+                case .current(let document): copy[document.path] = document
+                case .removed(let path, _), .leftScope(let path): copy[path] = nil
+                }
+            }
+            #expect(request.after.map { $0 <= page.next } ?? true)
+            request.after = page.next
+            pages += 1
+            // Changes during the copy must not be lost.
+            if pages == 1 {
+                try await adapter.delete("a/24")
+                try await adapter.set("a/new", ["n": 2])
+                try await adapter.set("a/0", ["n": 3])
+            }
+            if page.isCaughtUp { break }
+        }
+        #expect(copy.count == 25)
+        #expect(copy["a/0"]?["n"] == 3)
+        #expect(copy["a/24"] == nil)
+    }
+
+    @Test("a document that changed often appears once a page, in its present state")
+    func deduplicates() async throws {
+        let adapter = try folder.adapter()
+        let start = try await adapter.set("a/1", ["n": 0]).position
+        for number in 1..<10 { try await adapter.set("a/1", ["n": .integer(Int64(number))]) }
+        try await adapter.set("a/2", [:])
+        let receipt = try await adapter.delete("a/2")
+        let (changes, next) = try await adapter.allChanges(after: start)
+        #expect(changes.map(\.path) == ["a/1", "a/2"])
+        guard case .current(let document) = changes[0], case .removed = changes[1] else {
+            Issue.record("unexpected kinds of change")
+            return
+        }
+        #expect(document["n"] == 9)
+        #expect(next == receipt.position)
+    }
+
+    @Test("small pages end at the same state")
+    func smallPages() async throws {
+        let adapter = try folder.adapter()
+        let start = try await adapter.set("a/0", [:]).position
+        for number in 0..<30 {
+            try await adapter.set("a/\(number % 4)", ["n": .integer(Int64(number))])
+            if number % 5 == 0 { try await adapter.delete("a/\(number % 4)") }
+        }
+        var state: [DocumentPath: Document] = [:]
+        for change in try await adapter.allChanges(after: start, limit: 1).changes {
+            if case .current(let document) = change {
+                state[change.path] = document
+            } else {
+                state[change.path] = nil
+            }
+        }
+        let present = try await adapter.found(DocumentQuery("a")).documents
+        #expect(Set(state.values) == Set(present))
+    }
+
+    @Test("only the collections in scope are reported, and the cursor moves on")
+    func scope() async throws {
+        let adapter = try folder.adapter()
+        try await adapter.set("a/1", [:])
+        try await adapter.set("b/1", [:])
+        let scope = ChangeScope.collections(["b", "unknown"])
+        let (changes, next) = try await adapter.allChanges(scope: scope)
+        #expect(changes.map(\.path) == ["b/1"])
+        try await adapter.set("a/2", [:])
+        let page = try await adapter.changes(ChangeRequest(after: next, scope: scope))
+        #expect(page.changes.isEmpty)
+        #expect(page.next > next)
+    }
+
+    @Test("a cursor of another store, or of none, has expired")
+    func foreignCursor() async throws {
+        let adapter = try folder.adapter()
+        let other = try await folder.adapter("Other.sqlite").set("a/1", [:])
+        for cursor in [try #require(other.position), ChangeCursor(bytes: [1, 2, 3])] {
+            let error = await storageError { _ = try await adapter.allChanges(after: cursor) }
+            #expect(error?.code == .cursorExpired)
+        }
+    }
+
+    @Test("a read's position continues without a gap")
+    func position() async throws {
+        let adapter = try folder.adapter()
+        try await adapter.set("a/1", [:])
+        var request = ReadRequest(.query(DocumentQuery("a")))
+        request.needsPosition = true
+        let position = try #require(try await adapter.read(request).position)
+        try await adapter.set("a/2", [:])
+        #expect(try await adapter.allChanges(after: position).changes.map(\.path) == ["a/2"])
+    }
+
+    @Test("waiting ends with a commit of the same adapter")
+    func wakesLocally() async throws {
+        let adapter = try folder.adapter { $0.pollInterval = .seconds(3_600) }
+        let start = try await adapter.set("a/1", [:]).position
+        async let page = adapter.changes(ChangeRequest(after: start, waitsUpTo: .seconds(3_600)))
+        try await adapter.set("a/2", [:])
+        #expect(try await page.changes.map(\.path) == ["a/2"])
+    }
+
+    @Test("waiting ends with a commit of another connection")
+    func wakesForeign() async throws {
+        let adapter = try folder.adapter { $0.pollInterval = .milliseconds(2) }
+        let other = try folder.adapter()
+        let start = try await adapter.set("a/1", [:]).position
+        async let page = adapter.changes(ChangeRequest(after: start, waitsUpTo: .seconds(3_600)))
+        try await other.set("a/2", [:])
+        #expect(try await page.changes.map(\.path) == ["a/2"])
+    }
+
+    @Test("waiting ends when its time is over, or its task is cancelled")
+    func stopsWaiting() async throws {
+        let adapter = try folder.adapter { $0.pollInterval = .milliseconds(1) }
+        let start = try await adapter.set("a/1", [:]).position
+        let page = try await adapter.changes(
+            ChangeRequest(after: start, waitsUpTo: .milliseconds(5))
+        )
+        #expect(page.changes.isEmpty && page.isCaughtUp)
+        let task = Task {
+            try await adapter.changes(ChangeRequest(after: start, waitsUpTo: .seconds(3_600)))
+        }
+        task.cancel()
+        #expect(await storageError { _ = try await task.value }?.code == .cancelled)
+    }
+}
+#endif

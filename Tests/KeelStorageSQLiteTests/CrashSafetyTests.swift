@@ -1,0 +1,116 @@
+#if SQLite
+import Foundation
+import KeelStorage
+import KeelStorageSQLite
+import Testing
+
+/// Kills a writing process at random moments and looks at what it leaves.
+///
+/// The process (`KeelStorageCrashWriter`) prints the number of each batch once its commit has
+/// returned. Whatever it printed must be there; of the batch it was at, everything or nothing.
+@Suite("Killing a writer", .serialized)
+struct CrashSafetyTests {
+    /// `KEEL_KILLS` asks for a longer run.
+    private static let killCount =
+        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 200
+
+    @Test("kill -9 at random moments loses nothing acknowledged and leaves nothing half-written")
+    func kills() async throws {
+        let folder = try TemporaryFolder()
+        var random = SeededGenerator(seed: UInt64.random(in: 0 ... .max))
+        if let seed = ProcessInfo.processInfo.environment["KEEL_SEED"].flatMap({ UInt64($0) }) {
+            random = SeededGenerator(seed: seed)
+        }
+        var next: Int64 = 1
+        var lastPosition: ChangeCursor?
+        var acknowledgedCount = 0
+        for trial in 0..<Self.killCount {
+            let acknowledged = try await Self.run(
+                on: folder.file(),
+                from: next,
+                killedAfter: .microseconds(Int.random(in: 500...25_000, using: &random))
+            )
+            acknowledgedCount += acknowledged.count
+            #expect(acknowledged == Array(next..<next + Int64(acknowledged.count)))
+            guard FileManager.default.fileExists(atPath: folder.file().path) else { continue }
+            let adapter = try folder.adapter()
+            let last = try await Self.lastBatch(in: adapter, trial: trial)
+            // A commit may have succeeded although its number was not printed any more.
+            let expected = acknowledged.last ?? next - 1
+            #expect(last == expected || last == expected + 1, "trial \(trial)")
+            if trial % 10 == 0 || trial == Self.killCount - 1 {
+                let report = try await adapter.checkIntegrity()
+                #expect(report.isSound, "trial \(trial): \(report.problems)")
+            }
+            var position = ReadRequest(.documents([]))
+            position.needsPosition = true
+            let now = try await adapter.read(position).position
+            if let lastPosition, let now { #expect(now >= lastPosition) }
+            lastPosition = now
+            try adapter.close()
+            next = last + 1
+        }
+        // Killing processes before they have written anything would prove nothing.
+        #expect(acknowledgedCount > Self.killCount, "only \(acknowledgedCount) batches")
+        print("\(Self.killCount) kills, \(acknowledgedCount) acknowledged batches, all there")
+    }
+
+    /// The number of the last batch in the store, after checking that it is there as a whole.
+    private static func lastBatch(
+        in adapter: SQLiteStorageAdapter,
+        trial: Int
+    ) async throws -> Int64 {
+        let shared = DocumentQuery(group: "numbers", under: "shared/a")
+        guard let first = try await adapter.found(shared).documents.first,
+            let number = first["number"]?.integerValue
+        else { return 0 }
+        for id in ["b", "c"] {
+            let other = try await adapter.document(DocumentPath("shared/\(id)/numbers/last"))
+            #expect(other?.body == first.body, "trial \(trial): half a batch")
+            #expect(other?.updateTime == first.updateTime, "trial \(trial): half a batch")
+        }
+        let own = try await adapter.found(DocumentQuery("numbers").order(by: "number")).documents
+        let kept = max(1, number - 49)...number
+        #expect(own.compactMap { $0["number"]?.integerValue } == Array(kept), "trial \(trial)")
+        return number
+    }
+
+    /// Runs the writer, kills it a while after its first sign of life, and returns what it printed.
+    private static func run(
+        on file: URL,
+        from first: Int64,
+        killedAfter delay: Duration
+    ) async throws -> [Int64] {
+        let process = Process()
+        process.executableURL = try writer
+        process.arguments = [file.path, String(first)]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        // Most of a short life is spent starting; the moment counts from the first commit, save
+        // for some trials that end during the opening.
+        let handle = output.fileHandleForReading
+        var text = Data()
+        if first.isMultiple(of: 7) == false { text += handle.availableData }
+        try await Task.sleep(for: delay)
+        kill(process.processIdentifier, SIGKILL)
+        text += handle.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal)
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { Int64($0) }
+    }
+
+    /// The helper, which the package builds beside the tests.
+    private static var writer: URL {
+        get throws {
+            var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+            for _ in 0..<6 {
+                let candidate = folder.appending(path: "KeelStorageCrashWriter")
+                if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
+                folder.deleteLastPathComponent()
+            }
+            throw CocoaError(.fileNoSuchFile)
+        }
+    }
+}
+#endif

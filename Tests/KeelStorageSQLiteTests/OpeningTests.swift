@@ -1,0 +1,174 @@
+#if SQLite
+import Foundation
+import GRDB
+import KeelCore
+import KeelStorage
+import KeelStorageSQLite
+import Testing
+
+@Suite("Opening a store")
+struct OpeningTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func failure(_ name: String = "Store.sqlite") async -> StorageError? {
+        await storageError { _ = try folder.adapter(name) }
+    }
+
+    /// A connection that can hold a lock for as long as a test wants.
+    private func foreignConnection() throws -> DatabaseQueue {
+        var settings = GRDB.Configuration()
+        settings.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: folder.file().path, configuration: settings)
+    }
+
+    @Test("creates the folders on the way")
+    func createsFolders() async throws {
+        let adapter = try folder.adapter("deeper/and/deeper/Store.sqlite")
+        try await adapter.set("notes/1", ["text": "kept"])
+        #expect(try await adapter.document("notes/1") != nil)
+    }
+
+    @Test("finds again what was stored")
+    func reopens() async throws {
+        let receipt = try await folder.adapter().set("notes/1", ["text": "kept"])
+        let found = try await folder.adapter().document("notes/1")
+        #expect(found?["text"] == "kept")
+        #expect(found?.revision == receipt.revision)
+    }
+
+    @Test("refuses a file that is no database")
+    func refusesText() async throws {
+        try Data(repeating: 65, count: 5_000).write(to: folder.file())
+        #expect(await failure()?.code == .corrupted)
+        #expect(await failure()?.operation == "open")
+    }
+
+    @Test("refuses a database that is no Keel store, and leaves it as it was")
+    func refusesForeignDatabase() async throws {
+        let queue = try DatabaseQueue(path: folder.file().path)
+        try await queue.write { try $0.execute(sql: "CREATE TABLE mine(a)") }
+        try queue.close()
+        let before = try Data(contentsOf: folder.file())
+        #expect(await failure()?.code == .corrupted)
+        #expect(try Data(contentsOf: folder.file()) == before)
+        #expect(!FileManager.default.fileExists(atPath: folder.file().path + "-wal"))
+    }
+
+    @Test("refuses a store of a later format")
+    func refusesNewerFormat() async throws {
+        try folder.adapter().close()
+        let queue = try DatabaseQueue(path: folder.file().path)
+        try await queue.write { try $0.execute(sql: "PRAGMA user_version = 99") }
+        try queue.close()
+        let error = await failure()
+        #expect(error?.code == .schemaTooNew)
+        #expect(error?.message.contains("99") == true)
+    }
+
+    @Test("an empty file becomes a store")
+    func takesEmptyFile() async throws {
+        try Data().write(to: folder.file())
+        try await folder.adapter().set("notes/1", ["a": 1])
+    }
+
+    @Test("a file cut off in its header is corrupted")
+    func refusesCutHeader() async throws {
+        let adapter = try folder.adapter()
+        try adapter.close()
+        try FileHandle(forWritingTo: folder.file()).truncate(atOffset: 60)
+        #expect(await failure()?.code == .corrupted)
+    }
+
+    @Test("a lock held by another program is busy, after the time allowed")
+    func reportsLock() async throws {
+        let adapter = try folder.adapter { $0.busyTimeout = .milliseconds(60) }
+        let other = try foreignConnection()
+        try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        defer { try? other.inDatabase { try $0.execute(sql: "ROLLBACK") } }
+        let error = await storageError { try await adapter.set("notes/1", ["a": 1]) }
+        #expect(error?.code == .busy)
+        #expect(error?.isTransient == true)
+        #expect(error?.effect == StorageError.Effect.none)
+        #expect(try await adapter.document("notes/1") == nil)
+    }
+
+    @Test("a lock that is let go in time is waited for")
+    func waitsForLock() async throws {
+        let adapter = try folder.adapter { $0.busyTimeout = .seconds(30) }
+        let other = try foreignConnection()
+        try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        async let receipt = adapter.set("notes/1", ["a": 1])
+        // The writer finds the lock taken, whenever it comes to it.
+        for _ in 0..<5 { _ = try await adapter.document("notes/1") }
+        try other.inDatabase { try $0.execute(sql: "COMMIT") }
+        _ = try await receipt
+        #expect(try await adapter.document("notes/1") != nil)
+    }
+
+    @Test("a store opened for reading refuses commits and changes nothing")
+    func readsOnly() async throws {
+        try await folder.adapter().set("notes/1", ["a": 1])
+        let adapter = try folder.adapter { $0.isReadOnly = true }
+        #expect(try await adapter.document("notes/1") != nil)
+        #expect(
+            await storageError { try await adapter.set("notes/2", ["a": 1]) }?.code == .readOnly
+        )
+        try await adapter.prepare(
+            StorageSchema(indexes: [IndexDefinition("notes", [.ascending("a")])])
+        )
+        #expect(try await adapter.ids(DocumentQuery("notes").where(.equal("a", 1))) == ["1"])
+    }
+
+    @Test("opening a missing store for reading does not create it")
+    func readOnlyDoesNotCreate() async throws {
+        let error = await storageError { _ = try folder.adapter { $0.isReadOnly = true } }
+        #expect(error?.code == .unavailable)
+        #expect(!FileManager.default.fileExists(atPath: folder.file().path))
+    }
+
+    @Test("a folder that cannot be created is reported as read-only")
+    func reportsFolder() async throws {
+        try Data().write(to: folder.file("plain"))
+        #expect(await failure("plain/Store.sqlite")?.code == .readOnly)
+    }
+
+    @Test(
+        "a read-only folder is reported as read-only",
+        .enabled(if: getuid() != 0, "SKIPPED: permissions do not bind root")
+    )
+    func reportsReadOnlyFolder() async throws {
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o555],
+            ofItemAtPath: folder.url.path
+        )
+        #expect(await failure()?.code == .readOnly)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755],
+            ofItemAtPath: folder.url.path
+        )
+    }
+
+    @Test("a closed store is unavailable and says so")
+    func reportsClosed() async throws {
+        let adapter = try folder.adapter()
+        try await adapter.set("notes/1", ["a": 1])
+        try adapter.close()
+        #expect(
+            await storageError { _ = try await adapter.document("notes/1") }?.code == .unavailable
+        )
+        #expect(await storageError { try await adapter.set("notes/1", [:]) }?.code == .unavailable)
+    }
+
+    @Test("names of folders stay in their place")
+    func checksNames() async {
+        for name in ["", "..", "a/b"] {
+            let error = await storageError {
+                _ = try SQLiteStorageAdapter(at: .applicationSupport(name))
+            }
+            #expect(error?.code == .invalidArgument)
+        }
+    }
+}
+#endif

@@ -1,0 +1,146 @@
+#if SQLite
+import Foundation
+import KeelStorage
+import KeelStorageSQLite
+import Testing
+
+@Suite("Sealing")
+struct SealingTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func sealed(key: UInt64 = 42, allowing: Bool = false) throws -> SQLiteStorageAdapter {
+        try folder.adapter { configuration in
+            configuration.sealing = ToySealing(key: key)
+            configuration.allowsSearchableText = allowing
+        }
+    }
+
+    /// Everything that the store has on the disk.
+    private func contents() throws -> Data {
+        try FileManager.default.contentsOfDirectory(at: folder.url, includingPropertiesForKeys: nil)
+            .reduce(into: Data()) { $0 += try Data(contentsOf: $1) }
+    }
+
+    private func holds(_ text: String) throws -> Bool {
+        try contents().range(of: Data(text.utf8)) != nil
+    }
+
+    @Test("no plaintext of fields outside of ordered indexes is in the files")
+    func hidesContents() async throws {
+        let adapter = try sealed()
+        try await adapter.prepare(
+            StorageSchema(indexes: [
+                IndexDefinition("a", [.ascending("city")]),
+                IndexDefinition("a", [.ascending("mail")], isEqualityOnly: true),
+            ])
+        )
+        let union = FieldChange("log", .transform(.maximum(.integer(123))))
+        try await adapter.apply(
+            WriteBatch(
+                id: "batch",
+                [
+                    DocumentWrite(
+                        "a/1",
+                        .set(
+                            DocumentBody([
+                                "secret": "planted-secret", "city": "planted-city",
+                                "mail": "planted-mail", "log": "planted-log",
+                            ])
+                        )
+                    ),
+                    DocumentWrite("a/1", .update([union])),
+                ]
+            )
+        )
+        try await adapter.set("a/1", ["secret": "planted-second", "mail": "planted-other"])
+        try await adapter.set("a/2", ["secret": "planted-third", "city": "planted-city"])
+        for planted in ["secret", "second", "third", "mail", "other", "log"] {
+            #expect(try !holds("planted-\(planted)"), "\(planted) is readable")
+        }
+        // What an ordered index gives away, as the documentation says.
+        #expect(try holds("planted-city"))
+        try await adapter.compact()
+        #expect(try !holds("planted-secret"))
+        #expect(try await sealed().document("a/1")?["secret"] == "planted-second")
+        #expect(try await adapter.checkIntegrity().isSound)
+    }
+
+    @Test("an equality-only index finds documents through fingerprints")
+    func equality() async throws {
+        let adapter = try sealed()
+        let index = IndexDefinition(
+            "a",
+            [.ascending("mail"), .contains("tags")],
+            isEqualityOnly: true
+        )
+        let plain = IndexDefinition("a", [.descending("mail")], isEqualityOnly: true)
+        try await adapter.prepare(StorageSchema(indexes: [index, plain]))
+        for number in 0..<30 {
+            try await adapter.set(
+                "a/\(number)",
+                ["mail": .string("m\(number % 3)"), "tags": [.integer(Int64(number % 2)), "x"]]
+            )
+        }
+        try await adapter.set("a/6", ["mail": "m1"])
+        let query = DocumentQuery("a").where(.equal("mail", "m0"))
+        // The path goes in the direction of the index's last component: backwards here.
+        let (documents, plan) = try await adapter.found(query)
+        #expect(plan?.access == .index(plain.name))
+        #expect(documents.map(\.id) == ["0", "12", "15", "18", "21", "24", "27", "3", "9"])
+        let page = query.start(after: documents[2])
+        #expect(try await adapter.found(page).documents == Array(documents[3...]))
+        #expect(try await adapter.values(query, [.count()]) == [9])
+        let tagged = query.where(.arrayContains("tags", 1))
+        #expect(try await adapter.found(tagged).plan?.access == .index(index.name))
+        #expect(try await adapter.ids(tagged) == ["15", "21", "27", "3", "9"])
+        let ranged = DocumentQuery("a").where(.greater("mail", "m1"))
+        #expect(try await adapter.found(ranged).plan?.access == .scan)
+        #expect(try await adapter.ids(ranged).count == 10)
+        #expect(try await adapter.checkIntegrity().isSound)
+    }
+
+    @Test("a store is opened with the key it was made with")
+    func checksKey() async throws {
+        try await sealed().set("a/1", ["n": 1])
+        let none = await storageError { _ = try folder.adapter() }
+        let wrong = await storageError { _ = try sealed(key: 43) }
+        #expect(none?.code == .permissionDenied)
+        #expect(wrong?.code == .permissionDenied)
+        #expect(try await sealed().document("a/1")?["n"] == 1)
+    }
+
+    @Test("an open store cannot be opened with a key")
+    func refusesPlain() async throws {
+        try folder.adapter().close()
+        #expect(await storageError { _ = try sealed() }?.code == .permissionDenied)
+    }
+
+    @Test("a body that was moved to another document is refused")
+    func detectsMoves() async throws {
+        let adapter = try sealed()
+        try await adapter.set("a/1", ["n": 1])
+        try await adapter.set("a/2", ["n": 2])
+        try await Tampering.run(
+            "UPDATE documents SET body = (SELECT body FROM documents WHERE id = '1') WHERE id = '2'",
+            on: adapter
+        )
+        #expect(await storageError { _ = try await adapter.document("a/2") }?.code == .corrupted)
+        #expect(try await !adapter.checkIntegrity().isSound)
+    }
+
+    @Test("text search is refused unless its words may be readable")
+    func textSearch() async throws {
+        let schema = StorageSchema(searches: [SearchDefinition("a", fields: ["title"])])
+        let strict = try sealed()
+        #expect(!strict.capabilities.contains(.textSearch))
+        #expect(await storageError { try await strict.prepare(schema) }?.code == .unsupported)
+        let lenient = try sealed(allowing: true)
+        #expect(lenient.capabilities.contains(.textSearch))
+        try await lenient.prepare(schema)
+        try await lenient.set("a/1", ["title": "words"])
+        #expect(try await lenient.ids(DocumentQuery("a").matching("words")) == ["1"])
+    }
+}
+#endif

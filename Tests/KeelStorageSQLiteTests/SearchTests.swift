@@ -1,0 +1,63 @@
+#if SQLite
+import KeelStorage
+import KeelStorageSQLite
+import Testing
+
+@Suite("Text search")
+struct SearchTests {
+    let folder: TemporaryFolder
+    let schema = StorageSchema(searches: [SearchDefinition("a", fields: ["title", "tags"])])
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func ids(_ adapter: SQLiteStorageAdapter, _ text: String, _ fields: FieldPath...)
+        async throws -> [String]
+    {
+        var query = DocumentQuery("a")
+        query.search = TextSearch(text, in: fields.isEmpty ? nil : fields)
+        return try await adapter.ids(query)
+    }
+
+    @Test("finds words, prefixes and folded letters, in the fields asked for")
+    func finds() async throws {
+        let adapter = try folder.adapter()
+        try await adapter.set("a/1", ["title": "O'Hara's Café", "tags": ["Wine", "Bar"]])
+        try await adapter.prepare(schema)
+        try await adapter.set("a/2", ["title": "Wine cellar", "tags": []])
+        try await adapter.set("b/3", ["title": "Wine"])
+        try await adapter.set("a/4", ["title": "日本料理 NEAR AND x\"y* (c0)"])
+        #expect(try await ids(adapter, "wine") == ["1", "2"])
+        #expect(try await ids(adapter, "WINE", "tags") == ["1"])
+        #expect(try await ids(adapter, "cafe") == ["1"])
+        #expect(try await ids(adapter, "wi* ce*") == ["2"])
+        #expect(try await ids(adapter, "日本料理") == ["4"])
+        #expect(try await ids(adapter, "near and") == ["4"])
+        #expect(try await ids(adapter, "y") == ["4"])
+        #expect(try await ids(adapter, "win").isEmpty)
+    }
+
+    @Test("follows updates and deletions, also across instances")
+    func follows() async throws {
+        let (one, other) = (try folder.adapter(), try folder.adapter())
+        try await one.prepare(schema)
+        try await one.set("a/1", ["title": "old"])
+        try await other.set("a/1", ["title": "new"])
+        #expect(try await ids(one, "old").isEmpty)
+        #expect(try await ids(one, "new") == ["1"])
+        try await other.set("a/1", ["other": 1])
+        #expect(try await ids(one, "new").isEmpty)
+        try await other.set("a/1", ["title": "again"])
+        try await one.delete("a/1")
+        #expect(try await ids(other, "again").isEmpty)
+        #expect(try await one.checkIntegrity().isSound)
+    }
+
+    @Test("a search without a declaration names the one it needs")
+    func needsDeclaration() async throws {
+        let adapter = try folder.adapter()
+        let error = await storageError { _ = try await ids(adapter, "x", "title") }
+        #expect(error?.code == .indexRequired)
+        #expect(error?.message.contains("SearchDefinition(\"a\"") == true)
+    }
+}
+#endif

@@ -1,0 +1,137 @@
+import KeelStorage
+
+/// Makes documents and queries from few fields and few values, so that they meet.
+struct RandomQueries {
+    var random: SeededGenerator
+    private let fields: [FieldPath] = ["a", "b", "c.d", "tags"]
+
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+    mutating func value() -> DocumentValue {
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0: .null
+        case 1: .boolean(Bool.random(using: &random))
+        case 2: .double(Double(Int.random(in: -2...2, using: &random)))
+        case 3:
+            .double(
+                [.nan, 0.5, -0.0, .infinity, 9_007_199_254_740_992].randomElement(using: &random)
+                    ?? 0
+            )
+        case 4:
+            .integer([Int64.max, .min, 9_007_199_254_740_993].randomElement(using: &random) ?? 0)
+        case 5: .timestamp(Timestamp(microseconds: Int64.random(in: -2...2, using: &random)))
+        case 6:
+            .string(
+                ["", "a", "a\0", "ab", "\u{E9}", "e\u{301}", "😀"].randomElement(using: &random)
+                    ?? ""
+            )
+        case 7: .bytes([[], [0], [0, 255], [255]].randomElement(using: &random) ?? [])
+        case 8: .reference(["a/1", "a/1/b/2", "a!/1"].randomElement(using: &random) ?? "a/1")
+        case 9: .map(["k": .integer(Int64.random(in: 0...1, using: &random))])
+        default: .integer(Int64.random(in: -3...3, using: &random))
+        }
+    }
+
+    mutating func document() -> DocumentFields {
+        var fields = DocumentFields()
+        for name in ["a", "b"] where Int.random(in: 0..<8, using: &random) > 0 {
+            fields[name] = value()
+        }
+        if Bool.random(using: &random) { fields["c"] = .map(["d": value()]) }
+        if Bool.random(using: &random) {
+            let count = Int.random(in: 0...4, using: &random)
+            fields["tags"] = .array((0..<count).map { _ in value() })
+        }
+        return fields
+    }
+
+    mutating func path() -> DocumentPath {
+        let id = ["1", "2", "10", "a", "a!", "é", "z"].randomElement(using: &random) ?? "1"
+        let collection: CollectionPath =
+            [
+                ("items" as CollectionPath), "shops/x/items", "shops/y/items", "shops/x!/items",
+                "other",
+            ]
+            .randomElement(using: &random) ?? "items"
+        return collection.document(id + String(Int.random(in: 0..<6, using: &random)))
+    }
+
+    mutating func schema() -> StorageSchema {
+        let indexes = (0..<14).map { _ in
+            let count = Int.random(in: 1...3, using: &random)
+            var hasArray = false
+            let components = fields.shuffled(using: &random).prefix(count).map { field in
+                let kind = Int.random(in: 0..<5, using: &random)
+                if kind == 0 || field == "tags", !hasArray {
+                    hasArray = true
+                    return IndexDefinition.Component.contains(field)
+                }
+                return kind < 3 ? .ascending(field) : .descending(field)
+            }
+            return IndexDefinition(
+                "items",
+                scope: Bool.random(using: &random) ? .group : .collection,
+                components,
+                isEqualityOnly: Int.random(in: 0..<6, using: &random) == 0
+            )
+        }
+        // In order, so that a seed gives the same run again.
+        let distinct = indexes.enumerated().filter {
+            indexes.firstIndex(of: $0.element) == $0.offset
+        }
+        return StorageSchema(indexes: distinct.map(\.element))
+    }
+
+    private mutating func filter(depth: Int = 0) -> DocumentFilter {
+        let kind = Int.random(in: 0..<10, using: &random)
+        if depth < 2, kind < 2 {
+            let parts = (0..<Int.random(in: 2...3, using: &random)).map { _ in
+                filter(depth: depth + 1)
+            }
+            return kind == 0 ? .or(parts) : .and(parts)
+        }
+        let field = fields.randomElement(using: &random) ?? "a"
+        let all = DocumentFilter.Comparison.allCases + [.equal, .equal, .greater, .lessOrEqual]
+        let comparison = all.randomElement(using: &random) ?? .equal
+        switch comparison {
+        case .in, .notIn, .arrayContainsAny:
+            let count = Int.random(in: 1...3, using: &random)
+            return .field(field, comparison, .array((0..<count).map { _ in value() }))
+        default: return .field(field, comparison, value())
+        }
+    }
+
+    mutating func query() -> DocumentQuery {
+        var query: DocumentQuery
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: query = DocumentQuery(group: "items")
+        case 1: query = DocumentQuery(group: "items", under: "shops/x")
+        case 2: query = DocumentQuery("shops/x/items")
+        default: query = DocumentQuery("items")
+        }
+        for _ in 0..<Int.random(in: 0...2, using: &random) { query = query.where(filter()) }
+        for field in fields.prefix(3).shuffled(using: &random).prefix(
+            Int.random(in: 0...2, using: &random)
+        ) {
+            query = query.order(by: field, Bool.random(using: &random) ? .ascending : .descending)
+        }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: query = query.limit(to: Int.random(in: 0...6, using: &random))
+        case 1 where !query.orders.isEmpty:
+            query = query.limit(toLast: Int.random(in: 1...6, using: &random))
+        default: break
+        }
+        if Int.random(in: 0..<4, using: &random) == 0 {
+            query.offset = Int.random(in: 0...3, using: &random)
+        }
+        if Int.random(in: 0..<3, using: &random) == 0, !query.orders.isEmpty {
+            let count = Int.random(in: 1...query.orders.count, using: &random)
+            let bound = DocumentQuery.Bound(
+                (0..<count).map { _ in value() },
+                isInclusive: Bool.random(using: &random)
+            )
+            if Bool.random(using: &random) { query.start = bound } else { query.end = bound }
+        }
+        return query
+    }
+}

@@ -1,0 +1,11 @@
+#if SQLite
+import GRDB
+import KeelStorageSQLite
+
+/// Changes a store's file behind the adapter's back.
+enum Tampering {
+    static func run(_ sql: String, on adapter: SQLiteStorageAdapter) async throws {
+        try await adapter.databasePool.write { try $0.execute(sql: sql) }
+    }
+}
+#endif

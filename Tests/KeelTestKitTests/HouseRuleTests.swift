@@ -1,0 +1,43 @@
+import Foundation
+import KeelCore
+import KeelStorage
+import KeelTestKit
+import Testing
+
+/// One test walks the codes of every area's error.
+@Suite("Each area's errors follow the house rules")
+struct HouseRuleTests {
+    @Test("Each code of StorageError has a name of its own, advice and a localized description")
+    func storage() {
+        check(StorageError.Code.known) { StorageError($0, "what happened") }
+        check([.unscripted, .unimplemented]) { (code: StorageError.Code) in
+            StorageError(code, "what happened")
+        }
+    }
+
+    @Test("Cancellation is among the known codes and is not repeated")
+    func cancelled() {
+        #expect(StorageError.Code.known.contains(.cancelled))
+        #expect(StorageError(.cancelled, "").isCancellation)
+        #expect(!StorageError(.cancelled, "").isTransient)
+    }
+
+    private func check<Failure: KeelError>(
+        _ codes: [Failure.Code],
+        error: (Failure.Code) -> Failure
+    ) {
+        #expect(Set(codes.map(\.name)).count == codes.count)
+        for code in codes {
+            #expect(!code.name.isEmpty)
+            #expect(code.name.allSatisfy { $0.isASCII && $0.isLetter }, "a metric label: \(code)")
+            #expect(code.advice.hasSuffix("."), "advice is a sentence: \(code)")
+            #expect(code.advice.count > 15, "advice helps: \(code)")
+
+            // Through Foundation's eyes, as an app's alert sees it.
+            let localized: any LocalizedError = error(code)
+            #expect(localized.errorDescription == "what happened")
+            #expect(localized.recoverySuggestion == code.advice)
+            #expect((localized as any Error).localizedDescription == "what happened")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import KeelCore
+import KeelStorage
+import KeelTestKit
+import Testing
+
+@Suite("A retrying adapter and the batches of one commit")
+struct RetryingBatchesTests {
+    let memory = InMemoryStorageAdapter()
+
+    @Test("Batches that failed are repeated alone, and results keep their order")
+    func failedBatches() async throws {
+        let recorded = memory.failing([.failBatches([0, 2])]).recorded()
+        let batches = try ["1", "2", "3"].map { try textBatch("notes/\($0)", $0) }
+        let results = try await recorded.retrying(.atOnce(3)).commit(batches)
+
+        #expect(recorded.lastCommit?.map { $0.writes[0].path } == ["notes/1", "notes/3"])
+        let revisions = try results.map { try $0.get().revision }
+        for (number, revision) in zip(1..., revisions) {
+            let stored = try await StorageClient(memory).getDocument("notes/\(number)")
+            #expect(stored.revision == revision)
+        }
+    }
+
+    @Test("A conflict inside a commit stays as it is and stops nothing")
+    func lastingFailure() async throws {
+        let recorded = memory.failing([.failBatches([1])]).recorded()
+        var refused = try textBatch("notes/1", "x")
+        refused.writes[0].condition = .exists
+        let results = try await recorded.retrying(.atOnce(3))
+            .commit([refused, try textBatch("notes/2", "y")])
+        #expect(results.map { $0.error?.code } == [.documentNotFound, nil])
+        #expect(recorded.lastCommit?.map { $0.writes[0].path } == ["notes/2"])
+    }
+
+    @Test("A batch that a later one has overtaken is not repeated over it")
+    func overtaken() async throws {
+        let flaky = memory.failing([.failBatches([0])])
+        let results = try await flaky.retrying(.atOnce(3))
+            .commit([try textBatch("notes/1", "old"), try textBatch("notes/1", "new")])
+        #expect(results.map { $0.error?.code } == [.busy, nil])
+        #expect(flaky.callCount == 1)
+        #expect(try await StorageClient(memory).getDocument("notes/1")["text"] == "new")
+    }
+
+    @Test("Batches of one document that all failed are repeated in order")
+    func allFailed() async throws {
+        let flaky = memory.failing([.failBatches([0, 1])])
+        _ = try await flaky.retrying(.atOnce(3))
+            .commit([try textBatch("notes/1", "old"), try textBatch("notes/1", "new")])
+        #expect(flaky.callCount == 2)
+        #expect(try await StorageClient(memory).getDocument("notes/1")["text"] == "new")
+    }
+
+    @Test("What succeeded is reported although the repetition of the rest failed")
+    func partialSuccess() async throws {
+        let flaky = memory.failing([.failBatches([0]), .fail(.diskFull)])
+        let results = try await flaky.retrying(.atOnce(3))
+            .commit([try textBatch("notes/1", "a"), try textBatch("notes/2", "b")])
+        #expect(results.map { $0.error?.code } == [.diskFull, nil])
+        #expect(results[0].error?.effect == StorageError.Effect.none)
+    }
+
+    @Test("Batches that never succeed fail one by one after the last attempt")
+    func givesUp() async throws {
+        let flaky = memory.failing { _ in .failBatches([0]) }
+        let results = try await flaky.retrying(.atOnce(3)).commit([incrementBatch("counters/1")])
+        #expect(results.map { $0.error?.code } == [.busy])
+        #expect(flaky.callCount == 3)
+    }
+
+    @Test("A store's final word on a batch settles what a lost reply left open")
+    func finalWord() async throws {
+        let memory = memory
+        let flaky = memory.failing([.lostReply(StorageError(.unavailable, "", effect: .unknown))])
+        var refused = incrementBatch("counters/1")
+        refused.writes[0].condition = .exists
+        let results = try await flaky.retrying(.atOnce(2)).commit([refused])
+        #expect(results.map { $0.error?.code } == [.documentNotFound])
+        #expect(results[0].error?.effect == StorageError.Effect.none)
+    }
+
+    @Test("A store that gives too few results is an error, not a crash")
+    func missingResults() async {
+        let broken = ScriptedStorageAdapter(commits: [.success([])])
+        let error = await #expect(throws: StorageError.self) {
+            try await broken.retrying(.atOnce(3)).commit([incrementBatch("counters/1")])
+        }
+        #expect(error?.code == .unknown)
+        #expect(error?.effect == .unknown)
+    }
+
+    @Test("A commit of nothing succeeds")
+    func nothing() async throws {
+        #expect(try await memory.retrying(.atOnce(3)).commit([]).isEmpty)
+    }
+}
+
+extension Result {
+    fileprivate var error: Failure? {
+        guard case .failure(let error) = self else { return nil }
+        return error
+    }
+}

@@ -1,0 +1,109 @@
+import KeelCore
+import KeelStorage
+import KeelTestKit
+import Testing
+
+@Suite("A retrying adapter")
+struct RetryingStorageAdapterTests {
+    let memory = InMemoryStorageAdapter()
+
+    @Test("A passing failure of any call is repeated", arguments: StorageCall.Kind.allCases)
+    func repeatsAll(_ kind: StorageCall.Kind) async throws {
+        let flaky = memory.failing([.fail(.busy), .fail(.timeout)])
+        let storage = flaky.retrying(.atOnce(3))
+        switch kind {
+        case .prepare: try await storage.prepare(StorageSchema())
+        case .read: _ = try await storage.read(ReadRequest(.documents(["notes/1"])))
+        case .commit: _ = try await storage.commit([incrementBatch("counters/1")])
+        case .changes: _ = try await storage.changes(ChangeRequest())
+        }
+        #expect(flaky.callCount == 3)
+    }
+
+    @Test("It gives up after its last attempt")
+    func givesUp() async {
+        let offline = memory.failing { _ in .fail(.unavailable) }
+        let storage = StorageClient(offline.retrying(.atOnce(3)))
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.getDocument("notes/1")
+        }
+        #expect(error?.code == .unavailable)
+        #expect(offline.callCount == 3)
+    }
+
+    @Test("A lasting failure is not repeated")
+    func lastingFailure() async {
+        let refusing = memory.failing { _ in .fail(.permissionDenied) }
+        await #expect(throws: StorageError.self) {
+            try await StorageClient(refusing.retrying(.atOnce(3))).getDocument("notes/1")
+        }
+        #expect(refusing.callCount == 1)
+    }
+
+    @Test("An increment whose reply was lost is applied once on a store that keeps ids")
+    func lostReply() async throws {
+        let flaky = memory.failing([.loseReply(), .loseReply()])
+        let results = try await flaky.retrying(.atOnce(3)).commit([incrementBatch("counters/1")])
+        #expect(try results.map { try $0.get().stage } == [.accepted])
+        #expect(flaky.callCount == 3)
+        #expect(try await StorageClient(memory).getDocument("counters/1")["count"] == 1)
+    }
+
+    @Test("A commit whose reply was lost is not repeated on a store that keeps no ids")
+    func lostReplyWithoutIDs() async throws {
+        let forgetful = ForgetfulStorageAdapter()
+        let flaky = forgetful.failing([.loseReply()])
+        let error = await #expect(throws: StorageError.self) {
+            try await flaky.retrying(.atOnce(3)).commit([incrementBatch("counters/1")])
+        }
+        #expect(error?.effect == .unknown)
+        #expect(flaky.callCount == 1)
+        #expect(try await StorageClient(forgetful).getDocument("counters/1")["count"] == 1)
+    }
+
+    @Test("A commit that did not get through is repeated on a store that keeps no ids")
+    func refusedWithoutIDs() async throws {
+        let forgetful = ForgetfulStorageAdapter()
+        let recorded = forgetful.recorded()
+        let storage = recorded.failing([.fail()]).retrying(.atOnce(2))
+        _ = try await storage.commit([incrementBatch("counters/1")])
+        #expect(recorded.lastCommit?.map(\.id) == [nil])
+        #expect(try await StorageClient(forgetful).getDocument("counters/1")["count"] == 1)
+    }
+
+    @Test("Batches get ids of 128 bits before the first attempt, and keep those that they have")
+    func ids() async throws {
+        let recorded = memory.recorded()
+        var own = incrementBatch("counters/1")
+        own.id = "mine"
+        let batches = [incrementBatch("counters/1"), own, incrementBatch("counters/1")]
+        _ = try await recorded.failing([.loseReply()]).retrying(.atOnce(2)).commit(batches)
+
+        let commits = recorded.calls.compactMap { call -> [String?]? in
+            guard case .commit(let batches) = call else { return nil }
+            return batches.map(\.id)
+        }
+        try #require(commits.count == 2)
+        #expect(commits[0] == commits[1])
+        #expect(commits[0][1] == "mine")
+        #expect(commits[0][0]?.count == 32)
+        #expect(commits[0][0] != commits[0][2])
+    }
+
+    @Test("A policy of one attempt spares the store the ids")
+    func noIDsWithoutRetries() async throws {
+        let recorded = memory.recorded()
+        _ = try await recorded.retrying(.never).commit([incrementBatch("counters/1")])
+        #expect(recorded.lastCommit?.map(\.id) == [nil])
+    }
+
+    @Test("An error after a lost reply says that the write may have happened")
+    func uncertaintyStays() async {
+        let flaky = memory.failing([.loseReply(), .fail(), .fail(.diskFull)])
+        let error = await #expect(throws: StorageError.self) {
+            try await flaky.retrying(.atOnce(5)).commit([incrementBatch("counters/1")])
+        }
+        #expect(error?.code == .diskFull)
+        #expect(error?.effect == .unknown)
+    }
+}

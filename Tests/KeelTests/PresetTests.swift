@@ -1,0 +1,88 @@
+import Foundation
+import Keel
+import KeelDependencies
+import KeelDependenciesTesting
+import Synchronization
+import Testing
+
+@Suite("Presets and dependency keys")
+struct PresetTests {
+    struct Ping: Endpoint {
+        struct Response: Decodable, Sendable {}
+        var path: EndpointPath { "/ping" }
+    }
+
+    @Test("The test preset refuses a query that needs an index, and every request")
+    func testPreset() async throws {
+        let keel = KeelConfiguration.test()
+        let storage = try keel.makeStorage()
+        let query = DocumentQuery("notes").where(.equal("text", "Hello"))
+        let refused = await #expect(throws: StorageError.self) {
+            try await storage.queryDocuments(query)
+        }
+        #expect(refused?.code == .indexRequired)
+        #expect(refused?.message.contains("IndexDefinition(\"notes\", [.ascending(\"text\")])") == true)
+        await #expect(throws: NetworkError.self) { try await keel.makeNetwork().request(Ping()) }
+    }
+
+    @Test("A declared index serves the query that the test preset refuses without it")
+    func declaredIndex() async throws {
+        let schema = StorageSchema(indexes: [IndexDefinition("notes", [.ascending("text")])])
+        let storage = try KeelConfiguration.test(schema: schema).makeStorage()
+        try await storage.setDocument("notes/1", ["text": "Hello"])
+        let query = DocumentQuery("notes").where(.equal("text", "Hello"))
+        #expect(try await storage.queryDocuments(query).map(\.id) == ["1"])
+    }
+
+    @Test("A file keeps documents from one client to the next")
+    func file() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let keel = KeelConfiguration(
+            environment: .production, storage: .file(folder.appending(path: "Store.sqlite")))
+        try await keel.makeStorage().setDocument("notes/1", ["text": "Hello"])
+        let text = try await keel.makeStorage().getDocument("notes/1")["text"]
+        #expect(text == "Hello")
+    }
+
+    @Test("A development store reports the index that a query needs")
+    func reports() async throws {
+        let reports = Reports()
+        var keel = KeelConfiguration.preview()
+        keel.undeclaredQueries = .report { _, plan in reports.add(plan) }
+        let storage = try keel.makeStorage()
+        _ = try await storage.queryDocuments(DocumentQuery("notes").where(.equal("text", "Hello")))
+        #expect(reports.plans.map(\.suggestion) == [IndexDefinition("notes", [.ascending("text")])])
+    }
+
+    @Test("Storage that a test does not set fails the test by name, and touches nothing")
+    func unsetStorage() async throws {
+        await withKnownIssue {
+            @Dependency(\.storage) var storage
+            let error = await #expect(throws: StorageError.self) {
+                try await storage.setDocument("notes/1", [:])
+            }
+            #expect(error?.code == .unavailable)
+        } matching: { issue in
+            "\(issue)".contains("StorageDependency")
+        }
+    }
+
+    @Test("Storage and network are what the test sets", .dependencies {
+        $0.storage = StorageClient(InMemoryStorageAdapter())
+        $0.network = KeelConfiguration.preview().makeNetwork()
+    })
+    func setDependencies() async throws {
+        @Dependency(\.storage) var storage
+        @Dependency(\.network) var network
+        try await storage.setDocument("notes/1", ["text": "Hello"])
+        #expect(try await storage.count(DocumentQuery("notes")) == 1)
+        await #expect(throws: NetworkError.self) { try await network.request(Ping()) }
+    }
+}
+
+private final class Reports: Sendable {
+    private let stored = Mutex<[QueryPlan]>([])
+    var plans: [QueryPlan] { stored.withLock { $0 } }
+    func add(_ plan: QueryPlan) { stored.withLock { $0.append(plan) } }
+}
