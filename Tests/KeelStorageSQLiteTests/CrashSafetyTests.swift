@@ -17,10 +17,10 @@ struct CrashSafetyTests {
     @Test("kill -9 at random moments loses nothing acknowledged and leaves nothing half-written")
     func kills() async throws {
         let folder = try TemporaryFolder()
-        var random = SeededGenerator(seed: UInt64.random(in: 0 ... .max))
-        if let seed = ProcessInfo.processInfo.environment["KEEL_SEED"].flatMap({ UInt64($0) }) {
-            random = SeededGenerator(seed: seed)
-        }
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["KEEL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+        print("KEEL_SEED=\(seed) KEEL_KILLS=\(Self.killCount)")
+        var random = SeededGenerator(seed: seed)
         var next: Int64 = 1
         var lastPosition: ChangeCursor?
         var acknowledgedCount = 0

@@ -57,8 +57,22 @@ package enum IndexKey {
     /// Appends the key of a document's path.
     package static func append(path: DocumentPath, to key: inout [UInt8]) {
         key.append(Kind.reference)
-        for segment in path.collection.string.utf8.split(separator: UInt8(ascii: "/")) {
-            append(escaping: segment, to: &key)
+        // Byte by byte: splitting would allocate, and every index entry has such a key.
+        var isInSegment = false
+        for byte in path.collection.string.utf8 {
+            if byte != UInt8(ascii: "/") {
+                key.append(byte)
+                if byte == 0 { key.append(0xFF) }
+                isInSegment = true
+            } else if isInSegment {
+                key.append(0)
+                key.append(1)
+                isInSegment = false
+            }
+        }
+        if isInSegment {
+            key.append(0)
+            key.append(1)
         }
         append(escaping: path.id.utf8, to: &key)
         key.append(0)

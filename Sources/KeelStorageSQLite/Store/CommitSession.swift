@@ -101,8 +101,9 @@ struct CommitSession {
     // MARK: Documents
 
     private func load(_ path: DocumentPath) throws -> CommitDraft.Stored {
-        guard let number = try numbered[path.collection] ?? reader.number(of: path.collection)
-        else {
+        // Most transactions number no collection: spare them the look-up.
+        let own = numbered.isEmpty ? nil : numbered[path.collection]
+        guard let number = try own ?? reader.number(of: path.collection) else {
             return CommitDraft.Stored()
         }
         let found = try reader.document(at: path, in: number)

@@ -65,8 +65,8 @@ struct QueryExecution {
 
     /// Reads a stretch of an index until the window is full.
     ///
-    /// - Parameter isOrdered: Whether the stretch's own order is that of the result, so that places
-    ///   need not be computed.
+    /// With `isOrdered`, the stretch's own order is that of the result, and places need not be
+    /// computed.
     private mutating func read(_ scan: QueryPlanner.Scan, isOrdered: Bool) throws {
         guard prepared.window != 0,
             let stretch = try IndexStretch(scan, of: prepared, reader, indexes)

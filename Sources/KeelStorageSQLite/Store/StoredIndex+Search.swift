@@ -53,7 +53,9 @@ extension StoredIndex {
         return statement
     }
 
-    /// The search in FTS5's language. Words are letters and digits, so that quotes are safe.
+    /// The search in FTS5's language.
+    ///
+    /// Words are letters and digits, so that quotes are safe.
     private static func expression(_ filter: SearchFilter) -> String {
         let words = filter.terms.map { "\"\($0.word)\"\($0.isPrefix ? "*" : "")" }
         let all = words.joined(separator: " AND ")
