@@ -47,6 +47,8 @@ extension StorageGroup {
         for _ in 0..<changes {
             var place = Place(Int.random(in: 0..<pair.count / 10) * 10 + 3)
             place.score = Int.random(in: 0..<1_000_000)
+            // One change by itself: the reader has let go of the snapshot before the last.
+            try await Task.sleep(for: .milliseconds(5))
             let start = ContinuousClock.now
             try await pair.client.setDocument(DocumentPath("places", place.id), to: place)
             guard let arrival = await next.next() else { throw Flaw("the listener ended") }
