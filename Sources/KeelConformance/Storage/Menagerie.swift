@@ -92,10 +92,10 @@ enum Menagerie {
     ]
 
     private static let nestedRungs: [(Kind, [DocumentValue])] = [
-        (.array, [[]]), (.array, [[nil]]), (.array, [[.double(.nan)]]), (.array, [[1], [1.0]]),
-        (.array, [[1, nil]]), (.array, [[1, 2]]), (.array, [[2]]), (.array, [[2, "a"]]),
+        (.array, [[]]), (.array, [[.null]]), (.array, [[.double(.nan)]]), (.array, [[1], [1.0]]),
+        (.array, [[1, .null]]), (.array, [[1, 2]]), (.array, [[2]]), (.array, [[2, "a"]]),
         (.array, [["a"]]), (.array, [["a", "b"]]), (.array, [["b"]]), (.array, [[["x": 1]]]),
-        (.map, [[:]]), (.map, [["a": nil]]), (.map, [["a": 1], ["a": 1.0]]),
+        (.map, [[:]]), (.map, [["a": .null]]), (.map, [["a": 1], ["a": 1.0]]),
         (.map, [["a": 1, "aa": 0]]), (.map, [["a": 1, "b": 1]]), (.map, [["a": 2]]),
         (.map, [["a": ["b": 1]]]), (.map, [["aa": 0]]), (.map, [["b": 0]]),
     ]

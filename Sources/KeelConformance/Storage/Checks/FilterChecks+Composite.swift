@@ -128,7 +128,7 @@ extension StorageAdapterCheck {
     }
 
     static let refusedFilterChecks: [Self] = [
-        refused("an order comparison with null", .less("v", nil)),
+        refused("an order comparison with null", .less("v", .null)),
         refused("an order comparison with NaN", .greaterOrEqual("v", .double(.nan))),
         refused("an empty list of values", .in("v", [])),
         refused("31 values for in", .in("v", (0..<31).map { .integer($0) })),

@@ -80,14 +80,14 @@ extension StorageAdapterCheck {
         finds("< the least number finds NaN, which is below it", .less("v", .double(-.infinity))) {
             $0.isNaN
         },
-        missing("==", .equal("v", nil)),
+        missing("==", .equal("v", .null)),
         missing("!=", .notEqual("v", 1)),
-        missing("!= null", .notEqual("v", nil)),
+        missing("!= null", .notEqual("v", .null)),
         missing("not-in", .notIn("v", [1])),
-        missing("in", .in("v", [nil, 1])),
+        missing("in", .in("v", [.null, 1])),
         missing("<", .less("v", 1)),
         missing(">=", .greaterOrEqual("v", "")),
-        missing("array-contains", .arrayContains("v", nil)),
+        missing("array-contains", .arrayContains("v", .null)),
     ]
 
     private static func missing(_ name: String, _ filter: DocumentFilter) -> Self {
@@ -98,7 +98,7 @@ extension StorageAdapterCheck {
     }
 
     private static let membershipChecks: [Self] = [
-        finds("in finds values of several kinds", .in("v", [1, "a", nil, true])) {
+        finds("in finds values of several kinds", .in("v", [1, "a", .null, true])) {
             [.integer(1), .double(1), "a", .null, true].contains($0.value)
         },
         finds("in NaN finds NaN", .in("v", [.double(.nan)])) { $0.isNaN },
@@ -110,7 +110,7 @@ extension StorageAdapterCheck {
         },
         Self(.filters, "not-in with a null in its list finds nothing") { store in
             try await store.fillMenagerie()
-            #expect(try await store.ids(where: .notIn("v", [1, nil])) == [])
+            #expect(try await store.ids(where: .notIn("v", [1, .null])) == [])
         },
         finds("array-contains-any finds arrays with one of the values",
             .arrayContainsAny("a", [true, 1.0])

@@ -26,7 +26,7 @@ extension StorageAdapterCheck {
     private static let indexRows: [IndexRow] = [
         IndexRow(name: "an equality", components: [.ascending("a")]) { $0.where(.equal("a", 1)) },
         IndexRow(name: "an equality with null", components: [.ascending("a")]) {
-            $0.where(.equal("a", nil))
+            $0.where(.equal("a", .null))
         },
         IndexRow(name: "two equalities", components: [.ascending("a"), .ascending("b")]) {
             $0.where(.and([.equal("b", 2), .equal("a", 1)]))

@@ -64,7 +64,7 @@ extension StorageAdapterCheck {
             $0.order(by: "parity", .descending).order(by: "same")
         },
         ordered("a document without the ordered field is left out", ["b", "c"],
-            of: ["a": [:], "b": ["v": nil], "c": ["v": 1], "d": ["w": 1]]) { $0.order(by: "v") },
+            of: ["a": [:], "b": ["v": .null], "c": ["v": 1], "d": ["w": 1]]) { $0.order(by: "v") },
         ordered("a document that lacks any of the ordered fields is left out", ["c"],
             of: ["a": ["v": 1], "b": ["w": 1], "c": ["v": 1, "w": 1]]) {
             $0.order(by: "v").order(by: "w")

@@ -79,7 +79,7 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == nil)
         },
-        replica("whose revision nothing could follow is refused") { store in
+        replica("whose revision nothing could follow is refused") { store async throws in
             for number in [Int64.max, 0, -1] {
                 let document = store.replica(["a": 1], revision: number)
                 await store.expect(.invalidArgument) {

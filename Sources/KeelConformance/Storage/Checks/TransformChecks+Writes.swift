@@ -31,7 +31,7 @@ extension StorageAdapterCheck {
                 ]
             )
             let receipt = try await store.commit(DocumentWrite(store.path(), set))
-            #expect(receipt.outcomes.first?.transformResults == [2, nil])
+            #expect(receipt.outcomes.first?.transformResults == [2, .null])
             #expect(try await store.fields() == ["n": 2, "l": [1]])
         },
         Self(.transforms, "results come in the order of the transforms, without the other changes") {
@@ -41,7 +41,7 @@ extension StorageAdapterCheck {
                 "d", .compute("c", .increment(2)), .put("x", 9), .compute("a", .maximum(7)),
                 FieldChange("b", .remove), .compute("l", .arrayRemove([1]))
             )
-            #expect(receipt.outcomes.map(\.transformResults) == [[3, 7, nil]])
+            #expect(receipt.outcomes.map(\.transformResults) == [[3, 7, .null]])
             #expect(try await store.fields() == ["a": 7, "c": 3, "x": 9, "l": []])
         },
         Self(.transforms, "a write without transforms reports no results") { store in

@@ -104,7 +104,7 @@ extension StorageAdapterCheck {
         ("keeps repeated values that are there", [1, 1], [2], [1, 1, 2]),
         ("tells strings of one look apart by their bytes", ["\u{e9}"], ["e\u{301}"],
             ["\u{e9}", "e\u{301}"]),
-        ("appends null", [], [nil], [nil]),
+        ("appends null", [], [.null], [.null]),
     ]
 
     private static let removalRules: [ListRule] = [
@@ -113,7 +113,7 @@ extension StorageAdapterCheck {
         ("makes an empty array of a missing field", nil, [1], []),
         ("makes an empty array of what is no array", "a", [1], []),
         ("removes nothing that is not there", [1], [2], [1]),
-        ("removes NaN and null", [.double(.nan), nil, 1], [.double(.nan), nil], [1]),
+        ("removes NaN and null", [.double(.nan), .null, 1], [.double(.nan), .null], [1]),
         ("removes maps with equal contents", [["a": 1], ["a": 2]], [["a": 1]], [["a": 2]]),
     ]
 }

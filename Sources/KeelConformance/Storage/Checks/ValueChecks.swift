@@ -61,7 +61,7 @@ extension StorageAdapterCheck {
         ("the south-west corner of the map", .geopoint(GeoPoint(latitude: -90, longitude: -180))),
         ("a place on earth", .geopoint(GeoPoint(latitude: 52.520008, longitude: 13.404954))),
         ("an empty array", []),
-        ("an array of every kind", [nil, true, 1, 1.0, "a", .bytes([1]), ["b": 2]]),
+        ("an array of every kind", [.null, true, 1, 1.0, "a", .bytes([1]), ["b": 2]]),
         ("an empty map", [:]),
         ("a map with names of every kind", ["a.b": 1, "ä `\\` 👩": 2, "\u{0}": 3, " ": 4]),
     ]
@@ -94,7 +94,7 @@ extension StorageAdapterCheck {
             #expect(try await store.fields() == fields)
         },
         Self(.values, "a body is the deterministic encoding of its fields") { store in
-            let fields: DocumentFields = ["longer": 1.5, "b": ["z": 1, "a": 2], "a": [1, nil]]
+            let fields: DocumentFields = ["longer": 1.5, "b": ["z": 1, "a": 2], "a": [1, .null]]
             try await store.set(["b": ["a": 2]])
             try await store.client.mergeDocument(store.path(), fields)
             #expect(try await store.document().body == DocumentBody(fields))

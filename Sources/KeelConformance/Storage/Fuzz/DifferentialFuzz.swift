@@ -1,0 +1,172 @@
+public import KeelStorage
+import Testing
+
+/// The same random operations on two adapters, which must give the same answers.
+///
+/// Documents, orders, bodies, error codes, results of transforms and aggregates are compared; times
+/// and revisions are the adapters’ own. Indexes are declared on the way, many of them those that a
+/// query has just asked for.
+///
+/// ```swift
+/// @Test func agrees() async throws {
+///     try await DifferentialFuzz().run(InMemoryStorageAdapter(), against: MyStorageAdapter())
+/// }
+/// ```
+///
+/// The seed is printed, and named by the issue that a difference records; set the environment
+/// variable `KEEL_SEED` to it to see the difference again.
+public struct DifferentialFuzz: Sendable {
+    /// What the operations are drawn from.
+    public let seed: UInt64
+    /// How many writes, reads and declarations are made.
+    public let operations: Int
+
+    /// Creates a run.
+    public init(seed: UInt64 = SeededGenerator.chosenSeed(), operations: Int = 20_000) {
+        self.seed = seed
+        self.operations = operations
+    }
+
+    /// Runs the operations until they are done or two answers differ.
+    ///
+    /// - Returns: How many operations were run.
+    @discardableResult
+    public func run(
+        _ one: some StorageAdapter,
+        against other: some StorageAdapter
+    ) async throws -> Int {
+        print("DifferentialFuzz: seed \(seed)")
+        let source = FuzzSource(seed: seed, name: "fuzz\(seed)")
+        var run = FuzzRun(source: source, FuzzedAdapter(one), FuzzedAdapter(other))
+        try await run.prepare()
+        var step = 0
+        while run.operations < operations {
+            step += 1
+            if let difference = try await run.step() {
+                Issue.record("seed \(seed), step \(step): \(difference)")
+                return run.operations
+            }
+        }
+        if let difference = try await run.finish() {
+            Issue.record("seed \(seed), at the end: \(difference)")
+        }
+        return run.operations
+    }
+}
+
+/// The state of a run.
+struct FuzzRun {
+    var source: FuzzSource
+    private(set) var operations = 0
+    private var one: FuzzedAdapter
+    private var other: FuzzedAdapter
+    private var batchIDs: [String] = []
+    private var indexCount = 0
+    private let capabilities: StorageCapabilities
+
+    init(source: FuzzSource, _ one: FuzzedAdapter, _ other: FuzzedAdapter) {
+        self.source = source
+        self.one = one
+        self.other = other
+        capabilities = one.adapter.capabilities.intersection(other.adapter.capabilities)
+    }
+
+    mutating func prepare() async throws {
+        guard capabilities.contains(.textSearch) else { return }
+        let search = SearchDefinition(source.name, fields: ["text", "a", "l"])
+        for adapter in [one.adapter, other.adapter] {
+            try await adapter.prepare(StorageSchema(searches: [search]))
+        }
+    }
+
+    /// Commits some batches and asks some questions; returns the first difference.
+    mutating func step() async throws -> String? {
+        let batches = (0..<source.random.number(1...3)).map { _ in offered(source.batch(repeating: &batchIDs)) }
+        operations += batches.reduce(0) { $0 + $1.writes.count }
+        let difference = try await compare("commit \(batches)") { try await $0.commit(batches) }
+        if let difference { return difference }
+        for _ in 0..<source.random.number(1...3) {
+            operations += 1
+            let operation = read()
+            var plan: QueryPlan?
+            let difference = try await compare("read \(operation)") { adapter in
+                let answer = await adapter.read(operation)
+                plan = answer.plan ?? plan
+                return answer.text
+            }
+            if let difference { return difference }
+            if let suggestion = plan?.suggestion, source.random.hits(1, in: 12) {
+                try await declare(suggestion)
+            }
+        }
+        if source.random.hits(1, in: 60) { try await declare(source.index()) }
+        if capabilities.contains(.changeLog) {
+            let limit = source.random.number(1...20)
+            try await one.follow(limit: limit)
+            try await other.follow(limit: limit)
+        }
+        return nil
+    }
+
+    /// Compares all that is left, and what each change log told.
+    mutating func finish() async throws -> String? {
+        for collection in source.collections {
+            let query = try QueryValidation.checked(DocumentQuery(collection))
+            let difference = try await compare("read all of \(collection)") {
+                await $0.read(.query(query)).text
+            }
+            if let difference { return difference }
+        }
+        guard capabilities.contains(.changeLog) else { return nil }
+        try await one.catchUp()
+        try await other.catchUp()
+        return try await compare("the copy from the change log") { try await $0.flawOfCopy() }
+    }
+
+    private mutating func declare(_ index: IndexDefinition) async throws {
+        // Every index is written with every document: a few dozen make each step slow.
+        guard capabilities.contains(.declaredIndexes), indexCount < 24 else { return }
+        indexCount += 1
+        operations += 1
+        try await one.adapter.prepare(StorageSchema(indexes: [index]))
+        try await other.adapter.prepare(StorageSchema(indexes: [index]))
+    }
+
+    /// Takes away from a batch what one of the adapters does not offer.
+    private func offered(_ batch: FuzzBatch) -> FuzzBatch {
+        var batch = batch
+        if !capabilities.contains(.idempotentCommits) { batch.id = nil }
+        if !capabilities.contains(.transactions) { (batch.documents, batch.query) = ([], nil) }
+        return batch
+    }
+
+    private mutating func read() -> ReadOperation {
+        while true {
+            switch source.random.number(0...11) {
+            case 0: return .documents((0..<3).map { _ in source.path() })
+            case 1 where capabilities.contains(.collectionListing):
+                return .collections(under: source.random.hits(1, in: 2) ? source.path() : nil)
+            case 2...3 where capabilities.contains(.aggregation):
+                if let query = source.query() { return .aggregate(query, source.aggregations()) }
+            case 4 where capabilities.contains(.textSearch):
+                if let query = source.search() { return .query(query) }
+            default:
+                if let query = source.query() { return .query(query) }
+            }
+        }
+    }
+
+    private mutating func compare(
+        _ what: String,
+        _ body: (inout FuzzedAdapter) async throws -> [String]
+    ) async throws -> String? {
+        let first = try await body(&one)
+        let second = try await body(&other)
+        guard first != second else { return nil }
+        return """
+            \(what)
+            first:  \(first.joined(separator: "\n        "))
+            second: \(second.joined(separator: "\n        "))
+            """
+    }
+}

@@ -1,0 +1,113 @@
+import KeelStorage
+
+/// A write whose condition is put into an adapter’s own revisions and times when it is run.
+struct FuzzWrite: CustomStringConvertible {
+    enum Condition {
+        case plain(WriteCondition)
+        /// The revision that the document has in the adapter, or one that it never had.
+        case revision(isCurrent: Bool)
+        /// The update time that the document has in the adapter, or one that it never had.
+        case updateTime(isCurrent: Bool)
+    }
+
+    var path: DocumentPath
+    var operation: DocumentWrite.Operation
+    var condition: Condition
+
+    var description: String { "\(path) \(operation) if \(condition)" }
+}
+
+/// Writes that are committed together, in a form that fits every adapter.
+struct FuzzBatch: CustomStringConvertible {
+    var id: String?
+    var writes: [FuzzWrite]
+    /// Documents that are read first; those not current are given a revision they never had.
+    var documents: [(path: DocumentPath, isCurrent: Bool)] = []
+    /// A query that is run first, and whether its result is told truly.
+    var query: (query: DocumentQuery, isCurrent: Bool)?
+
+    var description: String {
+        "batch \(id ?? "-") reads \(documents) \(query.map { "\($0)" } ?? "-") writes \(writes)"
+    }
+}
+
+extension FuzzSource {
+    mutating func batch(repeating ids: inout [String]) -> FuzzBatch {
+        var batch = FuzzBatch(writes: (0..<random.number(1...8)).map { _ in write() })
+        if random.hits(1, in: 10) {
+            if !ids.isEmpty, random.hits(1, in: 2) {
+                batch.id = random.pick(ids)
+            } else {
+                let id = "\(name)-\(ids.count)"
+                ids.append(id)
+                batch.id = id
+            }
+        }
+        if random.hits(1, in: 12) { batch.documents = [(path(), random.hits(2, in: 3))] }
+        if random.hits(1, in: 20), let query = query() {
+            batch.query = (query, random.hits(2, in: 3))
+        }
+        return batch
+    }
+
+    mutating func write() -> FuzzWrite {
+        FuzzWrite(path: path(), operation: operation(), condition: condition())
+    }
+
+    private mutating func condition() -> FuzzWrite.Condition {
+        switch random.number(0...29) {
+        case 0...1: .plain(.exists)
+        case 2: .plain(.isMissing)
+        case 3: .revision(isCurrent: random.hits(2, in: 3))
+        case 4: .updateTime(isCurrent: random.hits(2, in: 3))
+        default: .plain(.none)
+        }
+    }
+
+    private mutating func operation() -> DocumentWrite.Operation {
+        switch random.number(0...11) {
+        case 0...4: return .set(DocumentBody(fields()))
+        case 5:
+            let transforms = changes().compactMap { change -> FieldTransform? in
+                guard case .transform(let operation) = change.action else { return nil }
+                return FieldTransform(change.field, operation)
+            }
+            return .set(DocumentBody(fields()), transforms: transforms)
+        case 6...9: return .update(changes())
+        case 10: return random.hits(4, in: 5) ? .delete : .verify
+        default: return .delete
+        }
+    }
+
+    /// Changes of which none touches another’s field.
+    private mutating func changes() -> [FieldChange] {
+        var changes: [FieldChange] = []
+        for _ in 0..<random.number(1...4) {
+            let field = field()
+            let clashes = changes.contains {
+                $0.field.contains(field) || field.contains($0.field)
+            }
+            if !clashes { changes.append(FieldChange(field, action())) }
+        }
+        return changes
+    }
+
+    private mutating func action() -> FieldChange.Action {
+        switch random.number(0...9) {
+        case 0...3: .set(value())
+        case 4: .remove
+        default: .transform(transform())
+        }
+    }
+
+    private mutating func transform() -> FieldTransform.Operation {
+        switch random.number(0...6) {
+        case 0...1: .increment(number())
+        case 2: .maximum(number())
+        case 3: .minimum(number())
+        case 4: .arrayUnion((0..<random.number(0...3)).map { _ in element(depth: 1) })
+        case 5: .arrayRemove((0..<random.number(0...3)).map { _ in element(depth: 1) })
+        default: .serverTimestamp
+        }
+    }
+}

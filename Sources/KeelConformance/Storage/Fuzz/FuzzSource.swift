@@ -1,0 +1,108 @@
+import KeelStorage
+
+/// Draws values, documents and paths from small pools, so that they meet each other often.
+struct FuzzSource {
+    var random: SeededGenerator
+    /// The names of the collections and of the group that a run works in.
+    let name: String
+
+    init(seed: UInt64, name: String) {
+        random = SeededGenerator(seed: seed)
+        self.name = name
+    }
+
+    // MARK: Places
+
+    var collections: [CollectionPath] {
+        [
+            CollectionPath(name), CollectionPath(name).document("a").collection(name),
+            CollectionPath(name + "x").document("\u{e9}").collection(name),
+        ]
+    }
+
+    static let ids = [
+        "a", "b", "c", "aa", "a!", "A", "\u{e9}", "e\u{301}", "z\u{0}", "1", "10", "2", "\u{1f600}",
+    ]
+
+    mutating func path() -> DocumentPath {
+        random.pick(collections).document(random.pick(Self.ids))
+    }
+
+    static let fields: [FieldPath] = [
+        "a", "a", "b", "b", "c", "l", "m.x", "m.y", "m", "text", FieldPath(names: ["\u{e9}"]), "a.b",
+    ]
+
+    mutating func field() -> FieldPath { random.pick(Self.fields) }
+
+    // MARK: Values
+
+    static let plain: [DocumentValue] = [
+        .null, true, false, 0, 1, 2, 3, -1, 0.0, .double(-0.0), 1.0, 1.5, -2.5, .double(.nan),
+        .double(.infinity), .double(-.infinity), .integer(.max), .integer(.min),
+        9_007_199_254_740_992, 9_007_199_254_740_993, 9_007_199_254_740_992.0,
+        .timestamp(Timestamp(microseconds: 0)), .timestamp(Timestamp(microseconds: -1)),
+        .timestamp(Timestamp(microseconds: 5_000_000)),
+        "", "a", "b", "aa", "a\u{0}", "\u{e9}", "e\u{301}", "\u{ff5e}", "\u{1f600}",
+        .bytes([]), .bytes([0]), .bytes([0, 255]), .bytes([255]),
+        .reference("a/b"), .reference("a/b/c/d"), .reference("a!/b"),
+        .geopoint(GeoPoint(latitude: 0, longitude: 0)),
+        .geopoint(GeoPoint(latitude: -1.5, longitude: 180)),
+    ]
+
+    static let small: [DocumentValue] = [0, 1, 2, 3, 1.0, 2.5, "a", "b", .null, true]
+
+    static let texts = ["red fox", "Red, blue!", "gr\u{fc}n fox", "blue", "foxes", "un renard rouge"]
+
+    mutating func value(depth: Int = 2) -> DocumentValue {
+        switch random.number(0...11) {
+        case 0...4: random.pick(Self.small)
+        case 5...7: random.pick(Self.plain)
+        case 8 where depth > 0: list(depth: depth)
+        case 9 where depth > 0: .map(fields(depth: depth - 1))
+        default: .integer(Int64(random.number(0...9)))
+        }
+    }
+
+    mutating func list(depth: Int = 1) -> DocumentValue {
+        .array((0..<random.number(0...3)).map { _ in element(depth: depth - 1) })
+    }
+
+    /// A value that may stand in a list.
+    mutating func element(depth: Int = 0) -> DocumentValue {
+        let value = value(depth: depth)
+        if case .array = value { return .integer(1) }
+        return value
+    }
+
+    mutating func number() -> DocumentValue {
+        let numbers = Self.plain.filter(\.isNumber)
+        return random.hits(3, in: 4) ? .integer(Int64(random.number(-3...3))) : random.pick(numbers)
+    }
+
+    mutating func fields(depth: Int = 2) -> DocumentFields {
+        var fields = DocumentFields()
+        for _ in 0..<random.number(0...5) {
+            switch random.number(0...9) {
+            case 0...6: fields[random.pick(["a", "b", "c", "\u{e9}"])] = value(depth: depth)
+            case 7: fields["l"] = list(depth: 1)
+            case 8: fields["text"] = .string(random.pick(Self.texts))
+            default: fields[random.pick(["x", "y", "m"])] = value(depth: depth)
+            }
+        }
+        return fields
+    }
+
+    // MARK: Indexes
+
+    mutating func index() -> IndexDefinition {
+        var components: [IndexDefinition.Component] = []
+        for _ in 0..<random.number(1...3) {
+            let field = field()
+            guard !components.contains(where: { $0.field == field }) else { continue }
+            components.append(random.hits(2, in: 3) ? .ascending(field) : .descending(field))
+        }
+        if random.hits(1, in: 4) { components.insert(.contains("l"), at: 0) }
+        return IndexDefinition(
+            name, scope: random.hits(1, in: 3) ? .group : .collection, components)
+    }
+}

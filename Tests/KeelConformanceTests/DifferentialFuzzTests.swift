@@ -1,0 +1,15 @@
+import KeelConformance
+import KeelStorage
+import Testing
+
+@Suite("Two adapters under the same random operations")
+struct DifferentialFuzzTests {
+    @Test("Two memory adapters agree, and the same seed makes the same run")
+    func agreesWithItself() async throws {
+        let fuzz = DifferentialFuzz(operations: 2_000)
+        let first = try await fuzz.run(InMemoryStorageAdapter(), against: InMemoryStorageAdapter())
+        let second = try await fuzz.run(InMemoryStorageAdapter(), against: InMemoryStorageAdapter())
+        #expect(first >= 2_000)
+        #expect(first == second)
+    }
+}
