@@ -4,26 +4,26 @@ enum Target: Sendable {
     case atMost(Double)
     /// The peer's figure divided by Keel's is at least this.
     case atLeast(Double)
-    /// The row is printed for information.
-    case none
+    /// The row is printed for information: the ratio is how many times faster Keel is.
+    case info
 
     var text: String? {
         switch self {
         case .atMost(let limit): "<= \(limit)"
         case .atLeast(let limit): ">= \(limit)"
-        case .none: nil
+        case .info: nil
         }
     }
 
     func ratio(keel: Double, peer: Double) -> Double {
-        if case .atLeast = self { peer / keel } else { keel / peer }
+        if case .atMost = self { keel / peer } else { peer / keel }
     }
 
     func holds(_ ratio: Double) -> Bool? {
         switch self {
         case .atMost(let limit): ratio <= limit
         case .atLeast(let limit): ratio >= limit
-        case .none: nil
+        case .info: nil
         }
     }
 }

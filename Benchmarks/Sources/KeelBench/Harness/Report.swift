@@ -57,6 +57,9 @@ enum Report {
                 ratio: result.ratio, target: result.target.text, holds: result.holds)
         }
         let encoder = JSONEncoder()
+        // What --side leaves out is no number.
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try encoder.encode(rows).write(to: URL(fileURLWithPath: file))
     }

@@ -23,6 +23,8 @@ enum StorageGroup {
         }
         let composite = pair(.composite, count)
         let two = pair(.two, count)
+        let livePair = pair(.composite, count)
+        let listenedPair = pair(.two, count)
         return [
             get(composite, options),
             getJSON(pair(.composite, count, body: .json), options),
@@ -31,9 +33,10 @@ enum StorageGroup {
             bulk(pair(.two, count), options),
             query(composite, options),
             growth(composite, small: pair(.composite, options.scaled(1_000)), options),
-            live(pair(.composite, count), options),
-            listeners(pair(.two, options.scaled(100_000)), options, byNumber: false),
-            listeners(pair(.two, options.scaled(100_000)), options, byNumber: true),
+            live(livePair, options, keepsSnapshot: false),
+            live(livePair, options, keepsSnapshot: true),
+            listeners(listenedPair, options, byNumber: false),
+            listeners(listenedPair, options, byNumber: true),
             open(pair(.composite, count), options),
         ]
     }
