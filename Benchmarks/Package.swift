@@ -28,14 +28,14 @@ let package = Package(
     name: "keel-benchmarks",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "keel-bench", targets: ["KeelBench"]),
+        .executable(name: "keel-bench", targets: ["KeelBench"])
     ],
     dependencies: [
         .package(name: "keel", path: ".."),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
-        .executableTarget(name: "KeelBench", dependencies: storage),
+        .executableTarget(name: "KeelBench", dependencies: storage)
     ]
 )
 

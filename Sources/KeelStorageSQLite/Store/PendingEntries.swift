@@ -61,7 +61,9 @@ final class PendingEntries {
 
     var isFull: Bool { changes.count >= Self.most }
 
-    /// Writes what is waiting. Whoever reads the index in this transaction must see to that first.
+    /// Writes what is waiting.
+    ///
+    /// Whoever reads the index in this transaction must see to that first.
     func write(with statements: WriteStatements) throws {
         if changes.count > 1 { changes.sort { $0.precedes($1) } }
         for change in changes {
