@@ -129,8 +129,9 @@ let package = Package(
         ),
         .testTarget(
             name: "KeelAsyncHTTPClientTests",
-            dependencies: ["KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", httpTypes]
-                + asyncHTTPClient
+            dependencies: [
+                "KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", "KeelTestKit", httpTypes,
+            ] + asyncHTTPClient
         ),
         .testTarget(
             name: "KeelConformanceTests",

@@ -110,6 +110,7 @@ extension SQLiteStorageAdapter {
             try writer.replace(nil, by: document.body, in: index)
             return true
         }
+        try statements.finishEntries()
         try Self.note(last, of: index.number, in: database)
         return last != nil
     }

@@ -78,8 +78,19 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     /// Closes the connections; every later call fails with ``StorageError/Code/unavailable``.
     ///
-    /// An adapter that is simply let go closes them too.
+    /// An adapter that is simply let go closes them too, but may leave changes in the write-ahead
+    /// log, which the next opening must then replay.
     public func close() throws(StorageError) {
+        if !configuration.isReadOnly {
+            // GRDB closes its readers last, and SQLite cannot empty the log on behalf of a
+            // connection that only reads. Somebody else's reading may stand in the way: no matter.
+            try? databasePool.writeWithoutTransaction { database in
+                _ = try database.checkpoint(.truncate)
+                // One page in the log: where it is empty, GRDB's next opening makes and drops a
+                // table, which waits for the disk.
+                try database.execute(sql: "PRAGMA user_version = \(StoreFormat.version)")
+            }
+        }
         try StorageError.mapping { try databasePool.close() }
         signal.raise()
     }

@@ -12,8 +12,10 @@ package indirect enum CompiledFilter: Sendable {
 
     /// How the subject's key is tested.
     package enum Test: Sendable {
-        /// The key is one of these.
-        case isOne(of: [[UInt8]])
+        /// The key is one of these, or the encoded value one of those.
+        ///
+        /// Equal bytes are equal values, and need no key; 3 and 3.0 are equal and have other bytes.
+        case isOne(of: [[UInt8]], encoded: [[UInt8]])
         /// The key is neither null nor one of these; null among them lets nothing through.
         case isNone(of: [[UInt8]])
         /// The key is of the constant's kind and in this relation to it.
@@ -37,9 +39,10 @@ package indirect enum CompiledFilter: Sendable {
         _ comparison: DocumentFilter.Comparison,
         _ value: DocumentValue
     ) -> Test {
-        let keys = (comparison.takesList ? value.arrayValue ?? [] : [value]).map(IndexKey.key)
+        let values = comparison.takesList ? value.arrayValue ?? [] : [value]
+        let keys = values.map(IndexKey.key)
         switch comparison {
-        case .equal, .in: return .isOne(of: keys)
+        case .equal, .in: return .isOne(of: keys, encoded: values.map(DocumentBody.encoded))
         case .notEqual:
             return keys == [IndexKey.null] ? .isNone(of: []) : .isNone(of: keys)
         case .notIn: return .isNone(of: keys)
@@ -60,17 +63,19 @@ package indirect enum CompiledFilter: Sendable {
 
     private static func holds(_ test: Test, for subject: Subject, of document: Document) -> Bool {
         var key: [UInt8] = []
-        key.reserveCapacity(48)
         switch subject {
         case .path: IndexKey.append(path: document.path, to: &key)
         case .field(let field):
             if case .contains(let wanted) = test {
                 return document.body.containsElement(withKeyIn: wanted, at: field)
             }
+            if case .isOne(_, let encoded) = test, document.body.holds(encoded, at: field) {
+                return true
+            }
             guard document.body.appendKey(of: field, to: &key) else { return false }
         }
         switch test {
-        case .isOne(let keys): return keys.contains(key)
+        case .isOne(let keys, _): return keys.contains(key)
         case .isNone(let keys):
             return key != IndexKey.null && !keys.contains(IndexKey.null) && !keys.contains(key)
         case .contains: return false

@@ -160,8 +160,10 @@ public enum StorageEvaluator: Sendable {
     /// Checks that what a transaction has read is still so.
     ///
     /// - Parameters:
+    ///   - reads: What the transaction has read.
     ///   - current: The current document at a path.
     ///   - found: What a query finds now.
+    /// - Throws: ``StorageError/Code/conflict`` if something has changed.
     public static func check(
         _ reads: TransactionReads,
         current: (DocumentPath) throws(StorageError) -> Document?,

@@ -79,8 +79,10 @@ package enum IndexKey {
         appendEnd(ofReference: &key)
     }
 
-    /// Ends a reference: with two zeros, because a segment that follows may begin with 0x00, which
-    /// is escaped as 0x00 0xFF. After one zero, the key of a path would begin that of a longer one.
+    /// Ends a reference, with two zeros.
+    ///
+    /// A segment that follows may begin with 0x00, which is escaped as 0x00 0xFF: after one zero,
+    /// the key of a path would begin that of a longer one.
     static func appendEnd(ofReference key: inout [UInt8]) {
         key.append(0)
         key.append(0)

@@ -59,13 +59,28 @@ extension Array {
             case .removed(let index): remove(at: index)
             case .modified(let old, let new):
                 let replacement = try element(change.document)
-                if old == new {
-                    self[old] = replacement
-                } else {
-                    remove(at: old)
-                    insert(replacement, at: new)
-                }
+                replace(at: old, by: replacement, movedTo: new)
             }
+        }
+    }
+
+    /// Replaces an element and moves it to where it is to be then.
+    ///
+    /// To remove and to insert would shift everything behind each place; this shifts what lies
+    /// between the two.
+    package mutating func replace(at old: Int, by element: Element, movedTo new: Int) {
+        self[old] = element
+        precondition(indices.contains(new), "an element moves within the array")
+        guard old != new else { return }
+        withUnsafeMutableBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return }
+            let moving = (start + old).move()
+            if old < new {
+                (start + old).moveInitialize(from: start + old + 1, count: new - old)
+            } else {
+                (start + new + 1).moveInitialize(from: start + new, count: old - new)
+            }
+            (start + new).initialize(to: moving)
         }
     }
 }

@@ -125,8 +125,7 @@ package struct QueryView: Sendable {
         case (nil, let key?, .current(let document)):
             return DocumentChange(.added(at: insert(document, key)), prepared.project(document))
         case (let old?, let key?, .current(let document)):
-            remove(at: old)
-            let new = insert(document, key)
+            let new = move(from: old, to: document, key)
             return DocumentChange(.modified(from: old, to: new), kept[new])
         case (let old?, _, _):
             let document = kept[old]
@@ -134,6 +133,16 @@ package struct QueryView: Sendable {
             return DocumentChange(.removed(from: old), document)
         default: return nil
         }
+    }
+
+    private mutating func move(from old: Int, to document: Document, _ key: [UInt8]) -> Int {
+        // The place as it is without the old one.
+        let behind = lowerBound(of: key)
+        let new = behind > old ? behind - 1 : behind
+        keys.replace(at: old, by: key, movedTo: new)
+        kept.replace(at: old, by: prepared.project(document), movedTo: new)
+        places[document.path] = key
+        return new
     }
 
     private mutating func insert(_ document: Document, _ key: [UInt8]) -> Int {

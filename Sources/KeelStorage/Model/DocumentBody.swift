@@ -72,6 +72,24 @@ public struct DocumentBody: Sendable, Hashable {
         }
     }
 
+    /// Whether a field's value is encoded as one of these.
+    package func holds(_ encoded: [[UInt8]], at field: CompiledFieldPath) -> Bool {
+        var reader = CBORReader(bytes)
+        guard (try? reader.moveToField(field)) == true else { return false }
+        // An item says itself where it ends: what begins with a whole one is that one.
+        return encoded.contains { item in
+            let end = reader.position + item.count
+            return end <= bytes.count && bytes[reader.position..<end].elementsEqual(item)
+        }
+    }
+
+    /// One value, encoded as it is within a body.
+    package static func encoded(_ value: DocumentValue) -> [UInt8] {
+        var writer = CBORWriter()
+        writer.value(value)
+        return writer.bytes
+    }
+
     /// The keys of the distinct elements of an array field; empty if it is no array.
     package func elementKeys(of field: CompiledFieldPath) -> [[UInt8]] {
         var reader = CBORReader(bytes)

@@ -68,8 +68,12 @@ package struct Conjunction: Sendable, Hashable {
 
     private var equalFields: [FieldPath] {
         // The path is no field of an index; a condition on it is left to the evaluator.
-        var seen: Set<FieldPath> = []
-        return equalities.map(\.field).filter { !$0.isDocumentID && seen.insert($0).inserted }
+        var fields: [FieldPath] = []
+        for equality in equalities
+        where !equality.field.isDocumentID && !fields.contains(equality.field) {
+            fields.append(equality.field)
+        }
+        return fields
     }
 
     /// How many index components the equalities and the first membership fix.
@@ -84,13 +88,16 @@ package struct Conjunction: Sendable, Hashable {
     /// The orders that the equalities leave open, up to the path.
     func openOrders(of orders: [DocumentQuery.Order]) -> [DocumentQuery.Order] {
         let path = orders.firstIndex(where: \.field.isDocumentID) ?? orders.endIndex
-        let fixed = Set(equalFields)
+        let fixed = equalFields
         return orders[...min(path, orders.count - 1)].filter { !fixed.contains($0.field) }
     }
 
     /// The bytes that an index's first components must hold, or nil if it begins otherwise.
     func prefix(for components: ArraySlice<IndexDefinition.Component>) -> [UInt8]? {
-        guard Set(components).count == fixedCount else { return nil }
+        let areDistinct = components.indices.allSatisfy { position in
+            !components[..<position].contains(components[position])
+        }
+        guard areDistinct, components.count == fixedCount else { return nil }
         var prefix: [UInt8] = []
         for component in components {
             let source: [Constant]

@@ -111,12 +111,14 @@ package struct QueryPlanner: Sendable {
         if orders.count == prepared.orders.count { range = range.intersection(prepared.range) }
         if isBackward { range = range.complemented() }
         let isUnbounded = prepared.lower == nil && prepared.upper == nil
+        // An order behind the path decides nothing, but what lacks its field is not in the result.
+        let endsWithPath = prepared.orders.last?.field.isDocumentID ?? false
         return Scan(
             index: index,
             range: range.prefixed(by: prefix),
             fixedLength: prefix.count,
             isBackward: isBackward,
-            isExact: conjunction.isCovered(byOrder: orders.first)
+            isExact: endsWithPath && conjunction.isCovered(byOrder: orders.first)
                 && (isUnbounded || orders.count == prepared.orders.count)
         )
     }

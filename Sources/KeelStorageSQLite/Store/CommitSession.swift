@@ -83,6 +83,7 @@ struct CommitSession {
     }
 
     private func check(_ reads: TransactionReads) throws {
+        if !reads.queries.isEmpty { try statements.finishEntries() }
         let (reader, indexes) = (reader, indexes)
         try StorageEvaluator.check(
             reads,
@@ -224,6 +225,7 @@ struct CommitSession {
 
     /// Writes what has to be written once a transaction.
     func finish() throws {
+        try statements.finishEntries()
         guard state.floor != initialFloor else { return }
         let statement = try RawStatement(database, "UPDATE state SET floor = ?")
         try statement.bind(1, state.floor)

@@ -41,23 +41,42 @@ struct IndexStretch {
         isBackward = scan.isBackward
     }
 
-    /// The statement that reads the stretch, ready to run.
-    func statement(
-        selecting columns: String,
-        joiningDocuments: Bool,
-        in database: Database
-    ) throws -> RawStatement {
+    /// The statement that reads the stretch's documents, ready to run.
+    func documents(in database: Database) throws -> RawStatement {
+        let sql = isBackward ? Self.backward : Self.forward
+        return try bound(try RawStatement(database, firstBehind == nil ? sql.open : sql.closed))
+    }
+
+    /// The statement that counts the stretch's entries, ready to run.
+    func count(in database: Database) throws -> RawStatement {
+        let sql = Self.counting
+        return try bound(try RawStatement(database, firstBehind == nil ? sql.open : sql.closed))
+    }
+
+    /// A statement for stretches without an end, and one for those with.
+    private typealias SQL = (open: String, closed: String)
+
+    // Written once: joining texts for each query would cost more than finding the statement.
+    private static let forward = selection("ASC")
+    private static let backward = selection("DESC")
+    private static let counting = sql("SELECT count(*) FROM entries e", "")
+
+    private static func selection(_ direction: String) -> SQL {
         // Without CROSS, SQLite might begin with the documents.
-        let join = joiningDocuments ? "CROSS JOIN documents d ON d.rid = e.rid" : ""
-        let end = firstBehind == nil ? "" : "AND e.key < ?4"
-        let order = joiningDocuments ? "ORDER BY e.key \(isBackward ? "DESC" : "ASC")" : ""
-        let statement = try RawStatement(
-            database,
+        sql(
             """
-            SELECT \(columns) FROM entries e \(join)
-            WHERE e.ix = ?1 AND e.cid = ?2 AND e.key >= ?3 \(end) \(order)
-            """
+            SELECT \(StoreReader.columns) FROM entries e CROSS JOIN documents d ON d.rid = e.rid
+            """,
+            "ORDER BY e.key \(direction)"
         )
+    }
+
+    private static func sql(_ selection: String, _ order: String) -> SQL {
+        let open = "\(selection) WHERE e.ix = ?1 AND e.cid = ?2 AND e.key >= ?3"
+        return ("\(open) \(order)", "\(open) AND e.key < ?4 \(order)")
+    }
+
+    private func bound(_ statement: RawStatement) throws -> RawStatement {
         try statement.bind(1, index)
         try statement.bind(2, collection)
         try statement.bind(3, first)

@@ -10,7 +10,7 @@ struct IndexWriter {
     let collection: Int64
     let row: Int64
 
-    /// Writes only the entries that differ between two bodies.
+    /// Changes only the entries that differ between two bodies.
     func replace(
         _ before: DocumentBody?,
         by after: DocumentBody?,
@@ -24,10 +24,10 @@ struct IndexWriter {
         let new = after.map(index.keys) ?? []
         if old == new { return }
         for key in old where !new.contains(key) {
-            try run(.deleteEntry, key, index)
+            try change(key, index, isRemoval: true)
         }
         for key in new where !old.contains(key) {
-            try run(.insertEntry, key, index)
+            try change(key, index, isRemoval: false)
         }
     }
 
@@ -54,17 +54,14 @@ struct IndexWriter {
         return entry
     }
 
-    private func run(
-        _ kind: WriteStatements.Kind,
-        _ key: [UInt8],
-        _ index: StoredIndex
-    ) throws {
-        let statement = try statements[kind]
-        try statement.bind(1, index.number)
-        try statement.bind(2, index.entryCollection(collection))
-        try statement.bind(3, try entryKey(key, in: index))
-        try statement.bind(4, row)
-        try statement.run()
+    private func change(_ key: [UInt8], _ index: StoredIndex, isRemoval: Bool) throws {
+        try statements.changeEntry(
+            try entryKey(key, in: index),
+            of: row,
+            to: index.number,
+            in: index.entryCollection(collection),
+            isRemoval: isRemoval
+        )
     }
 }
 #endif

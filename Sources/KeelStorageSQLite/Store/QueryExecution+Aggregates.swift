@@ -39,11 +39,7 @@ extension QueryExecution {
                 return (0, QueryPlan(access: access))
             }
             guard !stretch.needsScopeCheck else { return nil }
-            statement = try stretch.statement(
-                selecting: "count(*)",
-                joiningDocuments: false,
-                in: reader.database
-            )
+            statement = try stretch.count(in: reader.database)
         case .identifiers:
             guard case .collection(let path) = prepared.query.scope, prepared.orders.count == 1,
                 prepared.lower == nil, prepared.upper == nil

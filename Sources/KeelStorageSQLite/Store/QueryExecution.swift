@@ -11,6 +11,8 @@ struct QueryExecution {
     /// The documents looked at so far.
     var examined = 0
     private var found: [(key: [UInt8], document: Document)] = []
+    /// The collection of the last document, which mostly is that of the next one too.
+    private var collection: (number: Int64, path: CollectionPath)?
 
     init(_ query: DocumentQuery, reader: StoreReader, indexes: IndexSet) {
         self.reader = reader
@@ -72,14 +74,10 @@ struct QueryExecution {
             let stretch = try IndexStretch(scan, of: prepared, reader, indexes)
         else { return }
         let checksScope = stretch.needsScopeCheck
-        let statement = try stretch.statement(
-            selecting: StoreReader.columns,
-            joiningDocuments: true,
-            in: reader.database
-        )
+        let statement = try stretch.documents(in: reader.database)
         try statement.each { row in
             examined += 1
-            let document = try reader.document(row)
+            let document = try document(row)
             if checksScope, !prepared.covers(document.path.collection) { return true }
             return isOrdered && scan.isExact ? takeExact(document) : take(document)
         }
@@ -104,7 +102,7 @@ struct QueryExecution {
         let statement = try stretch.statement(in: reader.database, collection: number)
         try statement.each { row in
             examined += 1
-            return take(try reader.document(row))
+            return take(try document(row))
         }
     }
 
@@ -118,7 +116,7 @@ struct QueryExecution {
             try statement.bind(1, collection.number)
             try statement.each { row in
                 examined += 1
-                takeUnordered(try reader.document(row))
+                takeUnordered(try document(row))
                 return true
             }
         }
@@ -131,10 +129,20 @@ struct QueryExecution {
             try statement.bind(2, collection.number)
             try statement.each { row in
                 examined += 1
-                takeUnordered(try reader.document(row))
+                takeUnordered(try document(row))
                 return true
             }
         }
+    }
+
+    private mutating func document(_ row: RawStatement) throws -> Document {
+        let number = row.integer(StoreReader.collectionColumn)
+        if let collection, collection.number == number {
+            return try reader.document(row, in: collection.path)
+        }
+        let path = try reader.path(of: number)
+        collection = (number, path)
+        return try reader.document(row, in: path)
     }
 
     // MARK: Taking documents

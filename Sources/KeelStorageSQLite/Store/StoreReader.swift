@@ -14,6 +14,9 @@ struct StoreReader {
     static let columns =
         "d.rid, d.cid, d.id, d.rev, d.created, d.updated, d.pending, d.body"
 
+    /// Where the collection's number is among them.
+    static let collectionColumn: Int32 = 1
+
     /// Written once: joining texts for each document would cost more than finding the statement.
     private static let selection = "SELECT \(columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
 
@@ -110,25 +113,24 @@ struct StoreReader {
         return try document(at: path, in: number)?.document
     }
 
-    /// The document of a row that begins at `first` with ``columns``.
-    func document(_ row: RawStatement, at first: Int32 = 0) throws -> Document {
-        let collection = try path(of: row.integer(first + 1))
-        let path = DocumentPath(trusted: collection, id: row.text(first + 2))
-        return try document(at: path, row, at: first)
+    /// The document of a row with ``columns``.
+    func document(_ row: RawStatement) throws -> Document {
+        try document(row, in: try path(of: row.integer(Self.collectionColumn)))
     }
 
-    private func document(
-        at path: DocumentPath,
-        _ row: RawStatement,
-        at first: Int32 = 0
-    ) throws -> Document {
+    /// The document of a row with ``columns`` whose collection is known.
+    func document(_ row: RawStatement, in collection: CollectionPath) throws -> Document {
+        try document(at: DocumentPath(trusted: collection, id: row.text(2)), row)
+    }
+
+    private func document(at path: DocumentPath, _ row: RawStatement) throws -> Document {
         Document(
             path: path,
-            body: try sealing.open(row.bytes(first + 7), of: path),
-            revision: Revision(number: row.integer(first + 3)),
-            createTime: Timestamp(microseconds: row.integer(first + 4)),
-            updateTime: Timestamp(microseconds: row.integer(first + 5)),
-            hasPendingWrites: row.integer(first + 6) != 0
+            body: try sealing.open(row.bytes(7), of: path),
+            revision: Revision(number: row.integer(3)),
+            createTime: Timestamp(microseconds: row.integer(4)),
+            updateTime: Timestamp(microseconds: row.integer(5)),
+            hasPendingWrites: row.integer(6) != 0
         )
     }
 

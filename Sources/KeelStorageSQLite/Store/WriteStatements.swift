@@ -34,9 +34,25 @@ final class WriteStatements {
     }
 
     let database: Database
+    private let entries = PendingEntries()
     private var prepared: [RawStatement?] = Array(repeating: nil, count: Kind.allCases.count)
 
     init(_ database: Database) { self.database = database }
+
+    /// Changes an entry of an index, at the latest when ``finishEntries()`` is called.
+    func changeEntry(
+        _ key: [UInt8],
+        of row: Int64,
+        to index: Int64,
+        in collection: Int64,
+        isRemoval: Bool
+    ) throws {
+        entries.add(key, of: row, to: index, in: collection, isRemoval: isRemoval)
+        if entries.isFull { try finishEntries() }
+    }
+
+    /// Brings the indexes into step with the documents.
+    func finishEntries() throws { try entries.write(with: self) }
 
     subscript(kind: Kind) -> RawStatement {
         get throws {

@@ -1,0 +1,44 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// What measures Keel: `keel-bench` against named peers, `keel-soak` for long failure trials. Run them through
+// `Scripts/bench.sh` and `Scripts/soak.sh`.
+
+/// The settings of every target: see STYLE in CONTRIBUTING.md.
+let strict: [SwiftSetting] =
+    [
+        "ExistentialAny",
+        "InternalImportsByDefault",
+        "MemberImportVisibility",
+        "NonisolatedNonsendingByDefault",
+        "InferIsolatedConformances",
+    ].map { .enableUpcomingFeature($0) } + [
+        .treatAllWarnings(as: .error),
+        .treatWarning("ExplicitSendable", as: .error),
+        .treatWarning("DeprecatedDeclaration", as: .warning),
+    ]
+
+let storage: [Target.Dependency] = [
+    .product(name: "KeelStorage", package: "keel"),
+    .product(name: "KeelStorageSQLite", package: "keel"),
+    .product(name: "GRDB", package: "GRDB.swift"),
+]
+
+let package = Package(
+    name: "keel-benchmarks",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "keel-bench", targets: ["KeelBench"])
+    ],
+    dependencies: [
+        .package(name: "keel", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        .executableTarget(name: "KeelBench", dependencies: storage)
+    ]
+)
+
+for target in package.targets {
+    target.swiftSettings = (target.swiftSettings ?? []) + strict
+}

@@ -1,0 +1,29 @@
+import Foundation
+import GRDB
+import KeelStorage
+
+/// Reads one row by its id on a cached statement and decodes its blob.
+enum PeerGet {
+    private static let sql = "SELECT body FROM documents WHERE id = ?"
+
+    /// With the decoder that Keel uses.
+    static func withDocumentDecoder(_ id: String, in store: PeerStore) throws -> Place? {
+        let blob = try store.pool.read { database in
+            try Data.fetchOne(try database.cachedStatement(sql: sql), arguments: [id])
+        }
+        guard let blob else { return nil }
+        return try DocumentDecoder().decode(from: DocumentBody(bytes: [UInt8](blob)))
+    }
+
+    /// With Foundation's decoder, which is made once.
+    static func withJSONDecoder(
+        _ id: String,
+        in store: PeerStore,
+        _ decoder: JSONDecoder
+    ) throws -> Place? {
+        let blob = try store.pool.read { database in
+            try Data.fetchOne(try database.cachedStatement(sql: sql), arguments: [id])
+        }
+        return try blob.map { try decoder.decode(Place.self, from: $0) }
+    }
+}
