@@ -19,8 +19,8 @@ import Darwin
 extension TransportError {
     /// Creates the error that a failure of AsyncHTTPClient or SwiftNIO means.
     ///
-    /// The phase is ``Phase/awaitHead`` for everything before the response head, or
-    /// ``Phase/readBody``. A failure that tells more about itself gets its own phase.
+    /// The phase is `Phase/awaitHead` for everything before the response head, or
+    /// `Phase/readBody`. A failure that tells more about itself gets its own phase.
     init(fromAsyncHTTPClient error: any Error, during phase: Phase) {
         switch error {
         case let error as TransportError: self = error

@@ -6,7 +6,7 @@ extension FirestoreRequestCoding {
     /// The implied orders are left to Firestore, which has the same; `limit(toLast:)`, which it has
     /// not, is the reversed query, whose result the caller turns round.
     ///
-    /// - Throws: ``StorageError/Code/unsupported`` for a text search.
+    /// - Throws: `StorageError/Code/unsupported` for a text search.
     package func query(_ query: DocumentQuery) throws(StorageError) -> FirestoreJSON {
         guard query.search == nil else {
             throw StorageError(.unsupported, "Firestore cannot search for words")

@@ -3,7 +3,7 @@ package import KeelStorage
 extension FirestoreRequestCoding {
     /// The body of a `commit` request.
     ///
-    /// - Throws: ``StorageError/Code/unsupported`` for a write that Firestore has no form for.
+    /// - Throws: `StorageError/Code/unsupported` for a write that Firestore has no form for.
     package func commit(_ writes: [DocumentWrite]) throws(StorageError) -> FirestoreJSON {
         var encoded: [FirestoreJSON] = []
         for write in writes { encoded.append(try self.write(write)) }
@@ -16,7 +16,7 @@ extension FirestoreRequestCoding {
     /// mask; a field that is in the mask and not in the document is removed. Transforms stand
     /// beside both and are never in the mask.
     ///
-    /// - Throws: ``StorageError/Code/unsupported`` for a replica: Firestore decides about times.
+    /// - Throws: `StorageError/Code/unsupported` for a replica: Firestore decides about times.
     package func write(_ write: DocumentWrite) throws(StorageError) -> FirestoreJSON {
         var members: [String: FirestoreJSON] = [:]
         let name = FirestoreJSON.string(name(of: write.path))

@@ -27,7 +27,7 @@ extension SQLiteStorageAdapter {
     /// Call it again as the reader gets on. A reader that has not called for longer than the
     /// retention's age is forgotten.
     ///
-    /// - Throws: ``StorageError/Code/cursorExpired`` if the log does not reach back to the cursor.
+    /// - Throws: `StorageError/Code/cursorExpired` if the log does not reach back to the cursor.
     public func registerReader(_ name: String, at cursor: ChangeCursor) async throws(StorageError) {
         let position = ChangePosition(cursor)
         let sequence: Int64

@@ -45,11 +45,11 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     /// Opens the store at a location, creating the folder and the file where they are missing.
     ///
-    /// - Throws: ``StorageError/Code/corrupted`` for a file that is damaged or no Keel store,
-    ///   ``StorageError/Code/schemaTooNew`` for one that a later version wrote,
-    ///   ``StorageError/Code/permissionDenied`` for a missing or wrong key,
-    ///   ``StorageError/Code/readOnly``, ``StorageError/Code/diskFull`` and
-    ///   ``StorageError/Code/busy`` as they say.
+    /// - Throws: `StorageError/Code/corrupted` for a file that is damaged or no Keel store,
+    ///   `StorageError/Code/schemaTooNew` for one that a later version wrote,
+    ///   `StorageError/Code/permissionDenied` for a missing or wrong key,
+    ///   `StorageError/Code/readOnly`, `StorageError/Code/diskFull` and
+    ///   `StorageError/Code/busy` as they say.
     public init(
         at location: SQLiteStorageLocation,
         configuration: Configuration = Configuration()
@@ -76,7 +76,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         configuration.sealing == nil || configuration.allowsSearchableText
     }
 
-    /// Closes the connections; every later call fails with ``StorageError/Code/unavailable``.
+    /// Closes the connections; every later call fails with `StorageError/Code/unavailable`.
     ///
     /// An adapter that is simply let go closes them too, but may leave changes in the write-ahead
     /// log, which the next opening must then replay.

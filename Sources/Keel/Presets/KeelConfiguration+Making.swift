@@ -12,7 +12,7 @@ internal import KeelAsyncHTTPClient
 extension KeelConfiguration {
     /// Opens the store that the configuration describes.
     ///
-    /// - Throws: What opening the file throws; ``StorageError/Code/unsupported`` for a file without
+    /// - Throws: What opening the file throws; `StorageError/Code/unsupported` for a file without
     ///   the `SQLite` trait.
     public func makeStorage() throws(StorageError) -> StorageClient {
         switch storage {

@@ -40,7 +40,7 @@ public struct KeelConfiguration: Sendable {
         case scan
         /// It looks at every document, and the index that would serve it is reported.
         case report(@Sendable (DocumentQuery, QueryPlan) -> Void)
-        /// It is refused with ``StorageError/Code/indexRequired``.
+        /// It is refused with `StorageError/Code/indexRequired`.
         case refuse
     }
 

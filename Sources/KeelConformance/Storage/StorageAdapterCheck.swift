@@ -1,7 +1,7 @@
 public import KeelStorage
 public import Testing
 
-/// One promise of ``StorageAdapter``, as a check that any adapter or decorator can be put to.
+/// One promise of `StorageAdapter`, as a check that any adapter or decorator can be put to.
 ///
 /// Run all of them, so that each promise is a line of its own in the log:
 ///
@@ -17,9 +17,50 @@ public import Testing
 public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
     /// What a check is about.
     public enum Group: String, Sendable, Hashable, CaseIterable {
-        case documents, values, paths, batches, conditions, transforms, idempotency, transactions
-        case filters, orders, cursors, limits, collectionGroups, projections, aggregates
-        case indexes, textSearch, changes, replication, collections, concurrency, errors
+        /// Reading, writing and removing documents.
+        case documents
+        /// Every kind of value survives exactly.
+        case values
+        /// Ids and collection names.
+        case paths
+        /// Writes take effect together, in order.
+        case batches
+        /// What must hold before a write.
+        case conditions
+        /// Values that the store computes.
+        case transforms
+        /// A batch with an id takes effect once.
+        case idempotency
+        /// What was read has not changed.
+        case transactions
+        /// Which documents a query finds.
+        case filters
+        /// In what order.
+        case orders
+        /// Where a result begins and ends.
+        case cursors
+        /// How many documents a query finds.
+        case limits
+        /// Collections of one name at any depth.
+        case collectionGroups
+        /// Some fields of a document.
+        case projections
+        /// Counts, sums and averages.
+        case aggregates
+        /// Declared indexes change no result.
+        case indexes
+        /// Words in declared fields.
+        case textSearch
+        /// The change log.
+        case changes
+        /// Documents stored with their times and revision.
+        case replication
+        /// The names of collections.
+        case collections
+        /// Many tasks at a time.
+        case concurrency
+        /// Codes, effects and messages.
+        case errors
         /// Whether an adapter refuses what it does not claim.
         case refusals
     }

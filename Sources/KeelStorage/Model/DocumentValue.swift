@@ -9,14 +9,21 @@
 public enum DocumentValue: Sendable {
     /// No value; unlike a missing field, a query can find it.
     case null
+    /// True or false.
     case boolean(Bool)
+    /// A whole number of 64 bits.
     case integer(Int64)
+    /// A floating-point number, NaN and the infinities included.
     case double(Double)
+    /// A point in time, to the microsecond.
     case timestamp(Timestamp)
+    /// Text, compared by the bytes of its UTF-8.
     case string(String)
+    /// Bytes of any meaning.
     case bytes([UInt8])
     /// The path of another document.
     case reference(DocumentPath)
+    /// A place on earth.
     case geopoint(GeoPoint)
     /// A list; a list directly inside a list is refused, as Firestore does.
     case array([DocumentValue])

@@ -13,11 +13,17 @@ public indirect enum DocumentFilter: Sendable, Hashable {
 
     /// How a field is compared with a value.
     public enum Comparison: String, Sendable, Hashable, CaseIterable {
+        /// The field equals the value.
         case equal
+        /// The field exists, is not null and differs from the value.
         case notEqual
+        /// The field is of the value’s kind and less than it.
         case less
+        /// The field is of the value’s kind and at most the value.
         case lessOrEqual
+        /// The field is of the value’s kind and greater than it.
         case greater
+        /// The field is of the value’s kind and at least the value.
         case greaterOrEqual
         /// The field equals one of up to 30 values.
         case `in`

@@ -21,7 +21,9 @@ public struct DocumentQuery: Sendable, Hashable {
 
     /// The direction of an order.
     public enum Direction: Sendable, Hashable {
+        /// Smallest first.
         case ascending
+        /// Largest first.
         case descending
 
         package var reversed: Direction { self == .ascending ? .descending : .ascending }
@@ -43,7 +45,9 @@ public struct DocumentQuery: Sendable, Hashable {
 
     /// How many documents are wanted, and from which end.
     public enum Limit: Sendable, Hashable {
+        /// So many from the beginning.
         case first(Int)
+        /// So many from the end, in the query’s order.
         case last(Int)
 
         package var count: Int {

@@ -11,7 +11,7 @@ internal import Synchronization
 /// ```
 ///
 /// Each kind of call has its own list, and takes the next answer from it; a call beyond the list's
-/// end fails and says so. Preparing always succeeds. Use ``StorageAdapter/recorded()`` around it to
+/// end fails and says so. Preparing always succeeds. Use `StorageAdapter/recorded()` around it to
 /// see what was asked.
 public final class ScriptedStorageAdapter: StorageAdapter {
     private struct Script {

@@ -4,9 +4,13 @@ public import KeelStorage
 public enum StorageCall: Sendable, Hashable {
     /// The kinds of call.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// A schema was to be made ready.
         case prepare
+        /// Something was to be read.
         case read
+        /// Batches were to be committed.
         case commit
+        /// Changes were asked for.
         case changes
     }
 
