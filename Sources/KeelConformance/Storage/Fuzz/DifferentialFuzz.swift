@@ -167,6 +167,9 @@ struct FuzzRun {
         if !indexedQueries.isEmpty, source.random.hits(2, in: 5) {
             var query = source.random.pick(indexedQueries)
             if source.random.hits(1, in: 2) { query.limit = .first(source.random.number(1...6)) }
+            if capabilities.contains(.aggregation), source.random.hits(1, in: 4) {
+                return .aggregate(query, source.aggregations())
+            }
             return .query(query)
         }
         while true {
