@@ -137,7 +137,7 @@ let package = Package(
             name: "KeelConformanceTests",
             dependencies: [
                 "KeelConformance", "KeelCore", "KeelStorage", "KeelStorageFirestore",
-                "KeelStorageSQLite", "KeelTestKit",
+                "KeelStorageObservability", "KeelStorageSQLite", "KeelTestKit",
             ]
         ),
         .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore"]),

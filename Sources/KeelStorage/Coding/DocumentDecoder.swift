@@ -47,7 +47,7 @@ public struct DocumentDecoder: Sendable {
 
     /// Decodes fields that belong to no document; a ``DocumentID`` that must not be nil fails.
     ///
-    /// - Throws: As ``decode(_:from:)`` does for a document.
+    /// - Throws: As `decode(_:from:)` does for a document.
     public func decode<T: Decodable>(
         _ type: T.Type = T.self,
         from body: DocumentBody
@@ -70,7 +70,7 @@ public struct DocumentDecoder: Sendable {
 
     /// Decodes one value, such as a field or the result of an aggregation.
     ///
-    /// - Throws: As ``decode(_:from:)`` does for a document.
+    /// - Throws: As `decode(_:from:)` does for a document.
     public func decodeValue<T: Decodable>(
         _ type: T.Type = T.self,
         from value: DocumentValue

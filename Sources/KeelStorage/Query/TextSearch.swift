@@ -4,7 +4,7 @@ internal import Foundation
 public struct TextSearch: Sendable, Hashable {
     /// One word of a search.
     public struct Term: Sendable, Hashable {
-        /// The word, folded by ``TextWords``.
+        /// The word, without case and accents.
         public let word: String
         /// Whether words that only begin with it match too.
         public let isPrefix: Bool

@@ -1,0 +1,39 @@
+import KeelConformance
+import KeelCore
+import KeelStorage
+import KeelStorageObservability
+import KeelTestKit
+import Testing
+
+/// A decorator is an adapter: it keeps every promise of what it wraps.
+@Suite("Decorators keep the promises of the adapters they wrap")
+struct DecoratorConformanceTests {
+    private static let checks = StorageAdapterCheck.applicable(
+        to: InMemoryStorageAdapter().capabilities
+    )
+
+    @Test(arguments: checks)
+    func retrying(_ check: StorageAdapterCheck) async throws {
+        try await check.run(on: InMemoryStorageAdapter().retrying(.attempts(3)))
+    }
+
+    @Test(arguments: checks)
+    func migrating(_ check: StorageAdapterCheck) async throws {
+        try await check.run(on: InMemoryStorageAdapter().migrating(DocumentMigrations([])))
+    }
+
+    @Test(arguments: checks)
+    func recorded(_ check: StorageAdapterCheck) async throws {
+        try await check.run(on: InMemoryStorageAdapter().recorded())
+    }
+
+    @Test(arguments: checks)
+    func withoutFaults(_ check: StorageAdapterCheck) async throws {
+        try await check.run(on: InMemoryStorageAdapter().failing([]))
+    }
+
+    @Test(arguments: checks)
+    func observed(_ check: StorageAdapterCheck) async throws {
+        try await check.run(on: InMemoryStorageAdapter().observed(label: "checks"))
+    }
+}
