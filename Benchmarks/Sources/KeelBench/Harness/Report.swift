@@ -5,7 +5,8 @@ enum Report {
     private static let widths = [46, 12, 12, 8, 9, 7]
 
     static func printHeader(_ group: String, _ options: Options) {
-        let rounds = options.isQuick ? "one round: figures mean nothing" : "\(options.rounds) rounds"
+        let rounds =
+            options.isQuick ? "one round: figures mean nothing" : "\(options.rounds) rounds"
         Swift.print("\(group): medians of \(rounds), Keel and peer in turn")
         Swift.print(row(["", "keel", "peer", "ratio", "target", "noise"], ""))
     }
@@ -18,7 +19,8 @@ enum Report {
             case nil: "for information"
             }
         let cells = [
-            result.name, "\(text(result.keel)) \(result.unit)", "\(text(result.peer)) \(result.unit)",
+            result.name, "\(text(result.keel)) \(result.unit)",
+            "\(text(result.peer)) \(result.unit)",
             String(format: "%.2f", result.ratio), result.target.text ?? "-",
             String(format: "±%.0f%%", result.noise * 100),
         ]
@@ -53,13 +55,22 @@ enum Report {
     static func write(_ results: [MeasureResult], to file: String) throws {
         let rows = results.map { result in
             Row(
-                name: result.name, unit: result.unit, keel: result.keel, peer: result.peer,
-                ratio: result.ratio, target: result.target.text, holds: result.holds)
+                name: result.name,
+                unit: result.unit,
+                keel: result.keel,
+                peer: result.peer,
+                ratio: result.ratio,
+                target: result.target.text,
+                holds: result.holds
+            )
         }
         let encoder = JSONEncoder()
         // What --side leaves out is no number.
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+            positiveInfinity: "inf",
+            negativeInfinity: "-inf",
+            nan: "nan"
+        )
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try encoder.encode(rows).write(to: URL(fileURLWithPath: file))
     }

@@ -29,7 +29,9 @@ struct Place: Codable, Identifiable, Sendable {
         score = generator.next(upTo: 1_000_000)
         rating = Double(generator.next(upTo: 500)) / 100
         isOpen = generator.next(upTo: 2) == 0
-        inspected = Date(timeIntervalSince1970: Double(1_600_000_000 + generator.next(upTo: 100_000_000)))
+        inspected = Date(
+            timeIntervalSince1970: Double(1_600_000_000 + generator.next(upTo: 100_000_000))
+        )
         note = (0..<20).map { _ in Self.words[generator.next(upTo: 8)] }.joined(separator: " ")
     }
 
@@ -42,11 +44,15 @@ struct Place: Codable, Identifiable, Sendable {
     /// The id of a number: 20 characters in no order, as `addDocument` makes them.
     static func id(_ number: Int) -> String {
         var generator = Generator(seed: UInt64(number) &* 0x9E37_79B9 &+ 7)
-        return String(decoding: (0..<20).map { _ in alphabet[generator.next(upTo: 62)] }, as: UTF8.self)
+        return String(
+            decoding: (0..<20).map { _ in alphabet[generator.next(upTo: 62)] },
+            as: UTF8.self
+        )
     }
 
     private static let alphabet = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8
+    )
     private static let words = [
         "pizza", "ramen", "bakery", "garden", "corner", "river", "diner", "market",
     ]

@@ -19,21 +19,29 @@ extension StorageGroup {
     ) -> Measure {
         Measure(
             name: "live query of 10,000, one change / rerun" + (keepsSnapshot ? ", kept" : ""),
-            unit: "µs", target: keepsSnapshot ? .info : .atLeast(50),
+            unit: "µs",
+            target: keepsSnapshot ? .info : .atLeast(50),
             keel: {
                 try await followed(
-                    try await pair.value(), changes: options.scaled(50), keepsSnapshot)
+                    try await pair.value(),
+                    changes: options.scaled(50),
+                    keepsSnapshot
+                )
             },
             peer: {
                 let pair = try await pair.value()
                 return try Timing.perCall(3) { number in
                     let places = try PeerQuery.run(
-                        district: Place.district(3), limit: -1, in: pair.peer)
+                        district: Place.district(3),
+                        limit: -1,
+                        in: pair.peer
+                    )
                     guard places.count == pair.count / 10 else {
                         throw Flaw("the query found too little")
                     }
                 }
-            })
+            }
+        )
     }
 
     @concurrent
@@ -88,18 +96,27 @@ extension StorageGroup {
         let changes = options.isQuick ? 1 : 10
         return Measure(
             name: "1,000 listeners, one change, CPU / \(byNumber ? "by rowid" : "observations")",
-            unit: "µs", target: byNumber ? .info : .atLeast(20),
+            unit: "µs",
+            target: byNumber ? .info : .atLeast(20),
             keel: { try await listened(try await pair.value(), count, changes: changes) },
             peer: {
-                try await observed(try await pair.value(), count, changes: changes, byNumber: byNumber)
-            })
+                try await observed(
+                    try await pair.value(),
+                    count,
+                    changes: changes,
+                    byNumber: byNumber
+                )
+            }
+        )
     }
 
     /// Long enough for both sides to come to rest after a change.
     private static let rest = Duration.milliseconds(150)
 
     @concurrent
-    private static func listened(_ pair: StorePair, _ count: Int, changes: Int) async throws -> Double {
+    private static func listened(_ pair: StorePair, _ count: Int, changes: Int) async throws
+        -> Double
+    {
         let (deliveries, delivered) = AsyncStream<String>.makeStream()
         let listeners = (0..<count).map { number in
             Task { @concurrent in
@@ -128,7 +145,10 @@ extension StorageGroup {
             let numbered = try await pair.peer.pool.read { database in
                 try ids.map { id in
                     let number = try Int64.fetchOne(
-                        database, sql: "SELECT rowid FROM documents WHERE id = ?", arguments: [id])
+                        database,
+                        sql: "SELECT rowid FROM documents WHERE id = ?",
+                        arguments: [id]
+                    )
                     return (number: number ?? 0, id: id)
                 }
             }

@@ -12,7 +12,9 @@ struct Flaw: Error, CustomStringConvertible {
 enum StorageGroup {
     @concurrent
     static func measures(_ options: Options) async throws -> [Measure] {
-        let folder = options.folder.appending(path: "keel-bench-\(ProcessInfo.processInfo.processIdentifier)")
+        let folder = options.folder.appending(
+            path: "keel-bench-\(ProcessInfo.processInfo.processIdentifier)"
+        )
         let count = options.scaled(100_000)
         func pair(
             _ indexing: StorePair.Indexing,
@@ -28,8 +30,20 @@ enum StorageGroup {
         return [
             get(composite, options),
             getJSON(pair(.composite, count, body: .json), options),
-            set("set, one of two indexed fields changed", two, .atMost(1.5), options, scoreChanges: true),
-            set("set, no indexed field changed", pair(.two, count), .atMost(2.5), options, scoreChanges: false),
+            set(
+                "set, one of two indexed fields changed",
+                two,
+                .atMost(1.5),
+                options,
+                scoreChanges: true
+            ),
+            set(
+                "set, no indexed field changed",
+                pair(.two, count),
+                .atMost(2.5),
+                options,
+                scoreChanges: false
+            ),
             bulk(pair(.two, count), options),
             query(composite, options),
             growth(composite, small: pair(.composite, options.scaled(1_000)), options),
@@ -45,7 +59,9 @@ enum StorageGroup {
 
     private static func get(_ pair: Lazily<StorePair>, _ options: Options) -> Measure {
         Measure(
-            name: "get, decoded / row, same decoder", unit: "µs", target: .atMost(1.5),
+            name: "get, decoded / row, same decoder",
+            unit: "µs",
+            target: .atMost(1.5),
             keel: { try await keelGets(pair, options) },
             peer: {
                 let pair = try await pair.value()
@@ -53,12 +69,15 @@ enum StorageGroup {
                 return try Timing.perCall(ids.count) { number in
                     _ = try PeerGet.withDocumentDecoder(ids[number], in: pair.peer)
                 }
-            })
+            }
+        )
     }
 
     private static func getJSON(_ pair: Lazily<StorePair>, _ options: Options) -> Measure {
         Measure(
-            name: "get, decoded / row, JSONDecoder", unit: "µs", target: .atMost(1),
+            name: "get, decoded / row, JSONDecoder",
+            unit: "µs",
+            target: .atMost(1),
             keel: { try await keelGets(pair, options) },
             peer: {
                 let pair = try await pair.value()
@@ -67,7 +86,8 @@ enum StorageGroup {
                 return try Timing.perCall(ids.count) { number in
                     _ = try PeerGet.withJSONDecoder(ids[number], in: pair.peer, decoder)
                 }
-            })
+            }
+        )
     }
 
     @concurrent
@@ -90,16 +110,22 @@ enum StorageGroup {
 
     private static func query(_ pair: Lazily<StorePair>, _ options: Options) -> Measure {
         Measure(
-            name: "query, equality and order, first 20 / SQL", unit: "µs", target: .atMost(1.5),
+            name: "query, equality and order, first 20 / SQL",
+            unit: "µs",
+            target: .atMost(1.5),
             keel: { try await keelQueries(pair, options) },
             peer: {
                 let pair = try await pair.value()
                 return try Timing.perCall(options.scaled(2_000)) { number in
                     let places = try PeerQuery.run(
-                        district: Place.district(number), limit: 20, in: pair.peer)
+                        district: Place.district(number),
+                        limit: 20,
+                        in: pair.peer
+                    )
                     try check(places, options)
                 }
-            })
+            }
+        )
     }
 
     private static func growth(
@@ -108,9 +134,12 @@ enum StorageGroup {
         _ options: Options
     ) -> Measure {
         Measure(
-            name: "the same query, 100k / 1k documents", unit: "µs", target: .atMost(1.5),
+            name: "the same query, 100k / 1k documents",
+            unit: "µs",
+            target: .atMost(1.5),
             keel: { try await keelQueries(pair, options) },
-            peer: { try await keelQueries(small, options) })
+            peer: { try await keelQueries(small, options) }
+        )
     }
 
     @concurrent
@@ -140,7 +169,9 @@ enum StorageGroup {
             return pair
         }
         return Measure(
-            name: "open, first document read", unit: "µs", target: .atMost(3),
+            name: "open, first document read",
+            unit: "µs",
+            target: .atMost(3),
             keel: {
                 let pair = try await closed.value()
                 var figures: [Double] = []
@@ -160,67 +191,7 @@ enum StorageGroup {
                 return try (0..<options.scaled(20)).map { number in
                     try PeerOpen.run(pair.peerFile.path, id: Place.id(number))
                 }.median
-            })
-    }
-
-    // MARK: Writing
-
-    private static func set(
-        _ name: String,
-        _ pair: Lazily<StorePair>,
-        _ target: Target,
-        _ options: Options,
-        scoreChanges: Bool
-    ) -> Measure {
-        // Never the same change twice: a write that changes nothing would cost Keel little.
-        @Sendable func changed(_ pair: StorePair) -> [Place] {
-            var generator = SystemRandomNumberGenerator()
-            return (0..<options.scaled(2_000)).map { _ in
-                let number = Int.random(in: 0..<pair.count, using: &generator)
-                let change = Int.random(in: 0..<1_000_000_000, using: &generator)
-                var place = Place(number)
-                if scoreChanges { place.score = change }
-                place.note = "visited \(change) times, " + place.note.dropFirst(30)
-                return place
             }
-        }
-        return Measure(
-            name: name, unit: "µs", target: target,
-            keel: {
-                let pair = try await pair.value()
-                let places = changed(pair)
-                let paths = places.map { DocumentPath("places", $0.id) }
-                return try await Timing.perCall(places.count) { number in
-                    try await pair.client.setDocument(paths[number], to: places[number])
-                }
-            },
-            peer: {
-                let pair = try await pair.value()
-                let places = changed(pair)
-                return try Timing.perCall(places.count) { number in
-                    try PeerSet.run(places[number], scoreChanges: scoreChanges, in: pair.peer)
-                }
-            })
-    }
-
-    private static func bulk(_ pair: Lazily<StorePair>, _ options: Options) -> Measure {
-        let numbers = Numbers(from: 10_000_000)
-        let count = options.scaled(10_000)
-        return Measure(
-            name: "bulk set of 10,000, per document", unit: "µs", target: .atMost(1.6),
-            keel: {
-                let pair = try await pair.value()
-                let places = numbers.next(count).map(Place.init)
-                let start = ContinuousClock.now
-                try await pair.places.saveAll(places)
-                return start.duration(to: .now).microseconds / Double(count)
-            },
-            peer: {
-                let pair = try await pair.value()
-                let places = numbers.next(count).map(Place.init)
-                let start = ContinuousClock.now
-                try PeerBulkSet.run(places, in: pair.peer)
-                return start.duration(to: .now).microseconds / Double(count)
-            })
+        )
     }
 }

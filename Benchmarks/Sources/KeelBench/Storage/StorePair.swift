@@ -43,7 +43,9 @@ final class StorePair: Sendable {
     var places: DocumentCollection<Place> { client.collection("places", as: Place.self) }
 
     @concurrent
-    init(_ indexing: Indexing, count: Int, in folder: URL, body: PeerStore.Body = .cbor) async throws {
+    init(_ indexing: Indexing, count: Int, in folder: URL, body: PeerStore.Body = .cbor)
+        async throws
+    {
         let own = folder.appending(path: "\(indexing.rawValue)-\(count)-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
         keelFile = own.appending(path: "keel.sqlite")

@@ -12,8 +12,11 @@ enum PeerBulkSet {
                     VALUES (?, ?, ?, ?, ?, ?)
                     ON CONFLICT(id) DO UPDATE SET rev = excluded.rev, updated = excluded.updated,
                     category = excluded.category, score = excluded.score, body = excluded.body
-                    """)
-            let log = try database.cachedStatement(sql: "INSERT INTO changes(id, rev) VALUES (?, ?)")
+                    """
+            )
+            let log = try database.cachedStatement(
+                sql: "INSERT INTO changes(id, rev) VALUES (?, ?)"
+            )
             let time = PeerStore.now()
             for place in places {
                 try upsert.execute(

@@ -21,12 +21,17 @@ final class PeerObservations {
     func observe(textIDs ids: [String], in pool: DatabasePool) {
         for id in ids {
             start(
-                in: pool, id,
+                in: pool,
+                id,
                 ValueObservation.trackingConstantRegion { database in
                     try Data.fetchOne(
-                        try database.cachedStatement(sql: "SELECT body FROM documents WHERE id = ?"),
-                        arguments: [id])
-                })
+                        try database.cachedStatement(
+                            sql: "SELECT body FROM documents WHERE id = ?"
+                        ),
+                        arguments: [id]
+                    )
+                }
+            )
         }
     }
 
@@ -35,13 +40,17 @@ final class PeerObservations {
         for (number, id) in rowIDs {
             let region = Table("documents").filter(Column.rowID == number)
             start(
-                in: pool, id,
+                in: pool,
+                id,
                 ValueObservation.tracking(region: region) { database in
                     try Data.fetchOne(
                         try database.cachedStatement(
-                            sql: "SELECT body FROM documents WHERE rowid = ?"),
-                        arguments: [number])
-                })
+                            sql: "SELECT body FROM documents WHERE rowid = ?"
+                        ),
+                        arguments: [number]
+                    )
+                }
+            )
         }
     }
 
@@ -56,7 +65,9 @@ final class PeerObservations {
                 in: pool,
                 scheduling: .async(onQueue: .global()),
                 onError: { _ in delivered.finish() },
-                onChange: { _ in delivered.yield(id) }))
+                onChange: { _ in delivered.yield(id) }
+            )
+        )
     }
 
     func cancel() {

@@ -8,7 +8,11 @@ enum PeerOpen {
         let start = ContinuousClock.now
         let pool = try DatabasePool(path: path)
         let blob = try pool.read { database in
-            try Data.fetchOne(database, sql: "SELECT body FROM documents WHERE id = ?", arguments: [id])
+            try Data.fetchOne(
+                database,
+                sql: "SELECT body FROM documents WHERE id = ?",
+                arguments: [id]
+            )
         }
         let duration = start.duration(to: .now)
         guard blob != nil else { throw Flaw("the row is missing") }

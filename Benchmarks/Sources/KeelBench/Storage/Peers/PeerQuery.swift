@@ -9,7 +9,8 @@ enum PeerQuery {
         let decoder = DocumentDecoder()
         return try store.pool.read { database in
             let statement = try database.cachedStatement(
-                sql: "SELECT body FROM documents WHERE category = ? ORDER BY score DESC LIMIT ?")
+                sql: "SELECT body FROM documents WHERE category = ? ORDER BY score DESC LIMIT ?"
+            )
             let blobs = try Data.fetchCursor(statement, arguments: [district, limit])
             var places: [Place] = []
             while let blob = try blobs.next() {

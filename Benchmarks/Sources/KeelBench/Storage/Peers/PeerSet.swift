@@ -13,14 +13,19 @@ enum PeerSet {
         try store.pool.write { database in
             if scoreChanges {
                 let update = try database.cachedStatement(
-                    sql: "UPDATE documents SET rev = ?, updated = ?, score = ?, body = ? WHERE id = ?")
+                    sql:
+                        "UPDATE documents SET rev = ?, updated = ?, score = ?, body = ? WHERE id = ?"
+                )
                 try update.execute(arguments: [time, time, place.score, body, place.id])
             } else {
                 let update = try database.cachedStatement(
-                    sql: "UPDATE documents SET rev = ?, updated = ?, body = ? WHERE id = ?")
+                    sql: "UPDATE documents SET rev = ?, updated = ?, body = ? WHERE id = ?"
+                )
                 try update.execute(arguments: [time, time, body, place.id])
             }
-            let log = try database.cachedStatement(sql: "INSERT INTO changes(id, rev) VALUES (?, ?)")
+            let log = try database.cachedStatement(
+                sql: "INSERT INTO changes(id, rev) VALUES (?, ?)"
+            )
             try log.execute(arguments: [place.id, time])
         }
     }

@@ -48,7 +48,8 @@ struct PeerStore: Sendable {
                         seq INTEGER PRIMARY KEY, id TEXT NOT NULL, rev INTEGER NOT NULL
                     );
                     \(indexes)
-                    """)
+                    """
+            )
         }
     }
 
