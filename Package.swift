@@ -100,6 +100,7 @@ let package = Package(
             dependencies: ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient
         ),
         .target(name: "KeelStorage", dependencies: ["KeelCore"]),
+        .target(name: "KeelStorageFirestore", dependencies: ["KeelStorage"]),
         .target(
             name: "KeelStorageObservability",
             dependencies: ["KeelCore", "KeelStorage"] + observability
@@ -128,13 +129,15 @@ let package = Package(
         ),
         .testTarget(
             name: "KeelAsyncHTTPClientTests",
-            dependencies: ["KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", httpTypes]
-                + asyncHTTPClient
+            dependencies: [
+                "KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", "KeelTestKit", httpTypes,
+            ] + asyncHTTPClient
         ),
         .testTarget(
             name: "KeelConformanceTests",
             dependencies: [
-                "KeelConformance", "KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelTestKit",
+                "KeelConformance", "KeelCore", "KeelStorage", "KeelStorageFirestore",
+                "KeelStorageSQLite", "KeelTestKit",
             ]
         ),
         .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore"]),
@@ -146,7 +149,10 @@ let package = Package(
             name: "KeelHTTPTests",
             dependencies: ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]
         ),
-        .testTarget(name: "KeelStorageTests", dependencies: ["KeelCore", "KeelStorage"]),
+        .testTarget(
+            name: "KeelStorageTests",
+            dependencies: ["KeelConformance", "KeelCore", "KeelStorage"]
+        ),
         .testTarget(
             name: "KeelStorageObservabilityTests",
             dependencies: ["KeelCore", "KeelStorage", "KeelStorageObservability", "KeelTestKit"]

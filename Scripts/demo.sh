@@ -11,5 +11,7 @@
 
 "$KEEL_ROOT/Scripts/setup.sh" build
 keel_say "Building the example; the first time takes some minutes"
-keel_build_product Examples/Restaurants restaurants-demo
-exec "$KEEL_BINARY" "$@"
+# All its programs, not one product: the demonstration starts the others, which stand beside it.
+package="$KEEL_ROOT/Examples/Restaurants"
+keel_swift build --package-path "$package" >&2
+exec "$(keel_swift build --package-path "$package" --show-bin-path)/restaurants-demo" "$@"

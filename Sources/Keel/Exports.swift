@@ -4,6 +4,7 @@
 @_exported public import KeelCore
 @_exported public import KeelHTTP
 @_exported public import KeelStorage
+
 #if SQLite
 @_exported public import KeelStorageSQLite
 #endif

@@ -20,7 +20,11 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// Creates a policy.
     ///
-    /// - Parameter attempts: How many times a call is made at the most; less than 1 counts as 1.
+    /// - Parameters:
+    ///   - attempts: How many times a call is made at the most; less than 1 counts as 1.
+    ///   - baseDelay: The upper end of the first pause.
+    ///   - maximumDelay: The upper end that no pause passes.
+    ///   - multiplier: How much the upper end grows from one pause to the next; at least 1.
     public init(
         attempts: Int = 3,
         baseDelay: Duration = .milliseconds(100),

@@ -6,11 +6,7 @@ extension SQLiteStorageAdapter {
     public func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        do throws(StorageError) {
-            return try await whileBusy { try write(batches) }
-        } catch {
-            throw error.during("commit")
-        }
+        try await whileBusy { try write(batches) }
     }
 
     /// Applies all batches in one transaction: one flush to the disk.

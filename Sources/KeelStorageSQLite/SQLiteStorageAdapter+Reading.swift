@@ -4,11 +4,7 @@ public import KeelStorage
 
 extension SQLiteStorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        do throws(StorageError) {
-            return try await whileBusy { try answer(request) }
-        } catch {
-            throw error.during("read")
-        }
+        try await whileBusy { try answer(request) }
     }
 
     private func answer(_ request: ReadRequest) throws -> ReadResult {

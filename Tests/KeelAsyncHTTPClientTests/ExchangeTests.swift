@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -105,24 +106,30 @@ struct ExchangeTests {
         arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"]
     )
     func totalTime(bytes: String) async throws {
-        let (hungUp, continuation) = AsyncStream.makeStream(of: Void.self)
-        let error = try await FaultServer.run(noticing: continuation) {
+        let (reached, reachedSignal) = AsyncStream.makeStream(of: Void.self)
+        let (hungUp, hungUpSignal) = AsyncStream.makeStream(of: Void.self)
+        let clock = TestClock()
+        let result = try await FaultServer.run(noticing: hungUpSignal) {
             _,
             write in
             try await write(bytes)
+            reachedSignal.finish()
             return .stall
         } while: { port in
-            try await withClient("http://127.0.0.1:\(port)") { client in
-                let error = await #expect(throws: NetworkError.self) {
-                    _ = try await client.request(GetItem(timeout: .milliseconds(200)))
-                }
+            try await withClient("http://127.0.0.1:\(port)", { $0.clock = clock }) { client in
+                async let answer = client.response(to: GetItem(timeout: .milliseconds(200)))
+                // The time is over only once the exchange is under way, however slow the machine.
+                for await _ in reached {}
+                await clock.waitForSleepers(1)
+                await clock.advance(by: .milliseconds(200))
+                let result = await answer
                 // The exchange was cancelled, not only given up: the server sees it.
                 for await _ in hungUp {}
-                return error
+                return result
             }
         }
-        #expect(error?.code == .timeout)
-        #expect(error?.transportError?.code == .deadlineExceeded)
+        #expect(throws: TransportError.self) { try result.get() }
+        if case .failure(let error) = result { #expect(error.code == .deadlineExceeded) }
     }
 
     @Test("Cancelling the caller ends the exchange, before the head and in the body")

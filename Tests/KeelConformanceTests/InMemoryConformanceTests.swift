@@ -17,6 +17,14 @@ struct InMemoryConformanceTests {
         }
     }
 
+    @Test(
+        "An adapter without any capability refuses what needs one",
+        arguments: StorageAdapterCheck.applicable(to: [])
+    )
+    func offersNothing(_ check: StorageAdapterCheck) async throws {
+        try await check.run(on: ModestStorageAdapter([]))
+    }
+
     @Test("There are at least 250 checks, and no two make one promise")
     func counts() {
         let promises = (StorageAdapterCheck.all + StorageAdapterCheck.all(in: .refusals))

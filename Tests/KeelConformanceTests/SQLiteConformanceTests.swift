@@ -27,7 +27,9 @@ struct SQLiteConformanceTests {
             .appendingPathComponent("keel-conformance-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let adapter = try SQLiteStorageAdapter(at: .file(folder.appendingPathComponent("s.sqlite").path))
+        let adapter = try SQLiteStorageAdapter(
+            at: .file(folder.appendingPathComponent("s.sqlite").path)
+        )
         #expect(adapter.capabilities == Self.capabilities)
         try await body(adapter)
         try adapter.close()

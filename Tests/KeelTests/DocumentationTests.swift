@@ -16,9 +16,12 @@ struct DocumentationTests {
         }
     }()
 
-    @Test("Every Swift example is code that the tests compile", arguments: [
-        "README.md", "Documentation/Coverage.md",
-    ])
+    @Test(
+        "Every Swift example is code that the tests compile",
+        arguments: [
+            "README.md", "Documentation/Coverage.md",
+        ]
+    )
     func compiles(_ page: String) throws {
         let text = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
         let blocks = text.components(separatedBy: "```swift\n").dropFirst()

@@ -21,7 +21,9 @@ struct PresetTests {
             try await storage.queryDocuments(query)
         }
         #expect(refused?.code == .indexRequired)
-        #expect(refused?.message.contains("IndexDefinition(\"notes\", [.ascending(\"text\")])") == true)
+        #expect(
+            refused?.message.contains("IndexDefinition(\"notes\", [.ascending(\"text\")])") == true
+        )
         await #expect(throws: NetworkError.self) { try await keel.makeNetwork().request(Ping()) }
     }
 
@@ -39,7 +41,9 @@ struct PresetTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         let keel = KeelConfiguration(
-            environment: .production, storage: .file(folder.appending(path: "Store.sqlite")))
+            environment: .production,
+            storage: .file(folder.appending(path: "Store.sqlite"))
+        )
         try await keel.makeStorage().setDocument("notes/1", ["text": "Hello"])
         let text = try await keel.makeStorage().getDocument("notes/1")["text"]
         #expect(text == "Hello")
@@ -68,10 +72,13 @@ struct PresetTests {
         }
     }
 
-    @Test("Storage and network are what the test sets", .dependencies {
-        $0.storage = StorageClient(InMemoryStorageAdapter())
-        $0.network = KeelConfiguration.preview().makeNetwork()
-    })
+    @Test(
+        "Storage and network are what the test sets",
+        .dependencies {
+            $0.storage = StorageClient(InMemoryStorageAdapter())
+            $0.network = KeelConfiguration.preview().makeNetwork()
+        }
+    )
     func setDependencies() async throws {
         @Dependency(\.storage) var storage
         @Dependency(\.network) var network

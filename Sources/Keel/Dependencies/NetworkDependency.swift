@@ -14,7 +14,9 @@ public enum NetworkDependency: DependencyKey, Sendable {
     public static var testValue: NetworkClient {
         unset(
             standIn: unavailable(
-                "the test sets no network: use withDependencies { $0.network = … } or the trait"))
+                "the test sets no network: use withDependencies { $0.network = … } or the trait"
+            )
+        )
     }
 
     public static var previewValue: NetworkClient {
@@ -24,7 +26,9 @@ public enum NetworkDependency: DependencyKey, Sendable {
     private static func unavailable(_ reason: String) -> NetworkClient {
         let error = TransportError(.invalidRequest, reason, processed: .no)
         return NetworkClient(
-            baseURL: URL(filePath: "/"), transport: UnavailableHTTPTransport(error))
+            baseURL: URL(filePath: "/"),
+            transport: UnavailableHTTPTransport(error)
+        )
     }
 }
 

@@ -25,7 +25,9 @@ extension KeelConfiguration {
         #else
         case .applicationSupport, .file:
             throw StorageError(
-                .unsupported, "a store in a file needs the 'SQLite' trait of the keel package")
+                .unsupported,
+                "a store in a file needs the 'SQLite' trait of the keel package"
+            )
         #endif
         }
     }
@@ -57,7 +59,9 @@ extension KeelConfiguration {
         let error = TransportError(.invalidRequest, reason, processed: .no)
         let address = api ?? URL(filePath: "/")
         return NetworkClient(
-            baseURL: address, transport: UnavailableHTTPTransport(error))
+            baseURL: address,
+            transport: UnavailableHTTPTransport(error)
+        )
     }
 
     private static func makeTransport() -> (any HTTPTransport)? {

@@ -20,7 +20,7 @@ enum Menagerie {
         var isNaN: Bool { if case .double(let number) = value { number.isNaN } else { false } }
     }
 
-    /// All values. The ids are in the order of the list, also among equivalent values.
+    /// All values, whose ids are in the order of the list, also among equivalent values.
     static let animals: [Animal] = {
         var animals: [Animal] = []
         for (rung, (kind, values)) in ladder.enumerated() {

@@ -52,7 +52,9 @@ struct StoreUnderTest: Sendable {
     func fill(all documents: [(id: String, fields: DocumentFields)]) async throws {
         var rest = documents[...]
         while !rest.isEmpty {
-            let writes = try rest.prefix(400).map { try DocumentWrite.set($0.fields, at: path($0.id)) }
+            let writes = try rest.prefix(400).map {
+                try DocumentWrite.set($0.fields, at: path($0.id))
+            }
             try await client.commit(writes)
             rest = rest.dropFirst(400)
         }

@@ -6,9 +6,10 @@ extension StorageClient {
         /// The indexes that the app's queries need.
         public var schema: StorageSchema
 
-        /// Whether a query that no declared index serves is refused with
-        /// ``StorageError/Code/indexRequired``. Good in tests and development, where a forgotten
-        /// index should be noticed.
+        /// Whether a query that no declared index serves is refused.
+        ///
+        /// The refusal has the code ``StorageError/Code/indexRequired`` and names the index. Good in
+        /// tests and development, where a forgotten index should be noticed.
         public var isStrict = false
 
         /// Called when a query looked at every document of a collection, with the index that would

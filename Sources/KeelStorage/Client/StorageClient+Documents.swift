@@ -53,8 +53,12 @@ extension StorageClient {
 
     /// Stores fields at a path, replacing what is there.
     ///
-    /// - Parameter condition: What must hold of the document before.
+    /// - Parameters:
+    ///   - path: Where the document is.
+    ///   - fields: What it is to hold.
+    ///   - condition: What must hold of the document before.
     /// - Returns: The receipt, whose ``CommitReceipt/revision`` a later conditional write can name.
+    /// - Throws: The code that `condition` names, ``StorageError/Code/invalidArgument``.
     @discardableResult
     @concurrent
     public func setDocument(

@@ -55,7 +55,7 @@ extension StorageClient {
         return try await withRetry(
             configuration.transactions,
             clock: configuration.clock,
-            shouldRetry: { (error: any Error) in (error as? StorageError)?.code == .conflict }
+            shouldRetry: Self.isConflict
         ) { _ in
             let transaction = StorageTransaction(self)
             let value = try await body(transaction)
@@ -64,5 +64,9 @@ extension StorageClient {
             _ = try await commit(WriteBatch(writes, reads: reads), for: "transaction")
             return value
         }
+    }
+
+    private static func isConflict(_ error: any Error) -> Bool {
+        (error as? StorageError)?.code == .conflict
     }
 }

@@ -23,6 +23,14 @@ package enum WriteValidation {
                 try check(transform.operation, of: transform.field, in: write.path)
             }
         case .update(let changes):
+            // A merge of no fields makes sure that there is a document; an update would do nothing.
+            guard !changes.isEmpty || write.condition == .none else {
+                throw StorageError(
+                    .invalidArgument,
+                    "the update of “\(write.path)” names no field; verify asks for existence alone",
+                    resource: write.path.string
+                )
+            }
             try check(fields: changes.map(\.field), of: write.path)
             for change in changes {
                 switch change.action {

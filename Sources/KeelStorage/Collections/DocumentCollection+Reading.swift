@@ -20,9 +20,11 @@ extension DocumentCollection {
         let documents = try await client.findDocuments(ids.map(path.document))
         var elements: [Element?] = []
         for document in documents {
-            elements.append(try document.map { document throws(StorageError) in
-                try decode(document)
-            })
+            elements.append(
+                try document.map { document throws(StorageError) in
+                    try decode(document)
+                }
+            )
         }
         return elements
     }

@@ -40,7 +40,11 @@ extension StorageClient {
         as type: Element.Type
     ) -> DocumentCollection<Element> {
         DocumentCollection(
-            client: self, path: path, encoder: DocumentEncoder(), decoder: DocumentDecoder())
+            client: self,
+            path: path,
+            encoder: DocumentEncoder(),
+            decoder: DocumentDecoder()
+        )
     }
 
     /// Returns the document at a path as a value.

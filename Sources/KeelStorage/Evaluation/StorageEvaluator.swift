@@ -47,7 +47,7 @@ public enum StorageEvaluator: Sendable {
             return (.remove(revision), CommitReceipt.WriteOutcome(revision: nil))
         case .replicate(let document):
             // Revisions grow from here on and must not run out.
-            guard (1...Int64.max / 2).contains(document.revision.number) else {
+            guard (1...Int64.max - 1 << 40).contains(document.revision.number) else {
                 throw StorageError(
                     .invalidArgument,
                     "the replica of “\(write.path)” has a revision out of range",
@@ -160,8 +160,10 @@ public enum StorageEvaluator: Sendable {
     /// Checks that what a transaction has read is still so.
     ///
     /// - Parameters:
+    ///   - reads: What the transaction has read.
     ///   - current: The current document at a path.
     ///   - found: What a query finds now.
+    /// - Throws: ``StorageError/Code/conflict`` if something has changed.
     public static func check(
         _ reads: TransactionReads,
         current: (DocumentPath) throws(StorageError) -> Document?,

@@ -163,8 +163,8 @@ struct MemoryState: Sendable {
 
     /// Brings all documents, in the order of their paths, for a reader that begins from nothing.
     ///
-    /// - Parameter key: The key of the last path that the copy has; not a count, because documents
-    ///   that disappear meanwhile would make it pass over others.
+    /// It goes on after the key of the last path that the copy has. A count would pass over some
+    /// documents when others disappear meanwhile.
     private func copyPage(
         after key: [UInt8],
         start: Int64,

@@ -81,7 +81,7 @@ extension IndexKey {
             for segment in path.split(separator: UInt8(ascii: "/")) {
                 append(escaping: segment, to: &key)
             }
-            key.append(0)
+            appendEnd(ofReference: &key)
         case BodyTag.geopoint:
             let point = try reader.readGeoPointContent()
             key.append(Kind.geopoint)

@@ -12,6 +12,7 @@ internal import KeelCore
 /// - Numbers: integers and doubles share one order. The key is the greatest double that is not
 ///   above the number, and, from 2^53 on where doubles skip integers, the distance to it.
 /// - Text and bytes: as they are, with 0x00 escaped as 0x00 0xFF and 0x00 0x01 at the end.
+/// - References: their segments like text, and 0x00 0x00 at the end.
 /// - Arrays and maps: their elements' keys, or names and values by name, and 0x00 at the end.
 package enum IndexKey {
     /// The first byte of a key, in the order of kinds.
@@ -75,6 +76,15 @@ package enum IndexKey {
             key.append(1)
         }
         append(escaping: path.id.utf8, to: &key)
+        appendEnd(ofReference: &key)
+    }
+
+    /// Ends a reference, with two zeros.
+    ///
+    /// A segment that follows may begin with 0x00, which is escaped as 0x00 0xFF: after one zero,
+    /// the key of a path would begin that of a longer one.
+    static func appendEnd(ofReference key: inout [UInt8]) {
+        key.append(0)
         key.append(0)
     }
 

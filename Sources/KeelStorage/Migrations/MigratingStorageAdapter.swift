@@ -22,9 +22,11 @@ public struct MigratingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter 
         case .documents(let documents):
             var current: [Document?] = []
             for document in documents {
-                current.append(try document.map { document throws(StorageError) in
-                    try migrated(document)
-                })
+                current.append(
+                    try document.map { document throws(StorageError) in
+                        try migrated(document)
+                    }
+                )
             }
             result.payload = .documents(current)
         case .found(let documents) where !request.isProjected:
@@ -74,10 +76,14 @@ public struct MigratingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter 
                 let stamped = try migrations.stamped(body, in: write.path.collection)
                 write.operation = .set(stamped, transforms: transforms)
             case .update(let changes):
-                guard let version = migrations.currentVersion(of: write.path.collection) else { break }
+                guard let version = migrations.currentVersion(of: write.path.collection) else {
+                    break
+                }
                 try await bringUpToDate(write.path)
                 let stamp = FieldChange(
-                    DocumentMigrations.versionField, .set(.integer(Int64(version))))
+                    DocumentMigrations.versionField,
+                    .set(.integer(Int64(version)))
+                )
                 write.operation = .update(changes + [stamp])
             case .delete, .verify, .replicate: break
             }
@@ -128,6 +134,8 @@ public struct MigratingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter 
     ///
     /// - Parameter batchSize: How many documents are read and written at a time.
     /// - Returns: How many documents this run has migrated.
+    /// - Throws: ``StorageError/Code/schemaTooNew``, ``StorageError/Code/decodingFailed`` if a step
+    ///   fails, or the store's error; what was migrated until then stays so.
     @concurrent
     @discardableResult
     public func migrateAll(batchSize: Int = 200) async throws(StorageError) -> Int {

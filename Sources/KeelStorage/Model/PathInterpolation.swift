@@ -25,7 +25,9 @@ public struct PathInterpolation: StringInterpolationProtocol, Sendable {
 
 /// The order of paths: segment by segment, each by its UTF-8 bytes.
 package enum PathOrder {
-    /// Whether `left` comes first. A “/” sorts before every byte, so that `a/b` precedes `a!/b`.
+    /// Whether `left` comes first.
+    ///
+    /// A “/” sorts before every byte, so that `a/b` precedes `a!/b`.
     package static func precedes(_ left: String, _ right: String) -> Bool {
         left.utf8.lazy.map(rank).lexicographicallyPrecedes(right.utf8.lazy.map(rank))
     }

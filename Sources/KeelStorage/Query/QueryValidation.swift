@@ -173,7 +173,9 @@ package enum QueryValidation {
         case (.string(let id), .collection(let collection)): path = DocumentPath(collection, id)
         case (.string(let string), .group): path = DocumentPath(string)
         default:
-            throw invalid("a document’s id is compared with an id or a reference, not a \(value.kindName)")
+            throw invalid(
+                "a document’s id is compared with an id or a reference, not a \(value.kindName)"
+            )
         }
         if let flaw = path.flaw { throw invalid(flaw) }
         return .reference(path)

@@ -21,7 +21,9 @@ public struct TextSearch: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// The words to find. A part such as `O'Hara*` gives several, of which the last is the prefix.
+    /// The words to find.
+    ///
+    /// A part such as `O'Hara*` gives several, of which the last is the prefix.
     public var terms: [Term] {
         text.split(whereSeparator: \.isWhitespace).flatMap { part -> [Term] in
             let words = TextWords.words(of: String(part))

@@ -54,7 +54,7 @@ struct CommitSession {
             }
             draft = try plan(batch)
         } catch let error as StorageError {
-            return .failure(error.during("commit"))
+            return .failure(error)
         }
         for change in draft.changes where change.sequence != nil { try store(change) }
         if draft.changeCount > 0 {

@@ -103,7 +103,8 @@ struct ContainerTests {
         }
         let body = try DocumentEncoder().encode(Interleaved())
         let expected: DocumentFields = [
-            "one": ["three": 13, "two": 12], "two": ["a", ["three": true], .null, 7], "three": "last",
+            "one": ["three": 13, "two": 12], "two": ["a", ["three": true], .null, 7],
+            "three": "last",
         ]
         #expect(body == DocumentBody(expected))
         _ = try DocumentDecoder().decode(Interleaved.self, from: body)
@@ -163,7 +164,8 @@ struct ContainerTests {
             }
         }
         #expect(
-            try DocumentEncoder().encode(Boxed(value: String?.none)) == DocumentBody(["value": .null])
+            try DocumentEncoder().encode(Boxed(value: String?.none))
+                == DocumentBody(["value": .null])
         )
         struct Plain: Codable {
             var value: String?

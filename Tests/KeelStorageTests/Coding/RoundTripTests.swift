@@ -1,4 +1,5 @@
 import Foundation
+import KeelConformance
 import KeelCore
 import KeelStorage
 import Testing

@@ -11,7 +11,10 @@ struct ListenerConsistencyTests {
         let query = DocumentQuery("accounts").order(by: "owner")
         try await storage.commit { batch in
             for number in 0..<10 {
-                try batch.set("accounts/\(number)", ["owner": .integer(Int64(number)), "balance": 100])
+                try batch.set(
+                    "accounts/\(number)",
+                    ["owner": .integer(Int64(number)), "balance": 100]
+                )
             }
         }
         async let listening = Self.listen(storage, query, until: rounds)

@@ -60,7 +60,8 @@ struct QueryViewFuzzTests {
             let expected = prepared.result(
                 of: documents.values.compactMap { document in
                     prepared.place(of: document).map { ($0, document) }
-                })
+                }
+            )
             #expect(view.documents == expected, "query \(index), step \(step)")
             #expect(shown == expected, "the steps of query \(index), step \(step)")
             guard view.documents == expected, shown == expected else { return }
@@ -91,7 +92,8 @@ struct QueryViewFuzzTests {
         return prepared.result(
             of: documents.values.compactMap { document in
                 prepared.place(of: document).map { ($0, document) }
-            })
+            }
+        )
     }
 }
 

@@ -27,7 +27,9 @@ private enum AuthEndpoint: ServiceEndpoint {
     case login(Credentials)
     var method: HTTPRequest.Method { .post }
     var path: EndpointPath { "/auth/login" }
-    var body: RequestBody? { if case .login(let credentials) = self { .json(credentials) } else { nil } }
+    var body: RequestBody? {
+        if case .login(let credentials) = self { .json(credentials) } else { nil }
+    }
 }
 
 @Suite("Coverage: HTTP")
@@ -75,7 +77,10 @@ struct CoverageHTTPExamples {
     func services() async throws {
         let (client, _) = network([.json(#"{"token":"t"}"#)])
         let auth = ServiceClient<AuthEndpoint>(client)
-        let token = try await auth.request(.login(Credentials(email: "a@b.example")), as: Token.self)
+        let token = try await auth.request(
+            .login(Credentials(email: "a@b.example")),
+            as: Token.self
+        )
         #expect(token == Token(token: "t"))
     }
 
@@ -102,7 +107,11 @@ struct CoverageHTTPExamples {
         var configuration = NetworkClient.Configuration(baseURL: api)
         configuration.json = .snakeCase
         let client = NetworkClient(configuration, transport: transport)
-        let found = try await client.get("/restaurants/42", as: Restaurant.self, timeout: .seconds(5))
+        let found = try await client.get(
+            "/restaurants/42",
+            as: Restaurant.self,
+            timeout: .seconds(5)
+        )
         #expect(found.id == "42")
     }
 }

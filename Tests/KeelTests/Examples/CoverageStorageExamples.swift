@@ -57,7 +57,9 @@ struct CoverageStorageExamples {
     func documents() async throws {
         try await storage.setDocument("notes/1", ["text": "Hello", "edits": 1])
         try await storage.updateDocument("notes/1", [.increment("edits", by: 1)])
-        let found = try await storage.queryDocuments(DocumentQuery("notes").where(.equal("edits", 2)))
+        let found = try await storage.queryDocuments(
+            DocumentQuery("notes").where(.equal("edits", 2))
+        )
         #expect(found.map(\.id) == ["1"])
         try await storage.deleteDocument("notes/1")
         #expect(try await storage.findDocument("notes/1") == nil)
@@ -75,7 +77,9 @@ struct CoverageStorageExamples {
     @Test("Row 28")
     func registration() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
-        try await withDependencies { $0.storage = storage } operation: {
+        try await withDependencies {
+            $0.storage = storage
+        } operation: {
             @Dependency(\.storage) var injected
             try await injected.setDocument("notes/1", ["text": "Hello"])
         }

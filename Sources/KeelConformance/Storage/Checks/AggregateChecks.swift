@@ -17,7 +17,10 @@ extension StorageAdapterCheck {
         ("of values of which none is a number is 0", ["1", .null], 0),
         ("with a NaN in it is NaN", [1, .double(.nan), 2], .double(.nan)),
         ("of infinity is infinity", [1, .double(.infinity)], .double(.infinity)),
-        ("of opposite infinities is NaN", [.double(.infinity), .double(-.infinity)], .double(.nan)),
+        (
+            "of opposite infinities is NaN", [.double(.infinity), .double(-.infinity)],
+            .double(.nan)
+        ),
         (
             "that overflows an integer is a double",
             [.integer(.max), .integer(.max)], 18_446_744_073_709_551_616.0
@@ -39,8 +42,10 @@ extension StorageAdapterCheck {
         ("of values of which none is a number is null", ["1", .null], .null),
         ("leaves what is no number out of the count, too", [1, "9", .null, 3], 2.0),
         ("with a NaN in it is NaN", [1, .double(.nan)], .double(.nan)),
-        ("of large integers does not overflow", [.integer(.max), .integer(.max)],
-            9_223_372_036_854_775_808.0),
+        (
+            "of large integers does not overflow", [.integer(.max), .integer(.max)],
+            9_223_372_036_854_775_808.0
+        ),
     ]
 
     private static func sumCheck(_ row: Row) -> Self {
@@ -57,12 +62,16 @@ extension StorageAdapterCheck {
         _ aggregation: @escaping @Sendable (FieldPath) -> Aggregation
     ) -> Self {
         Self(.aggregates, promise) { store in
-            try await store.fill(all: row.values.enumerated().map { position, value in
-                ("\(position)", ["v": value, "m": ["v": value]])
-            })
+            try await store.fill(
+                all: row.values.enumerated().map { position, value in
+                    ("\(position)", ["v": value, "m": ["v": value]])
+                }
+            )
             try await store.set(["w": 1], "without")
             let values = try await store.client.aggregate(
-                store.query, [aggregation("v"), aggregation("m.v")])
+                store.query,
+                [aggregation("v"), aggregation("m.v")]
+            )
             #expect(values == [row.result, row.result])
         }
     }
@@ -127,7 +136,9 @@ extension StorageAdapterCheck {
             }
             await store.expect(.invalidArgument) {
                 _ = try await store.client.aggregate(
-                    store.query, Array(repeating: .count(), count: 6))
+                    store.query,
+                    Array(repeating: .count(), count: 6)
+                )
             }
         },
         Self(.aggregates, "a count that stops at 0 is refused") { store in
@@ -136,13 +147,15 @@ extension StorageAdapterCheck {
             }
         },
         Self(
-            .aggregates, "the adapter itself computes one value an aggregation",
+            .aggregates,
+            "the adapter itself computes one value an aggregation",
             needs: .aggregation
         ) { store in
             try await store.fillNumbers()
             let query = try QueryValidation.checked(store.query)
             let result = try await store.adapter.read(
-                ReadRequest(.aggregate(query, [.count(), .sum("n")])))
+                ReadRequest(.aggregate(query, [.count(), .sum("n")]))
+            )
             guard case .values(let values) = result.payload else {
                 Issue.record("the adapter answered an aggregate with something else")
                 return

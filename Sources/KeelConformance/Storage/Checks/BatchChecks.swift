@@ -8,7 +8,8 @@ extension StorageAdapterCheck {
     private static let atomicityChecks: [Self] = [
         Self(.batches, "all writes of a batch take effect") { store in
             try await store.commit(
-                .set(["n": 1], at: store.path("a")), .set(["n": 2], at: store.path("b")),
+                .set(["n": 1], at: store.path("a")),
+                .set(["n": 2], at: store.path("b")),
                 .set(["n": 3], at: store.path("c"))
             )
             #expect(try await store.ids(store.query) == ["a", "b", "c"])
@@ -17,7 +18,8 @@ extension StorageAdapterCheck {
             try await store.set(["n": 0], "old")
             await store.expect(.documentNotFound) {
                 try await store.commit(
-                    .set(["n": 1], at: store.path("new")), .set(["n": 1], at: store.path("old")),
+                    .set(["n": 1], at: store.path("new")),
+                    .set(["n": 1], at: store.path("old")),
                     .delete(store.path("old")),
                     .update(store.path("missing"), [.put("n", 1)])
                 )
@@ -25,7 +27,8 @@ extension StorageAdapterCheck {
             #expect(try await store.ids(store.query) == ["old"])
             #expect(try await store.fields("old") == ["n": 0])
         },
-        Self(.batches, "a refused first write keeps the writes after it from taking effect") { store async throws in
+        Self(.batches, "a refused first write keeps the writes after it from taking effect") {
+            store async throws in
             await store.expect(.documentNotFound) {
                 try await store.commit(
                     .update(store.path("missing"), [.put("n", 1)]),
@@ -79,7 +82,9 @@ extension StorageAdapterCheck {
     private static let sequenceChecks: [Self] = [
         Self(.batches, "of two sets of one document, the second stays") { store in
             try await store.commit(
-                .set(["a": 1], at: store.path()), .set(["b": 2], at: store.path()))
+                .set(["a": 1], at: store.path()),
+                .set(["b": 2], at: store.path())
+            )
             #expect(try await store.fields() == ["b": 2])
         },
         Self(.batches, "a write sees what the writes before it did to its document") { store in
@@ -93,7 +98,9 @@ extension StorageAdapterCheck {
         Self(.batches, "a document deleted and set in one batch starts anew") { store in
             try await store.set(["a": 1])
             try await store.commit(
-                .delete(store.path()), .update(store.path(), [.put("b", 2)], if: .isMissing))
+                .delete(store.path()),
+                .update(store.path(), [.put("b", 2)], if: .isMissing)
+            )
             #expect(try await store.fields() == ["b": 2])
         },
         Self(.batches, "a document set and deleted in one batch is gone") { store in
@@ -121,18 +128,25 @@ extension StorageAdapterCheck {
         },
         Self(.batches, "a document written twice ends at one revision, the receipt’s") { store in
             let receipt = try await store.commit(
-                .set(["a": 1], at: store.path()), .set(["a": 2], at: store.path()))
+                .set(["a": 1], at: store.path()),
+                .set(["a": 2], at: store.path())
+            )
             let revision = try await store.document().revision
             #expect(receipt.outcomes.map(\.revision) == [revision, revision])
         },
-        Self(.batches, "a document deleted by a later write has no revision in the receipt") { store in
+        Self(.batches, "a document deleted by a later write has no revision in the receipt") {
+            store in
             let receipt = try await store.commit(
-                .set(["a": 1], at: store.path()), .delete(store.path()))
+                .set(["a": 1], at: store.path()),
+                .delete(store.path())
+            )
             #expect(receipt.outcomes.map(\.revision) == [nil, nil])
         },
         Self(.batches, "all documents of a batch are changed at its commit’s time") { store in
             let receipt = try await store.commit(
-                .set(["n": 1], at: store.path("a")), .set(["n": 2], at: store.path("b")))
+                .set(["n": 1], at: store.path("a")),
+                .set(["n": 2], at: store.path("b"))
+            )
             let times = try await store.client.queryDocuments(store.query).map(\.updateTime)
             #expect(times == [receipt.commitTime, receipt.commitTime])
         },

@@ -2,126 +2,136 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    static let pageChecks: [Self] = [1, 2, 3, 7].map { limit in
-        log("pages of \(limit) bring every document, and say when they have") { store in
-            var follower = ChangeFollower(store, after: try await store.position())
-            for number in Int64(0)..<10 { try await store.set(["n": .integer(number)], "\(number)") }
-            var page = try await follower.step(limit: limit)
-            while !page.isCaughtUp, follower.changes.count < 100 {
-                #expect(follower.documents.count < 10)
-                page = try await follower.step(limit: limit)
+    static let pageChecks: [Self] =
+        [1, 2, 3, 7].map { limit in
+            log("pages of \(limit) bring every document, and say when they have") { store in
+                var follower = ChangeFollower(store, after: try await store.position())
+                for number in Int64(0)..<10 {
+                    try await store.set(["n": .integer(number)], "\(number)")
+                }
+                var page = try await follower.step(limit: limit)
+                while !page.isCaughtUp, follower.changes.count < 100 {
+                    #expect(follower.documents.count < 10)
+                    page = try await follower.step(limit: limit)
+                }
+                #expect(follower.documents.count == 10)
             }
-            #expect(follower.documents.count == 10)
-        }
-    } + [
-        log("a page that does not bring all changes of a batch is not caught up") { store in
-            var follower = ChangeFollower(store, after: try await store.position())
-            try await store.commit(
-                .set(["n": 1], at: store.path("a")), .set(["n": 1], at: store.path("b")))
-            #expect(try await follower.step(limit: 1).isCaughtUp == false)
-        },
-        log("reading a page twice gives the same page") { store in
-            let cursor = try await store.position()
-            for id in ["a", "b", "c"] { try await store.set(["n": 1], id) }
-            let scope = ChangeScope.collections([store.collection])
-            let request = ChangeRequest(after: cursor, scope: scope, limit: 2)
-            let first = try await store.adapter.changes(request)
-            #expect(try await store.adapter.changes(request).changes == first.changes)
-        },
-        log("an old cursor brings the state of now, not that of then") { store in
-            let cursor = try await store.position()
-            try await store.set(["n": 1])
-            var first = ChangeFollower(store, after: cursor)
-            try await first.catchUp()
-            try await store.set(["n": 2])
-            var second = ChangeFollower(store, after: cursor)
-            try await second.step(limit: 1)
-            #expect(second.changes == [.current(try await store.document())])
-        },
-        log("a reader that has caught up is told nothing twice") { store in
-            var follower = ChangeFollower(store, after: try await store.position())
-            try await store.set(["n": 1])
-            try await follower.catchUp()
-            try await follower.catchUp()
-            #expect(follower.changes.count == 1)
-        },
-        log("changes out of scope move the cursor on") { store in
-            let start = try await store.position()
-            var follower = ChangeFollower(store, after: start)
-            for number in Int64(0)..<5 {
-                let path = CollectionPath(store.name + "x").document("\(number)")
-                try await store.client.setDocument(path, ["n": 1])
-            }
-            let page = try await follower.step()
-            #expect(page.changes.isEmpty)
-            #expect(page.next > start)
-        },
-        log("the position of a read lies behind what the read saw") { store in
-            try await store.set(["n": 1])
-            var follower = ChangeFollower(store, after: try await store.position())
-            try await follower.catchUp()
-            #expect(follower.changes.isEmpty)
-        },
-        log("a query’s position goes on without a gap") { store in
-            try await store.set(["n": 1], "a")
-            var request = ReadRequest(.query(try QueryValidation.checked(store.query)))
-            request.needsPosition = true
-            let read = try await store.adapter.read(request)
-            try await store.set(["n": 2], "b")
-            let position: ChangeCursor = try #require(read.position)
-            var follower = ChangeFollower(store, after: position)
-            try await follower.catchUp()
-            #expect(follower.changes.map(\.path.id) == ["b"])
-        },
-        log("a receipt’s position lies behind its batch") { store in
-            let receipt = try await store.set(["n": 1], "a")
-            try await store.set(["n": 1], "b")
-            let position: ChangeCursor = try #require(receipt.position)
-            var follower = ChangeFollower(store, after: position)
-            try await follower.catchUp()
-            #expect(follower.changes.map(\.path.id) == ["b"])
-        },
-        log("positions grow with commits") { store in
-            var positions: [ChangeCursor] = []
-            for number in Int64(0)..<300 {
-                let receipt = try await store.set(["n": .integer(number)])
-                positions.append(try #require(receipt.position))
-            }
-            #expect(zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 })
-        },
-        log("a removal’s revision is not below one delivered before") { store in
-            var follower = ChangeFollower(store, after: try await store.position())
-            // Each page holds one entry of the log; the state runs ahead of it.
-            for number in Int64(0)..<3 { try await store.set(["n": .integer(number)]) }
-            try await follower.step(limit: 1)
-            try await store.client.deleteDocument(store.path())
-            try await follower.catchUp(limit: 1)
-            #expect(follower.documents.isEmpty)
-        },
-        foreign("of an unknown form", [0xFF, 0x66, 0x6F, 0x6F]),
-        foreign("without bytes", []),
-        foreign("longer than any", Array(repeating: 1, count: 400)),
-        log("the cursor of another store’s future is refused as cursorExpired") { store in
-            let position = try await store.position()
-            let beyond = ChangeCursor(
-                bytes: Array(position.bytes.dropLast(8)) + Array(repeating: 0x7F, count: 8))
-            await store.expect(.cursorExpired) {
-                _ = try await store.adapter.changes(ChangeRequest(after: beyond))
-            }
-        },
-    ]
+        } + [
+            log("a page that does not bring all changes of a batch is not caught up") { store in
+                var follower = ChangeFollower(store, after: try await store.position())
+                try await store.commit(
+                    .set(["n": 1], at: store.path("a")),
+                    .set(["n": 1], at: store.path("b"))
+                )
+                #expect(try await follower.step(limit: 1).isCaughtUp == false)
+            },
+            log("reading a page twice gives the same page") { store in
+                let cursor = try await store.position()
+                for id in ["a", "b", "c"] { try await store.set(["n": 1], id) }
+                let scope = ChangeScope.collections([store.collection])
+                let request = ChangeRequest(after: cursor, scope: scope, limit: 2)
+                let first = try await store.adapter.changes(request)
+                #expect(try await store.adapter.changes(request).changes == first.changes)
+            },
+            log("an old cursor brings the state of now, not that of then") { store in
+                let cursor = try await store.position()
+                try await store.set(["n": 1])
+                var first = ChangeFollower(store, after: cursor)
+                try await first.catchUp()
+                try await store.set(["n": 2])
+                var second = ChangeFollower(store, after: cursor)
+                try await second.step(limit: 1)
+                #expect(second.changes == [.current(try await store.document())])
+            },
+            log("a reader that has caught up is told nothing twice") { store in
+                var follower = ChangeFollower(store, after: try await store.position())
+                try await store.set(["n": 1])
+                try await follower.catchUp()
+                try await follower.catchUp()
+                #expect(follower.changes.count == 1)
+            },
+            log("changes out of scope move the cursor on") { store in
+                let start = try await store.position()
+                var follower = ChangeFollower(store, after: start)
+                for number in Int64(0)..<5 {
+                    let path = CollectionPath(store.name + "x").document("\(number)")
+                    try await store.client.setDocument(path, ["n": 1])
+                }
+                let page = try await follower.step()
+                #expect(page.changes.isEmpty)
+                #expect(page.next > start)
+            },
+            log("the position of a read lies behind what the read saw") { store in
+                try await store.set(["n": 1])
+                var follower = ChangeFollower(store, after: try await store.position())
+                try await follower.catchUp()
+                #expect(follower.changes.isEmpty)
+            },
+            log("a query’s position goes on without a gap") { store in
+                try await store.set(["n": 1], "a")
+                var request = ReadRequest(.query(try QueryValidation.checked(store.query)))
+                request.needsPosition = true
+                let read = try await store.adapter.read(request)
+                try await store.set(["n": 2], "b")
+                let position: ChangeCursor = try #require(read.position)
+                var follower = ChangeFollower(store, after: position)
+                try await follower.catchUp()
+                #expect(follower.changes.map(\.path.id) == ["b"])
+            },
+            log("a receipt’s position lies behind its batch") { store in
+                let receipt = try await store.set(["n": 1], "a")
+                try await store.set(["n": 1], "b")
+                let position: ChangeCursor = try #require(receipt.position)
+                var follower = ChangeFollower(store, after: position)
+                try await follower.catchUp()
+                #expect(follower.changes.map(\.path.id) == ["b"])
+            },
+            log("positions grow with commits") { store in
+                var positions: [ChangeCursor] = []
+                for number in Int64(0)..<300 {
+                    let receipt = try await store.set(["n": .integer(number)])
+                    positions.append(try #require(receipt.position))
+                }
+                #expect(zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 })
+            },
+            log("a removal’s revision is not below one delivered before") { store in
+                var follower = ChangeFollower(store, after: try await store.position())
+                // Each page holds one entry of the log; the state runs ahead of it.
+                for number in Int64(0)..<3 { try await store.set(["n": .integer(number)]) }
+                try await follower.step(limit: 1)
+                try await store.client.deleteDocument(store.path())
+                try await follower.catchUp(limit: 1)
+                #expect(follower.documents.isEmpty)
+            },
+            foreign("of an unknown form", [0xFF, 0x66, 0x6F, 0x6F]),
+            foreign("without bytes", []),
+            foreign("longer than any", Array(repeating: 1, count: 400)),
+            log("the cursor of another store’s future is refused as cursorExpired") { store in
+                let position = try await store.position()
+                let beyond = ChangeCursor(
+                    bytes: Array(position.bytes.dropLast(8)) + Array(repeating: 0x7F, count: 8)
+                )
+                await store.expect(.cursorExpired) {
+                    _ = try await store.adapter.changes(ChangeRequest(after: beyond))
+                }
+            },
+        ]
 
     private static func foreign(_ what: String, _ bytes: [UInt8]) -> Self {
         log("a cursor \(what) is refused as cursorExpired") { store in
             await store.expect(.cursorExpired) {
-                _ = try await store.adapter.changes(ChangeRequest(after: ChangeCursor(bytes: bytes)))
+                _ = try await store.adapter.changes(
+                    ChangeRequest(after: ChangeCursor(bytes: bytes))
+                )
             }
         }
     }
 
     static let copyChecks: [Self] = [
         log("from no cursor, pages bring the current state of every document") { store in
-            for number in Int64(0)..<10 { try await store.set(["n": .integer(number)], "\(number)") }
+            for number in Int64(0)..<10 {
+                try await store.set(["n": .integer(number)], "\(number)")
+            }
             try await store.set(["n": 99], "3")
             try await store.client.deleteDocument(store.path("4"))
             var follower = ChangeFollower(store, after: nil)
@@ -145,7 +155,9 @@ extension StorageAdapterCheck {
             try await follower.expectEqualToStore()
         },
         log("a copy misses nothing when documents are added while it is made") { store in
-            for number in Int64(0)..<9 { try await store.set(["n": .integer(number)], "m\(number)") }
+            for number in Int64(0)..<9 {
+                try await store.set(["n": .integer(number)], "m\(number)")
+            }
             var follower = ChangeFollower(store, after: nil)
             try await follower.step(limit: 3)
             for id in ["a", "b", "z"] { try await store.set(["n": 1], id) }
@@ -174,7 +186,8 @@ extension StorageAdapterCheck {
             func write(_ number: Int64) async throws {
                 try await store.commit(
                     .set(["n": .integer(number)], at: store.path("a")),
-                    .set(["n": .integer(number)], at: store.path("b")))
+                    .set(["n": .integer(number)], at: store.path("b"))
+                )
             }
             try await write(0)
             var follower = ChangeFollower(store, after: nil)

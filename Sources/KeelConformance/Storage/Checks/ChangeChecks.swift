@@ -38,31 +38,40 @@ extension StorageAdapterCheck {
     private static let deliveryChecks: [Self] = [
         told("a new document is reported as it is", { try await $0.set(["n": 1]) }, ["d [n: 1]"]),
         told(
-            "an update is reported as the whole document", before: { try await $0.set(["a": 1, "b": 2]) },
-            { try await $0.update("d", .put("b", 3)) }, ["d [a: 1, b: 3]"]
+            "an update is reported as the whole document",
+            before: { try await $0.set(["a": 1, "b": 2]) },
+            { try await $0.update("d", .put("b", 3)) },
+            ["d [a: 1, b: 3]"]
         ),
         told(
-            "a deletion is reported", before: { try await $0.set(["a": 1]) },
-            { try await $0.client.deleteDocument($0.path()) }, ["d removed"]
+            "a deletion is reported",
+            before: { try await $0.set(["a": 1]) },
+            { try await $0.client.deleteDocument($0.path()) },
+            ["d removed"]
         ),
         told("nothing is reported when nothing happened", { _ in }, []),
         told(
-            "a write that changes nothing is not reported", before: { try await $0.set(["a": 1]) },
+            "a write that changes nothing is not reported",
+            before: { try await $0.set(["a": 1]) },
             { store in
                 try await store.set(["a": 1])
                 try await store.update("d", FieldChange("x", .remove))
                 try await store.commit(DocumentWrite(store.path(), .verify))
                 try await store.client.deleteDocument(store.path("missing"))
-            }, []
+            },
+            []
         ),
         told(
             "a refused batch is not reported",
             { store in
                 await store.expect(.documentNotFound) {
                     try await store.commit(
-                        .set(["a": 1], at: store.path()), .delete(store.path("x"), if: .exists))
+                        .set(["a": 1], at: store.path()),
+                        .delete(store.path("x"), if: .exists)
+                    )
                 }
-            }, []
+            },
+            []
         ),
         told(
             "changes of several documents come in the order of their commits",
@@ -77,7 +86,8 @@ extension StorageAdapterCheck {
                 let other = CollectionPath(store.name + "x").document("x")
                 try await store.client.setDocument(other, ["n": 1])
                 try await store.set(["n": 1])
-            }, ["d [n: 1]"]
+            },
+            ["d [n: 1]"]
         ),
         log("a document’s report is the very document that a read gives") { store in
             var follower = ChangeFollower(store, after: try await store.position())
@@ -120,8 +130,10 @@ extension StorageAdapterCheck {
         log("several collections can be followed at once") { store in
             let other = CollectionPath(store.name + "x")
             var follower = ChangeFollower(
-                store, after: try await store.position(),
-                scope: .collections([store.collection, other]))
+                store,
+                after: try await store.position(),
+                scope: .collections([store.collection, other])
+            )
             try await store.set(["n": 1], "a")
             try await store.client.setDocument(other.document("b"), ["n": 2])
             try await follower.catchUp()
@@ -129,7 +141,10 @@ extension StorageAdapterCheck {
         },
         log("everything can be followed, whatever its collection") { store in
             var follower = ChangeFollower(
-                store, after: try await store.position(), scope: .everything)
+                store,
+                after: try await store.position(),
+                scope: .everything
+            )
             let below = store.path("a").collection("below").document("b")
             try await store.set(["n": 1], "a")
             try await store.client.setDocument(below, ["n": 2])

@@ -32,7 +32,9 @@ extension StorageAdapterCheck {
             store in
             try await store.fillGroup()
             try await store.client.setDocument(
-                store.path("ab").collection(store.group).document("near"), ["n": 9])
+                store.path("ab").collection(store.group).document("near"),
+                ["n": 9]
+            )
             let query = DocumentQuery(group: store.group, under: store.path("a"))
             #expect(try await store.ids(query) == ["one", "deep"])
         },
@@ -52,18 +54,21 @@ extension StorageAdapterCheck {
             let path = store.path("a").collection(store.group).document("one").string
             let query = DocumentQuery(group: store.group)
             #expect(
-                try await store.ids(query.where(.equal(.documentID, .string(path)))) == ["one"])
+                try await store.ids(query.where(.equal(.documentID, .string(path)))) == ["one"]
+            )
             await store.expect(.invalidArgument) {
                 _ = try await store.ids(query.where(.equal(.documentID, "one")))
             }
         },
-        Self(.collectionGroups, "a group keeps documents of one id in two collections apart") { store in
+        Self(.collectionGroups, "a group keeps documents of one id in two collections apart") {
+            store in
             let paths = ["a", "b"].map { store.path($0).collection(store.group).document("same") }
             for path in paths { try await store.client.setDocument(path, ["n": 1]) }
             let query = DocumentQuery(group: store.group)
             #expect(try await store.client.queryDocuments(query).map(\.path) == paths)
         },
-        Self(.collectionGroups, "a group’s page goes on after a document, by its whole path") { store in
+        Self(.collectionGroups, "a group’s page goes on after a document, by its whole path") {
+            store in
             let paths = ["a", "b", "c"].map { store.path($0).collection(store.group).document("x") }
             for path in paths { try await store.client.setDocument(path, ["n": 1]) }
             let query = DocumentQuery(group: store.group).order(by: "n")
@@ -74,8 +79,11 @@ extension StorageAdapterCheck {
         Self(.collectionGroups, "a deleted document leaves the group") { store in
             try await store.fillGroup()
             try await store.client.deleteDocument(
-                store.path("a").collection(store.group).document("one"))
-            #expect(try await store.ids(DocumentQuery(group: store.group)) == ["top", "deep", "two"])
+                store.path("a").collection(store.group).document("one")
+            )
+            #expect(
+                try await store.ids(DocumentQuery(group: store.group)) == ["top", "deep", "two"]
+            )
         },
         Self(.collectionGroups, "a group’s name must be one segment") { store in
             await store.expect(.invalidArgument) {
@@ -97,7 +105,7 @@ extension StorageAdapterCheck {
 }
 
 extension StoreUnderTest {
-    /// The name of a group of this check’s own. It sorts before the check’s collection.
+    /// The name of a group of this check’s own, which sorts before the check’s collection.
     fileprivate var group: String { "A" + name }
 
     /// Stores four documents of the group, at three depths, and some that look alike.

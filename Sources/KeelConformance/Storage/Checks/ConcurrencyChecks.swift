@@ -21,21 +21,32 @@ extension StorageAdapterCheck {
             try await together(100) { try await store.set(["n": .integer(Int64($0))], "\($0)") }
             #expect(try await store.client.count(store.query) == 100)
         },
-        Self(.concurrency, "of many that create one document at once, exactly one does") { store async throws in
+        Self(.concurrency, "of many that create one document at once, exactly one does") {
+            store async throws in
             let winners = try await winners(among: 20) { number in
                 try await store.client.createDocument(
-                    store.path(), ["n": .integer(Int64(number))])
-            } losing: { .alreadyExists }
+                    store.path(),
+                    ["n": .integer(Int64(number))]
+                )
+            } losing: {
+                .alreadyExists
+            }
             #expect(winners.count == 1)
             let winner = try #require(winners.first)
             #expect(try await store.fields() == ["n": .integer(Int64(winner))])
         },
-        Self(.concurrency, "of many that name one revision at once, exactly one writes") { store async throws in
+        Self(.concurrency, "of many that name one revision at once, exactly one writes") {
+            store async throws in
             let revision = try #require(try await store.set(["n": -1]).revision)
             let winners = try await winners(among: 20) { number in
                 try await store.client.setDocument(
-                    store.path(), ["n": .integer(Int64(number))], if: .revision(revision))
-            } losing: { .conflict }
+                    store.path(),
+                    ["n": .integer(Int64(number))],
+                    if: .revision(revision)
+                )
+            } losing: {
+                .conflict
+            }
             #expect(winners.count == 1)
             let winner = try #require(winners.first)
             #expect(try await store.fields() == ["n": .integer(Int64(winner))])
@@ -45,7 +56,8 @@ extension StorageAdapterCheck {
                 try await store.commit(
                     .set(["n": .integer(number)], at: store.path("a")),
                     .set(["n": .integer(number)], at: store.path("b")),
-                    .set(["n": .integer(number)], at: store.path("c")))
+                    .set(["n": .integer(number)], at: store.path("c"))
+                )
             }
             try await write(0)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -57,7 +69,8 @@ extension StorageAdapterCheck {
                             #expect(found.count == 3)
                             #expect(Set(found.map { $0["n"] }).count == 1)
                             let read = try await store.client.findDocuments(
-                                ["a", "b", "c"].map { store.path($0) })
+                                ["a", "b", "c"].map { store.path($0) }
+                            )
                             #expect(Set(read.map { $0?["n"] }).count == 1)
                             #expect(Set(read.map { $0?.updateTime }).count == 1)
                         }
@@ -66,7 +79,8 @@ extension StorageAdapterCheck {
                 try await group.waitForAll()
             }
         },
-        Self(.concurrency, "a commit that returned is seen by every other task") { store async throws in
+        Self(.concurrency, "a commit that returned is seen by every other task") {
+            store async throws in
             for number in 0..<20 {
                 try await store.set(["n": .integer(Int64(number))])
                 try await together(4) { _ async throws in
@@ -80,14 +94,18 @@ extension StorageAdapterCheck {
                 var revision = try #require(try await store.set(["n": 0], id).revision)
                 for step in 1...5 {
                     let receipt = try await store.client.setDocument(
-                        store.path(id), ["n": .integer(Int64(step))], if: .revision(revision))
+                        store.path(id),
+                        ["n": .integer(Int64(step))],
+                        if: .revision(revision)
+                    )
                     revision = try #require(receipt.revision)
                 }
             }
             #expect(try await store.client.aggregate(store.query, [.sum("n")]) == [100])
         },
         Self(
-            .concurrency, "a reader of changes beside many writers ends as the store",
+            .concurrency,
+            "a reader of changes beside many writers ends as the store",
             needs: .changeLog
         ) { store in
             var follower = ChangeFollower(store, after: nil)

@@ -13,7 +13,9 @@ extension StorageAdapterCheck {
     enum ConditionedWrite: String, CaseIterable {
         case set, update, delete, verify
 
-        func callAsFunction(_ path: DocumentPath, if condition: WriteCondition) throws -> DocumentWrite {
+        func callAsFunction(_ path: DocumentPath, if condition: WriteCondition) throws
+            -> DocumentWrite
+        {
             switch self {
             case .set: try .set(["new": 1], at: path, if: condition)
             case .update: .update(path, [.put("new", 1)], if: condition)
@@ -41,7 +43,8 @@ extension StorageAdapterCheck {
     }
 
     private static func held(_ expectation: Expectation, by write: ConditionedWrite) -> Self {
-        Self(.conditions, "\(write) takes effect if \(expectation.rawValue), and it does so") { store in
+        Self(.conditions, "\(write) takes effect if \(expectation.rawValue), and it does so") {
+            store in
             let old: DocumentFields? = expectation == .absence ? nil : ["old": 1]
             if let old { try await store.set(old) }
             let condition: WriteCondition =
@@ -105,11 +108,15 @@ extension StorageAdapterCheck {
             try await store.client.setDocument(store.path(), ["a": 2], if: .revision(revision))
             #expect(try await store.fields() == ["a": 2])
         },
-        Self(.conditions, "a write may name the revision that the one before it returned") { store in
+        Self(.conditions, "a write may name the revision that the one before it returned") {
+            store in
             var revision = try #require(try await store.set(["n": 0]).revision)
             for number in 1...5 {
                 let receipt = try await store.client.setDocument(
-                    store.path(), ["n": .integer(Int64(number))], if: .revision(revision))
+                    store.path(),
+                    ["n": .integer(Int64(number))],
+                    if: .revision(revision)
+                )
                 revision = try #require(receipt.revision)
             }
             #expect(try await store.fields() == ["n": 5])

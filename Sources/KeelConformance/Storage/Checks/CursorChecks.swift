@@ -3,11 +3,14 @@ import Testing
 
 extension StorageAdapterCheck {
     /// Where results begin and end.
-    public static let cursors: [Self] = numberCursorChecks + documentCursorChecks + refusedCursorChecks
+    public static let cursors: [Self] =
+        numberCursorChecks + documentCursorChecks + refusedCursorChecks
 
     private static let numberCursorChecks: [Self] = [
         found("start(at:) begins with the value", "56789") { $0.order(by: "n").start(at: 5) },
-        found("start(after:) begins behind the value", "6789") { $0.order(by: "n").start(after: 5) },
+        found("start(after:) begins behind the value", "6789") {
+            $0.order(by: "n").start(after: 5)
+        },
         found("end(at:) ends with the value", "012345") { $0.order(by: "n").end(at: 5) },
         found("end(before:) ends before the value", "01234") { $0.order(by: "n").end(before: 5) },
         found("start and end cut out a range", "345") {
@@ -189,8 +192,10 @@ extension StorageAdapterCheck {
 extension StoreUnderTest {
     /// Stores 0 to 9 under `n`, and whether they are odd, as 0 or 1, under `half`.
     func fillNumbers() async throws {
-        try await fill(all: (0..<10).map {
-            ("\($0)", ["n": .integer($0), "half": .integer($0 % 2), "text": .string("n\($0)")])
-        })
+        try await fill(
+            all: (0..<10).map {
+                ("\($0)", ["n": .integer($0), "half": .integer($0 % 2), "text": .string("n\($0)")])
+            }
+        )
     }
 }

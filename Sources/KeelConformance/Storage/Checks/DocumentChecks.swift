@@ -3,7 +3,8 @@ import Testing
 
 extension StorageAdapterCheck {
     /// Reading, writing and removing single documents.
-    public static let documents: [Self] = readingChecks + writingChecks + fieldChecks + versionChecks
+    public static let documents: [Self] =
+        readingChecks + writingChecks + fieldChecks + versionChecks
 
     private static let readingChecks: [Self] = [
         Self(.documents, "a document that was set is read back as it was") { store in
@@ -15,7 +16,8 @@ extension StorageAdapterCheck {
             #expect(try await store.document().path == store.path())
         },
         Self(
-            .documents, "a store that takes no writes offline has none pending",
+            .documents,
+            "a store that takes no writes offline has none pending",
             without: .offlineWrites
         ) { store in
             try await store.set(["a": 1])
@@ -143,7 +145,8 @@ extension StorageAdapterCheck {
             try await store.update("d", .put("b", 3), .put("c", 4))
             #expect(try await store.fields() == ["a": 1, "b": 3, "c": 4])
         },
-        Self(.documents, "updating a missing document is refused and creates none") { store async throws in
+        Self(.documents, "updating a missing document is refused and creates none") {
+            store async throws in
             await store.expect(.documentNotFound) { try await store.update("d", .put("a", 1)) }
             #expect(try await store.fields() == nil)
         },
@@ -171,6 +174,12 @@ extension StorageAdapterCheck {
             try await store.set(["a.b": 1, "a": ["b": 2]])
             try await store.update("d", .put("`a.b`", 3))
             #expect(try await store.fields() == ["a.b": 3, "a": ["b": 2]])
+        },
+        Self(.documents, "an update that names no field is refused") { store in
+            try await store.set(["a": 1])
+            await store.expect(.invalidArgument) {
+                try await store.client.updateDocument(store.path(), [])
+            }
         },
         Self(.documents, "removing a field takes it away") { store in
             try await store.set(["a": 1, "b": 2])

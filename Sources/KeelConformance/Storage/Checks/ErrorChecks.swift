@@ -23,17 +23,22 @@ extension StorageAdapterCheck {
             let error = await store.expect(.alreadyExists) {
                 try await store.commit(
                     .set(["n": 1], at: store.path("a")),
-                    .set(["n": 1], at: store.path("b"), if: .isMissing))
+                    .set(["n": 1], at: store.path("b"), if: .isMissing)
+                )
             }
             #expect(error?.resource == store.path("b").string)
         },
-        Self(.errors, "a conflict is not transient: the same call fails again") { store async throws in
+        Self(.errors, "a conflict is not transient: the same call fails again") {
+            store async throws in
             try await store.set(["n": 1])
             let stale = Revision(number: 1)
             for _ in 0..<2 {
                 let error = await store.expect(.conflict) {
                     try await store.client.setDocument(
-                        store.path(), ["n": 2], if: .revision(stale))
+                        store.path(),
+                        ["n": 2],
+                        if: .revision(stale)
+                    )
                 }
                 #expect(error?.isTransient == false)
             }
@@ -43,7 +48,8 @@ extension StorageAdapterCheck {
                 #expect(!error.description.contains("s3cret"), "\(error)")
             }
         },
-        Self(.errors, "every refusal has a code that Keel knows, and advice") { store async throws in
+        Self(.errors, "every refusal has a code that Keel knows, and advice") {
+            store async throws in
             for error in await refusals(of: store) {
                 #expect(StorageError.Code.known.contains(error.code))
                 #expect(error.recoverySuggestion?.isEmpty == false)
@@ -53,7 +59,9 @@ extension StorageAdapterCheck {
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 try await store.commit(
-                    .set(["n": 1], at: store.path("a")), .set(["n": 1], at: store.path("b")))
+                    .set(["n": 1], at: store.path("a")),
+                    .set(["n": 1], at: store.path("b"))
+                )
             }
             do {
                 try await task.value
@@ -94,7 +102,10 @@ extension StorageAdapterCheck {
             { try await client.setDocument(store.path("there"), secret, if: .isMissing) },
             {
                 try await client.setDocument(
-                    store.path("there"), secret, if: .revision(Revision(number: 1)))
+                    store.path("there"),
+                    secret,
+                    if: .revision(Revision(number: 1))
+                )
             },
             { try await client.setDocument(store.path("bad"), ["text": [["s3cret"]]]) },
             { try await client.setDocument(store.path("bad"), ["text": ["": "s3cret"]]) },

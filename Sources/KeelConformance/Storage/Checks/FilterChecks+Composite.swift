@@ -6,17 +6,26 @@ extension StorageAdapterCheck {
         composite("several conditions must all hold", .and([.equal("a", 1), .equal("b", 2)])) {
             $0 == 1 && $1 == 2
         },
-        composite("one of the conditions of an or must hold", .or([.equal("a", 1), .equal("b", 2)])) {
+        composite(
+            "one of the conditions of an or must hold",
+            .or([.equal("a", 1), .equal("b", 2)])
+        ) {
             $0 == 1 || $1 == 2
         },
-        composite("a document that both sides of an or find comes once",
-            .or([.greaterOrEqual("a", 0), .lessOrEqual("a", 3)])) { _, _ in true },
-        composite("an or may lie in an and",
-            .and([.or([.equal("a", 0), .equal("a", 3)]), .greater("b", 1)])) {
+        composite(
+            "a document that both sides of an or find comes once",
+            .or([.greaterOrEqual("a", 0), .lessOrEqual("a", 3)])
+        ) { _, _ in true },
+        composite(
+            "an or may lie in an and",
+            .and([.or([.equal("a", 0), .equal("a", 3)]), .greater("b", 1)])
+        ) {
             ($0 == 0 || $0 == 3) && $1 > 1
         },
-        composite("an and may lie in an or",
-            .or([.and([.equal("a", 0), .equal("b", 0)]), .and([.equal("a", 3), .equal("b", 3)])])) {
+        composite(
+            "an and may lie in an or",
+            .or([.and([.equal("a", 0), .equal("b", 0)]), .and([.equal("a", 3), .equal("b", 3)])])
+        ) {
             $0 == $1 && ($0 == 0 || $0 == 3)
         },
         composite("a range on one field", .and([.greater("a", 0), .lessOrEqual("a", 2)])) { a, _ in
@@ -31,9 +40,13 @@ extension StorageAdapterCheck {
         composite("two in conditions multiply", .and([.in("a", [0, 2]), .in("b", [1, 3])])) {
             ($0 == 0 || $0 == 2) && ($1 == 1 || $1 == 3)
         },
-        composite("conditions that exclude each other find nothing",
-            .and([.equal("a", 1), .equal("a", 2)])) { _, _ in false },
-        composite("an or of one condition is that condition", .or([.equal("a", 1)])) { a, _ in a == 1 },
+        composite(
+            "conditions that exclude each other find nothing",
+            .and([.equal("a", 1), .equal("a", 2)])
+        ) { _, _ in false },
+        composite("an or of one condition is that condition", .or([.equal("a", 1)])) { a, _ in
+            a == 1
+        },
         composite("not-in beside an equality", .and([.notIn("a", [0, 1]), .equal("b", 2)])) {
             $0 > 1 && $1 == 2
         },
@@ -44,18 +57,21 @@ extension StorageAdapterCheck {
             ])
             #expect(try await store.ids(where: .equal("m.in.x", 1)) == ["yes"])
         },
-        Self(.filters, "a condition on a quoted name does not look into maps") { store async throws in
+        Self(.filters, "a condition on a quoted name does not look into maps") {
+            store async throws in
             try await store.fill(["yes": ["a.b": 1], "no": ["a": ["b": 1]]])
             #expect(try await store.ids(where: .equal("`a.b`", 1)) == ["yes"])
         },
-        Self(.filters, "a condition tells canonically equivalent names and texts apart") { store async throws in
+        Self(.filters, "a condition tells canonically equivalent names and texts apart") {
+            store async throws in
             let fields = DocumentFields([("\u{e9}", "\u{e9}")])
             try await store.fill(["a": fields])
             let name = FieldPath(names: ["\u{e9}"])
             #expect(try await store.ids(where: .equal(name, "\u{e9}")) == ["a"])
             #expect(try await store.ids(where: .equal(name, "e\u{301}")) == [])
             #expect(
-                try await store.ids(where: .equal(FieldPath(names: ["e\u{301}"]), "\u{e9}")) == [])
+                try await store.ids(where: .equal(FieldPath(names: ["e\u{301}"]), "\u{e9}")) == []
+            )
         },
         Self(.filters, "long strings are compared to their ends") { store async throws in
             let long = String(repeating: "x", count: 5_000)
@@ -81,9 +97,11 @@ extension StorageAdapterCheck {
         Self(.filters, promise) { store in
             let numbers: [Int64] = [0, 1, 2, 3]
             let pairs = numbers.flatMap { a in numbers.map { (a, $0) } }
-            try await store.fill(all: pairs.map { a, b in
-                ("\(a)\(b)", ["a": .integer(a), "b": .integer(b)])
-            })
+            try await store.fill(
+                all: pairs.map { a, b in
+                    ("\(a)\(b)", ["a": .integer(a), "b": .integer(b)])
+                }
+            )
             let expected = pairs.filter(rule).map { "\($0)\($1)" }
             #expect(try await store.ids(where: filter) == expected)
         }
@@ -94,7 +112,10 @@ extension StorageAdapterCheck {
         byID("!= leaves out the one document", .notEqual(.documentID, "b")) { $0 != "b" },
         byID("< finds ids before it", .less(.documentID, "b")) { $0 < "b" },
         byID(">= finds ids from it on", .greaterOrEqual(.documentID, "b")) { $0 >= "b" },
-        byID("a range finds ids between", .and([.greater(.documentID, "a"), .lessOrEqual(.documentID, "c")])) {
+        byID(
+            "a range finds ids between",
+            .and([.greater(.documentID, "a"), .lessOrEqual(.documentID, "c")])
+        ) {
             $0 > "a" && $0 <= "c"
         },
         byID("in finds the documents listed", .in(.documentID, ["c", "a", "none"])) {
@@ -132,13 +153,18 @@ extension StorageAdapterCheck {
         refused("an order comparison with NaN", .greaterOrEqual("v", .double(.nan))),
         refused("an empty list of values", .in("v", [])),
         refused("31 values for in", .in("v", (0..<31).map { .integer($0) })),
-        refused("31 values for array-contains-any", .arrayContainsAny("v", (0..<31).map { .integer($0) })),
+        refused(
+            "31 values for array-contains-any",
+            .arrayContainsAny("v", (0..<31).map { .integer($0) })
+        ),
         refused("11 values for not-in", .notIn("v", (0..<11).map { .integer($0) })),
         refused("not-in beside in", .and([.notIn("v", [1]), .in("w", [1])])),
         refused("not-in in an or", .or([.notIn("v", [1]), .equal("w", 1)])),
         refused("two not-in conditions", .and([.notIn("v", [1]), .notIn("w", [1])])),
-        refused("more than 30 alternatives",
-            .and([.in("v", [1, 2, 3, 4, 5, 6]), .in("w", [1, 2, 3, 4, 5, 6])])),
+        refused(
+            "more than 30 alternatives",
+            .and([.in("v", [1, 2, 3, 4, 5, 6]), .in("w", [1, 2, 3, 4, 5, 6])])
+        ),
         refused("an and of nothing", .and([])),
         refused("an or of nothing", .or([.equal("a", 1), .or([])])),
         refused("an empty field name", .equal("a..b", 1)),

@@ -28,7 +28,8 @@ extension StorageAdapterCheck {
     private static func equalityChecks(_ kind: Menagerie.Kind) -> [Self] {
         let one = Menagerie.specimen(of: kind)
         return [
-            finds("== \(kind) finds the equivalent values and nothing else", .equal("v", one.value)) {
+            finds("== \(kind) finds the equivalent values and nothing else", .equal("v", one.value))
+            {
                 $0.rung == one.rung
             },
             finds("!= \(kind) finds all other values but null", .notEqual("v", one.value)) {
@@ -112,16 +113,20 @@ extension StorageAdapterCheck {
             try await store.fillMenagerie()
             #expect(try await store.ids(where: .notIn("v", [1, .null])) == [])
         },
-        finds("array-contains-any finds arrays with one of the values",
+        finds(
+            "array-contains-any finds arrays with one of the values",
             .arrayContainsAny("a", [true, 1.0])
         ) { [true, .integer(1), .double(1)].contains($0.value) },
-        Self(.filters, "array-contains looks at elements, not at what is in them") { store async throws in
+        Self(.filters, "array-contains looks at elements, not at what is in them") {
+            store async throws in
             try await store.fill([
-                "yes": ["v": [["a": 1], 2]], "deep": ["v": [["x": ["a": 1]]]], "map": ["v": ["a": 1]],
+                "yes": ["v": [["a": 1], 2]], "deep": ["v": [["x": ["a": 1]]]],
+                "map": ["v": ["a": 1]],
             ])
             #expect(try await store.ids(where: .arrayContains("v", ["a": 1])) == ["yes"])
         },
-        Self(.filters, "array-contains finds nothing where the field is no array") { store async throws in
+        Self(.filters, "array-contains finds nothing where the field is no array") {
+            store async throws in
             try await store.fill(["a": ["v": 1], "b": ["v": "1"], "c": ["v": ["1": 1]]])
             #expect(try await store.ids(where: .arrayContains("v", 1)) == [])
         },
@@ -130,7 +135,8 @@ extension StorageAdapterCheck {
             try await store.fill(["a": ["v": [1, 2, 3, 1]]])
             #expect(try await store.ids(where: .arrayContainsAny("v", [1, 2, 3])) == ["a"])
         },
-        Self(.filters, "in finds a document once, however often its value is listed") { store async throws in
+        Self(.filters, "in finds a document once, however often its value is listed") {
+            store async throws in
             try await store.fill(["a": ["v": 1]])
             #expect(try await store.ids(where: .in("v", [1, 1.0, 1])) == ["a"])
         },
@@ -149,10 +155,15 @@ extension StorageAdapterCheck {
 extension StoreUnderTest {
     /// Stores each animal as `v`, and as the element of an array in `a`.
     func fillMenagerie() async throws {
-        try await fill(all: Menagerie.animals.map { animal in
-            // A list cannot be directly in a list; a map around it would not be what is sought.
-            let isList = animal.kind == .array
-            return (animal.id, isList ? ["v": animal.value] : ["v": animal.value, "a": ["x", animal.value]])
-        })
+        try await fill(
+            all: Menagerie.animals.map { animal in
+                // A list cannot be directly in a list; a map around it would not be what is sought.
+                let isList = animal.kind == .array
+                return (
+                    animal.id,
+                    isList ? ["v": animal.value] : ["v": animal.value, "a": ["x", animal.value]]
+                )
+            }
+        )
     }
 }

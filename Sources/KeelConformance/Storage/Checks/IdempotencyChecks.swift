@@ -31,14 +31,19 @@ extension StorageAdapterCheck {
             let id = DocumentPath.randomID()
             for _ in 0..<2 {
                 try await store.commit(
-                    id: id, .set(["n": 1], at: store.path(), if: .isMissing))
+                    id: id,
+                    .set(["n": 1], at: store.path(), if: .isMissing)
+                )
             }
             #expect(try await store.fields() == ["n": 1])
         },
         once("a batch whose id comes twice in one commit applies once") { store in
             let id = DocumentPath.randomID()
             let write = DocumentWrite.update(
-                store.path(), [.compute("n", .increment(1))], if: .none)
+                store.path(),
+                [.compute("n", .increment(1))],
+                if: .none
+            )
             let batch = WriteBatch(id: id, [write])
             let results = try await store.adapter.commit([batch, batch])
             #expect(try results.map { try $0.get().outcomes.count } == [1, 1])
@@ -93,6 +98,8 @@ extension StorageAdapterCheck {
         _ id: String
     ) async throws -> CommitReceipt {
         try await store.commit(
-            id: id, .update(store.path(), [.compute("n", .increment(1))]))
+            id: id,
+            .update(store.path(), [.compute("n", .increment(1))])
+        )
     }
 }

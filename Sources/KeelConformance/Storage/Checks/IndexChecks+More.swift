@@ -17,7 +17,8 @@ extension StorageAdapterCheck {
             try await store.fillForIndexes()
             for field: FieldPath in ["a", "b"] {
                 try await store.adapter.prepare(
-                    StorageSchema(indexes: [IndexDefinition(store.name, [.ascending(field)])]))
+                    StorageSchema(indexes: [IndexDefinition(store.name, [.ascending(field)])])
+                )
             }
             try await store.changeForIndexes()
             let plan = try await store.client.run(store.query.where(.equal("a", 1))).plan
@@ -29,30 +30,41 @@ extension StorageAdapterCheck {
             try await store.set(["a": 1], "above")
             try await store.client.setDocument(below.document("below"), ["a": 1])
             try await store.adapter.prepare(
-                StorageSchema(indexes: [IndexDefinition(store.name, [.ascending("a")])]))
+                StorageSchema(indexes: [IndexDefinition(store.name, [.ascending("a")])])
+            )
             #expect(try await store.ids(where: .equal("a", 1)) == ["above"])
             let result = try await store.client.run(
-                DocumentQuery(below).where(.equal("a", 1)))
+                DocumentQuery(below).where(.equal("a", 1))
+            )
             #expect(result.documents.map(\.id) == ["below"])
             #expect(result.plan?.suggestion == nil)
         },
-        Self(.indexes, "an index of a collection does not serve its group", needs: .declaredIndexes) {
+        Self(.indexes, "an index of a collection does not serve its group", needs: .declaredIndexes)
+        {
             store in
             try await store.fillForIndexes()
             try await store.adapter.prepare(
-                StorageSchema(indexes: [IndexDefinition(store.name, [.ascending("a")])]))
+                StorageSchema(indexes: [IndexDefinition(store.name, [.ascending("a")])])
+            )
             let query = DocumentQuery(group: store.name).where(.equal("a", 1))
             let plan = try await store.client.run(query).plan
-            #expect(plan?.suggestion == IndexDefinition(store.name, scope: .group, [.ascending("a")]))
+            #expect(
+                plan?.suggestion == IndexDefinition(store.name, scope: .group, [.ascending("a")])
+            )
         },
-        Self(.indexes, "an index of the opposite direction serves an order", needs: .declaredIndexes) {
+        Self(
+            .indexes,
+            "an index of the opposite direction serves an order",
+            needs: .declaredIndexes
+        ) {
             store in
             try await store.fillForIndexes()
             let query = store.query.order(by: "a").order(by: "b", .descending)
             let before = try await store.ids(query)
             let components: [IndexDefinition.Component] = [.descending("a"), .ascending("b")]
             try await store.adapter.prepare(
-                StorageSchema(indexes: [IndexDefinition(store.name, components)]))
+                StorageSchema(indexes: [IndexDefinition(store.name, components)])
+            )
             let result = try await store.client.run(query)
             #expect(result.documents.map(\.id) == before)
             #expect(result.plan?.suggestion == nil)
@@ -70,7 +82,8 @@ extension StorageAdapterCheck {
             let range = try await store.client.run(store.query.where(.greater("a", 0)))
             #expect(range.plan?.access == .scan)
         },
-        Self(.indexes, "a listing of a collection needs no index", needs: .declaredIndexes) { store in
+        Self(.indexes, "a listing of a collection needs no index", needs: .declaredIndexes) {
+            store in
             try await store.fillForIndexes()
             var configuration = StorageClient.Configuration()
             configuration.isStrict = true
@@ -78,7 +91,8 @@ extension StorageAdapterCheck {
             let plan = try await client.run(store.query.limit(to: 3)).plan
             #expect(plan?.access == .identifiers)
         },
-        Self(.indexes, "a client’s schema is made ready by its first call", needs: .declaredIndexes) {
+        Self(.indexes, "a client’s schema is made ready by its first call", needs: .declaredIndexes)
+        {
             store in
             try await store.fillForIndexes()
             let schema = StorageSchema(indexes: [IndexDefinition(store.name, [.ascending("a")])])
@@ -97,7 +111,9 @@ extension StorageAdapterCheck {
             _ = try await client.queryDocuments(store.query)
             #expect(reported.withLock { $0 } == [IndexDefinition(store.name, [.ascending("a")])])
         },
-        Self(.indexes, "an or on two fields is served once both indexes are there",
+        Self(
+            .indexes,
+            "an or on two fields is served once both indexes are there",
             needs: .declaredIndexes
         ) { store in
             try await store.fillForIndexes()
@@ -142,13 +158,21 @@ extension StoreUnderTest {
             batch.delete(path("12"))
             batch.delete(path("33"))
             batch.update(path("11"), [FieldChange("a", .set(2)), FieldChange("b", .remove)])
-            batch.update(path("20"), [FieldChange("b", .set(1)), FieldChange("l", .set([2, 1, 2]))])
-            batch.update(path("50"), [FieldChange("l", .set("no list")), FieldChange("m", .set(1))])
+            batch.update(
+                path("20"),
+                [FieldChange("b", .set(1)), FieldChange("l", .set([2, 1, 2]))]
+            )
+            batch.update(
+                path("50"),
+                [FieldChange("l", .set("no list")), FieldChange("m", .set(1))]
+            )
             try batch.set(path("new"), ["a": 1, "b": 2, "l": [2], "m": ["x": 1]])
         }
         // Twice in one batch: only the last state may be indexed.
         try await commit(
-            .set(["a": 1, "b": 3], at: path("twice")), .set(["a": 0, "b": 2], at: path("twice")))
+            .set(["a": 1, "b": 3], at: path("twice")),
+            .set(["a": 0, "b": 2], at: path("twice"))
+        )
         try await commit(.set(["a": 1, "b": 3], at: path("gone")), .delete(path("gone")))
     }
 }

@@ -57,7 +57,8 @@ extension StorageAdapterCheck {
         IndexRow(name: "!=", components: [.ascending("b")]) { $0.where(.notEqual("b", 2)) },
         IndexRow(name: "not-in", components: [.ascending("b")]) { $0.where(.notIn("b", [2, 3])) },
         IndexRow(
-            name: "an equality and a range", components: [.ascending("a"), .ascending("b")]
+            name: "an equality and a range",
+            components: [.ascending("a"), .ascending("b")]
         ) { $0.where(.and([.equal("a", 1), .greater("b", 1)])) },
         IndexRow(name: "two ranges", components: [.ascending("a"), .ascending("b")]) {
             $0.where(.and([.greaterOrEqual("a", 1), .less("b", 3)]))
@@ -75,7 +76,10 @@ extension StorageAdapterCheck {
         IndexRow(name: "array-contains-any", components: [.contains("l")]) {
             $0.where(.arrayContainsAny("l", [1, 2]))
         },
-        IndexRow(name: "array-contains and an order", components: [.contains("l"), .ascending("b")]) {
+        IndexRow(
+            name: "array-contains and an order",
+            components: [.contains("l"), .ascending("b")]
+        ) {
             $0.where(.arrayContains("l", 2)).order(by: "b")
         },
         IndexRow(name: "a nested field", components: [.ascending("m.x")]) {

@@ -61,7 +61,9 @@ extension StorageAdapterCheck {
     public static let projections: [Self] = [
         projected("one field", ["a": 1]) { $0.select("a") },
         projected("several fields", ["a": 1, "l": [1, 2]]) { $0.select("l", "a") },
-        projected("a field inside a map, without its siblings", ["m": ["x": 1]]) { $0.select("m.x") },
+        projected("a field inside a map, without its siblings", ["m": ["x": 1]]) {
+            $0.select("m.x")
+        },
         projected("a map as a whole", ["m": ["x": 1, "y": ["z": 2]]]) { $0.select("m") },
         projected("fields of one map together", ["m": ["x": 1, "y": ["z": 2]]]) {
             $0.select("m.y.z", "m.x")
@@ -77,7 +79,8 @@ extension StorageAdapterCheck {
             try await store.set(["a": 1, "b": 2])
             let whole = try await store.document()
             let part = try #require(
-                try await store.client.queryDocuments(store.query.select("a")).first)
+                try await store.client.queryDocuments(store.query.select("a")).first
+            )
             #expect(part.path == whole.path)
             #expect(part.revision == whole.revision)
             #expect(part.createTime == whole.createTime)

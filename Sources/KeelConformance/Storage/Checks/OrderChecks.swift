@@ -5,102 +5,155 @@ extension StorageAdapterCheck {
     /// The order of results: total, and the same everywhere.
     public static let orders: [Self] = menagerieOrderChecks + orderChecks
 
-    private static let menagerieOrderChecks: [Self] = [
-        Self(.orders, "values of all kinds come in the one order of kinds and values") { store in
-            try await store.fillMenagerie()
-            let ids = try await store.ids(store.query.order(by: "v"))
-            #expect(ids == Menagerie.animals.map(\.id))
-        },
-        Self(.orders, "descending is exactly the reverse, ties included") { store in
-            try await store.fillMenagerie()
-            let ids = try await store.ids(store.query.order(by: "v", .descending))
-            #expect(ids == Menagerie.animals.map(\.id).reversed())
-        },
-        Self(.orders, "the order does not depend on the order of the writes") { store in
-            for animal in Menagerie.animals.reversed() {
-                try await store.set(["v": animal.value], animal.id)
+    private static let menagerieOrderChecks: [Self] =
+        [
+            Self(.orders, "values of all kinds come in the one order of kinds and values") {
+                store in
+                try await store.fillMenagerie()
+                let ids = try await store.ids(store.query.order(by: "v"))
+                #expect(ids == Menagerie.animals.map(\.id))
+            },
+            Self(.orders, "descending is exactly the reverse, ties included") { store in
+                try await store.fillMenagerie()
+                let ids = try await store.ids(store.query.order(by: "v", .descending))
+                #expect(ids == Menagerie.animals.map(\.id).reversed())
+            },
+            Self(.orders, "the order does not depend on the order of the writes") { store in
+                for animal in Menagerie.animals.reversed() {
+                    try await store.set(["v": animal.value], animal.id)
+                }
+                let ids = try await store.ids(store.query.order(by: "v"))
+                #expect(ids == Menagerie.animals.map(\.id))
+            },
+            Self(.orders, "values inside maps come in the same order") { store in
+                try await store.fill(all: Menagerie.animals.map { ($0.id, ["m": ["v": $0.value]]) })
+                let ids = try await store.ids(store.query.order(by: "m.v"))
+                #expect(ids == Menagerie.animals.map(\.id))
+            },
+        ]
+        + Menagerie.Kind.allCases.filter { $0 != .null }.map { kind in
+            Self(.orders, "values of kind \(kind) are ordered, both ways") { store in
+                let animals = Menagerie.animals.filter { $0.kind == kind }
+                try await store.fill(all: animals.shuffled().map { ($0.id, ["v": $0.value]) })
+                #expect(try await store.ids(store.query.order(by: "v")) == animals.map(\.id))
+                #expect(
+                    try await store.ids(store.query.order(by: "v", .descending))
+                        == animals.map(\.id).reversed()
+                )
             }
-            let ids = try await store.ids(store.query.order(by: "v"))
-            #expect(ids == Menagerie.animals.map(\.id))
-        },
-        Self(.orders, "values inside maps come in the same order") { store in
-            try await store.fill(all: Menagerie.animals.map { ($0.id, ["m": ["v": $0.value]]) })
-            let ids = try await store.ids(store.query.order(by: "m.v"))
-            #expect(ids == Menagerie.animals.map(\.id))
-        },
-    ] + Menagerie.Kind.allCases.filter { $0 != .null }.map { kind in
-        Self(.orders, "values of kind \(kind) are ordered, both ways") { store in
-            let animals = Menagerie.animals.filter { $0.kind == kind }
-            try await store.fill(all: animals.shuffled().map { ($0.id, ["v": $0.value]) })
-            #expect(try await store.ids(store.query.order(by: "v")) == animals.map(\.id))
-            #expect(
-                try await store.ids(store.query.order(by: "v", .descending))
-                    == animals.map(\.id).reversed())
         }
-    }
 
     private static let orderChecks: [Self] = [
-        ordered("without an order, documents come by their ids", ["a", "b", "c", "d", "e", "f"]) { $0 },
-        ordered("ids are ordered by their bytes", ["B", "a", "a!", "ab", "e\u{301}", "\u{e9}"],
-            of: ["a": [:], "\u{e9}": [:], "B": [:], "ab": [:], "a!": [:], "e\u{301}": [:]]) { $0 },
+        ordered("without an order, documents come by their ids", ["a", "b", "c", "d", "e", "f"]) {
+            $0
+        },
+        ordered(
+            "ids are ordered by their bytes",
+            ["B", "a", "a!", "ab", "e\u{301}", "\u{e9}"],
+            of: ["a": [:], "\u{e9}": [:], "B": [:], "ab": [:], "a!": [:], "e\u{301}": [:]]
+        ) { $0 },
         ordered("an order by id may be named, and reversed", ["f", "e", "d", "c", "b", "a"]) {
             $0.order(by: .documentID, .descending)
         },
         ordered("equal values are ordered by id", ["a", "c", "e", "b", "d", "f"]) {
             $0.order(by: "parity")
         },
-        ordered("after a descending order, equal values come by descending id",
-            ["f", "d", "b", "e", "c", "a"]) { $0.order(by: "parity", .descending) },
-        ordered("a second order decides where the first leaves a tie",
-            ["e", "c", "a", "f", "d", "b"]) {
+        ordered(
+            "after a descending order, equal values come by descending id",
+            ["f", "d", "b", "e", "c", "a"]
+        ) { $0.order(by: "parity", .descending) },
+        ordered(
+            "a second order decides where the first leaves a tie",
+            ["e", "c", "a", "f", "d", "b"]
+        ) {
             $0.order(by: "parity").order(by: "n", .descending)
         },
-        ordered("the first order may be descending and the second ascending",
-            ["b", "d", "f", "a", "c", "e"]) {
+        ordered(
+            "the first order may be descending and the second ascending",
+            ["b", "d", "f", "a", "c", "e"]
+        ) {
             $0.order(by: "parity", .descending).order(by: "n")
         },
-        ordered("ties are broken in the direction of the last order",
-            ["b", "d", "f", "a", "c", "e"]) {
+        ordered(
+            "ties are broken in the direction of the last order",
+            ["b", "d", "f", "a", "c", "e"]
+        ) {
             $0.order(by: "parity", .descending).order(by: "same")
         },
-        ordered("a document without the ordered field is left out", ["b", "c"],
-            of: ["a": [:], "b": ["v": .null], "c": ["v": 1], "d": ["w": 1]]) { $0.order(by: "v") },
-        ordered("a document that lacks any of the ordered fields is left out", ["c"],
-            of: ["a": ["v": 1], "b": ["w": 1], "c": ["v": 1, "w": 1]]) {
+        ordered(
+            "a document without the ordered field is left out",
+            ["b", "c"],
+            of: ["a": [:], "b": ["v": .null], "c": ["v": 1], "d": ["w": 1]]
+        ) { $0.order(by: "v") },
+        ordered(
+            "a document that lacks any of the ordered fields is left out",
+            ["c"],
+            of: ["a": ["v": 1], "b": ["w": 1], "c": ["v": 1, "w": 1]]
+        ) {
             $0.order(by: "v").order(by: "w")
         },
-        ordered("a document without the ordered field is left out of an or, too", ["b"],
-            of: ["a": ["x": 1], "b": ["x": 1, "v": 1]]) {
+        ordered(
+            "a document without the ordered field is left out of an or, too",
+            ["b"],
+            of: ["a": ["x": 1], "b": ["x": 1, "v": 1]]
+        ) {
             $0.where(.or([.equal("x", 1), .equal("v", 1)])).order(by: "v")
         },
-        ordered("an inequality orders by its field", ["c", "b", "a"],
-            of: ["a": ["v": 3], "b": ["v": 2], "c": ["v": 1]]) { $0.where(.greater("v", 0)) },
-        ordered("inequalities on two fields order by the fields’ names", ["c", "a", "b"],
-            of: ["a": ["x": 2, "y": 1], "b": ["x": 2, "y": 2], "c": ["x": 1, "y": 3]]) {
+        ordered(
+            "an inequality orders by its field",
+            ["c", "b", "a"],
+            of: ["a": ["v": 3], "b": ["v": 2], "c": ["v": 1]]
+        ) { $0.where(.greater("v", 0)) },
+        ordered(
+            "inequalities on two fields order by the fields’ names",
+            ["c", "a", "b"],
+            of: ["a": ["x": 2, "y": 1], "b": ["x": 2, "y": 2], "c": ["x": 1, "y": 3]]
+        ) {
             $0.where(.and([.greater("y", 0), .greater("x", 0)]))
         },
-        ordered("!= orders by its field", ["c", "b", "a"],
-            of: ["a": ["v": 3], "b": ["v": 2], "c": ["v": 1]]) { $0.where(.notEqual("v", 9)) },
-        ordered("not-in orders by its field", ["b", "a"],
-            of: ["a": ["v": 3], "b": ["v": 2], "c": ["v": 1]]) { $0.where(.notIn("v", [1])) },
-        ordered("an inequality’s field comes after the orders named", ["b", "c", "a"],
-            of: ["a": ["v": 1, "w": 2], "b": ["v": 2, "w": 1], "c": ["v": 3, "w": 1]]) {
+        ordered(
+            "!= orders by its field",
+            ["c", "b", "a"],
+            of: ["a": ["v": 3], "b": ["v": 2], "c": ["v": 1]]
+        ) { $0.where(.notEqual("v", 9)) },
+        ordered(
+            "not-in orders by its field",
+            ["b", "a"],
+            of: ["a": ["v": 3], "b": ["v": 2], "c": ["v": 1]]
+        ) { $0.where(.notIn("v", [1])) },
+        ordered(
+            "an inequality’s field comes after the orders named",
+            ["b", "c", "a"],
+            of: ["a": ["v": 1, "w": 2], "b": ["v": 2, "w": 1], "c": ["v": 3, "w": 1]]
+        ) {
             $0.where(.greater("v", 0)).order(by: "w")
         },
-        ordered("an inequality’s order takes the last named direction", ["c", "b", "a"],
-            of: ["a": ["v": 1, "w": 1], "b": ["v": 2, "w": 1], "c": ["v": 3, "w": 1]]) {
+        ordered(
+            "an inequality’s order takes the last named direction",
+            ["c", "b", "a"],
+            of: ["a": ["v": 1, "w": 1], "b": ["v": 2, "w": 1], "c": ["v": 3, "w": 1]]
+        ) {
             $0.where(.greater("v", 0)).order(by: "w", .descending)
         },
-        ordered("the field of an inequality may be ordered descending", ["a", "b", "c"],
-            of: ["a": ["v": 3], "b": ["v": 2], "c": ["v": 1]]) {
+        ordered(
+            "the field of an inequality may be ordered descending",
+            ["a", "b", "c"],
+            of: ["a": ["v": 3], "b": ["v": 2], "c": ["v": 1]]
+        ) {
             $0.where(.greater("v", 0)).order(by: "v", .descending)
         },
-        ordered("an equality changes nothing about the order", ["c", "b", "a"],
-            of: ["a": ["v": 3, "w": 1], "b": ["v": 2, "w": 1], "c": ["v": 1, "w": 1]]) {
+        ordered(
+            "an equality changes nothing about the order",
+            ["c", "b", "a"],
+            of: ["a": ["v": 3, "w": 1], "b": ["v": 2, "w": 1], "c": ["v": 1, "w": 1]]
+        ) {
             $0.where(.equal("w", 1)).order(by: "v")
         },
-        ordered("in keeps the query’s order, not that of its list", ["c", "a", "b"],
-            of: ["a": ["v": 2, "w": 1], "b": ["v": 3, "w": 1], "c": ["v": 1, "w": 2]]) {
+        ordered(
+            "in keeps the query’s order, not that of its list",
+            ["c", "a", "b"],
+            of: ["a": ["v": 2, "w": 1], "b": ["v": 3, "w": 1], "c": ["v": 1, "w": 2]]
+        ) {
             $0.where(.in("w", [1, 2])).order(by: "v")
         },
         Self(.orders, "an order by one field twice is refused") { store in

@@ -74,7 +74,10 @@ extension StorageAdapterCheck {
         ("an id of more than 1,500 bytes", { $0.path(String(repeating: "a", count: 1_501)) }),
         ("an id with a slash", { $0.path("a/b") }),
         ("an interpolated id with a slash", { "\($0.name)/\("a/b")" }),
-        ("an interpolated id that names another collection’s document", { "\($0.name)/\("a/b/c")" }),
+        (
+            "an interpolated id that names another collection’s document",
+            { "\($0.name)/\("a/b/c")" }
+        ),
         ("an empty collection name", { _ in DocumentPath("/a") }),
         ("an empty segment in the middle", { DocumentPath("\($0.name)//x/y") }),
         ("a path that names a collection", { DocumentPath($0.name) }),

@@ -7,24 +7,38 @@ extension StorageAdapterCheck {
     /// Such a call must be refused: an adapter that ignored what it cannot do would be wrong in
     /// silence.
     public static let refusals: [Self] = [
-        Self(.refusals, "without a change log, asking for changes is unsupported", without: .changeLog) {
+        Self(
+            .refusals,
+            "without a change log, asking for changes is unsupported",
+            without: .changeLog
+        ) {
             store in
             await store.expect(.unsupported) {
                 _ = try await store.adapter.changes(ChangeRequest())
             }
         },
-        Self(.refusals, "without transactions, reads to validate are unsupported", without: .transactions) {
+        Self(
+            .refusals,
+            "without transactions, reads to validate are unsupported",
+            without: .transactions
+        ) {
             store in
             try await store.set(["n": 1])
             let read = TransactionReads.DocumentRead(
-                path: store.path(), revision: try await store.document().revision)
+                path: store.path(),
+                revision: try await store.document().revision
+            )
             await store.expect(.unsupported) {
                 try await store.commit(
-                    .set(["n": 2], at: store.path()), reads: TransactionReads(documents: [read]))
+                    .set(["n": 2], at: store.path()),
+                    reads: TransactionReads(documents: [read])
+                )
             }
             #expect(try await store.fields() == ["n": 1])
         },
-        Self(.refusals, "without transactions, the front refuses one before its body runs",
+        Self(
+            .refusals,
+            "without transactions, the front refuses one before its body runs",
             without: .transactions
         ) { store in
             await store.expect(.unsupported) {
@@ -33,7 +47,9 @@ extension StorageAdapterCheck {
                 }
             }
         },
-        Self(.refusals, "without idempotent commits, a batch with an id is unsupported",
+        Self(
+            .refusals,
+            "without idempotent commits, a batch with an id is unsupported",
             without: .idempotentCommits
         ) { store async throws in
             await store.expect(.unsupported) {
@@ -41,7 +57,9 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == nil)
         },
-        Self(.refusals, "without aggregation, an aggregate is unsupported by the adapter",
+        Self(
+            .refusals,
+            "without aggregation, an aggregate is unsupported by the adapter",
             without: .aggregation
         ) { store in
             await store.expect(.unsupported) {
@@ -49,11 +67,14 @@ extension StorageAdapterCheck {
                 _ = try await store.adapter.read(ReadRequest(.aggregate(query, [.count()])))
             }
         },
-        Self(.refusals, "without aggregation, the front still counts", without: .aggregation) { store in
+        Self(.refusals, "without aggregation, the front still counts", without: .aggregation) {
+            store in
             try await store.set(["n": 1])
             #expect(try await store.client.count(store.query) == 1)
         },
-        Self(.refusals, "without declared indexes, a schema with indexes changes no result",
+        Self(
+            .refusals,
+            "without declared indexes, a schema with indexes changes no result",
             without: .declaredIndexes
         ) { store in
             try await store.fillForIndexes()
@@ -61,21 +82,29 @@ extension StorageAdapterCheck {
             let before = try await store.ids(query)
             let components: [IndexDefinition.Component] = [.ascending("a"), .ascending("b")]
             let schema = StorageSchema(indexes: [IndexDefinition(store.name, components)])
-            #expect(try await StorageClient(store.adapter, schema: schema).queryDocuments(query)
-                .map(\.id) == before)
+            #expect(
+                try await StorageClient(store.adapter, schema: schema).queryDocuments(query)
+                    .map(\.id) == before
+            )
         },
         Self(.refusals, "without replication, a replica is unsupported", without: .replication) {
             store async throws in
             let time = Timestamp(microseconds: 1)
             let replica = Document(
-                path: store.path(), body: DocumentBody(["n": 1]), revision: Revision(number: 1),
-                createTime: time, updateTime: time)
+                path: store.path(),
+                body: DocumentBody(["n": 1]),
+                revision: Revision(number: 1),
+                createTime: time,
+                updateTime: time
+            )
             await store.expect(.unsupported) {
                 try await store.commit(DocumentWrite(store.path(), .replicate(replica)))
             }
             #expect(try await store.fields() == nil)
         },
-        Self(.refusals, "without collection listing, a listing is unsupported",
+        Self(
+            .refusals,
+            "without collection listing, a listing is unsupported",
             without: .collectionListing
         ) { store in
             await store.expect(.unsupported) { _ = try await store.client.collections() }
@@ -83,7 +112,8 @@ extension StorageAdapterCheck {
                 _ = try await store.adapter.read(ReadRequest(.collections(under: nil)))
             }
         },
-        Self(.refusals, "without text search, a search is unsupported", without: .textSearch) { store in
+        Self(.refusals, "without text search, a search is unsupported", without: .textSearch) {
+            store in
             let query = store.query.matching("word")
             await store.expect(.unsupported) { _ = try await store.ids(query) }
             await store.expect(.unsupported) {

@@ -26,7 +26,8 @@ extension StorageAdapterCheck {
             let document = store.replica(["a": 1])
             await store.expect(.alreadyExists) {
                 try await store.commit(
-                    DocumentWrite(document.path, .replicate(document), if: .isMissing))
+                    DocumentWrite(document.path, .replicate(document), if: .isMissing)
+                )
             }
             #expect(try await store.fields() == ["old": 1])
         },
@@ -55,7 +56,8 @@ extension StorageAdapterCheck {
         replica("is found by queries and indexes") { store in
             if store.client.capabilities.contains(.declaredIndexes) {
                 try await store.adapter.prepare(
-                    StorageSchema(indexes: [IndexDefinition(store.name, [.ascending("a")])]))
+                    StorageSchema(indexes: [IndexDefinition(store.name, [.ascending("a")])])
+                )
             }
             try await store.set(["a": 1])
             let document = store.replica(["a": 2])
@@ -75,7 +77,8 @@ extension StorageAdapterCheck {
             await store.expect(.documentNotFound) {
                 try await store.commit(
                     DocumentWrite(document.path, .replicate(document)),
-                    .delete(store.path("missing"), if: .exists))
+                    .delete(store.path("missing"), if: .exists)
+                )
             }
             #expect(try await store.fields() == nil)
         },
@@ -97,7 +100,8 @@ extension StorageAdapterCheck {
             }
         },
         Self(
-            .replication, "a replica is reported by the change log as it is",
+            .replication,
+            "a replica is reported by the change log as it is",
             needs: [.replication, .changeLog]
         ) { store in
             var follower = ChangeFollower(store, after: try await store.position())
@@ -107,10 +111,13 @@ extension StorageAdapterCheck {
             #expect(follower.changes == [.current(document)])
         },
         Self(
-            .replication, "a store copied through its change log is the same store",
+            .replication,
+            "a store copied through its change log is the same store",
             needs: [.replication, .changeLog]
         ) { store in
-            for number in Int64(0)..<20 { try await store.set(["n": .integer(number)], "\(number)") }
+            for number in Int64(0)..<20 {
+                try await store.set(["n": .integer(number)], "\(number)")
+            }
             try await store.client.deleteDocument(store.path("7"))
             var follower = ChangeFollower(store, after: nil)
             try await follower.catchUp(limit: 6)

@@ -17,8 +17,14 @@ extension StorageAdapterCheck {
         ("finds words that stand in different fields", { $0.matching("luigi kitchen") }, ["a"]),
         ("does not look at case", { $0.matching("KITCHEN luigi") }, ["a"]),
         ("does not look at accents", { $0.matching("creme") }, ["c"]),
-        ("takes accents in the search away, too", { $0.matching("cr\u{e8}me br\u{fb}l\u{e9}e") }, ["c"]),
-        ("takes accents written as scalars of their own away", { $0.matching("cre\u{300}me") }, ["c"]),
+        (
+            "takes accents in the search away, too", { $0.matching("cr\u{e8}me br\u{fb}l\u{e9}e") },
+            ["c"]
+        ),
+        (
+            "takes accents written as scalars of their own away", { $0.matching("cre\u{300}me") },
+            ["c"]
+        ),
         ("does not find a part of a word", { $0.matching("kitch") }, []),
         ("does not find the end of a word", { $0.matching("chen") }, []),
         ("finds the beginning of a word with a star", { $0.matching("kitch*") }, ["a", "b", "d"]),
@@ -32,7 +38,10 @@ extension StorageAdapterCheck {
         ("does not look at numbers that are no text", { $0.matching("1984") }, []),
         ("does not look at fields that are not declared", { $0.matching("secret") }, []),
         ("looks only at the fields named", { $0.matching("kitchen", in: "name") }, ["a", "d"]),
-        ("takes quotes and operators for what they are", { $0.matching("\"kitchen\" OR -ocean") }, []),
+        (
+            "takes quotes and operators for what they are",
+            { $0.matching("\"kitchen\" OR -ocean") }, []
+        ),
         ("finds words of other scripts", { $0.matching("寿司 ресторан") }, ["d"]),
         ("combines with conditions", { $0.matching("kitchen").where(.less("n", 2)) }, ["a"]),
         (
@@ -139,7 +148,10 @@ extension StoreUnderTest {
                 "n": 2, "name": "The Ocean", "about": ["Kitchen open late", "Seafood"],
                 "address": ["street": "12 Harbour Road"],
             ],
-            "c": ["n": 3, "name": "Cr\u{e8}me Bru\u{302}le\u{301}e", "about": "crepe, cr\u{ea}pe; CREPE"],
+            "c": [
+                "n": 3, "name": "Cr\u{e8}me Bru\u{302}le\u{301}e",
+                "about": "crepe, cr\u{ea}pe; CREPE",
+            ],
             "d": ["n": 4, "name": "24-hour kitchen", "about": "寿司, ресторан", "address": 1984],
         ])
     }

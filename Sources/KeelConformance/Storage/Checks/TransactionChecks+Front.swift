@@ -47,7 +47,8 @@ extension StorageAdapterCheck {
                 if run == 1 { try await store.set(["n": 2], "b") }
                 try transaction.set(
                     CollectionPath(store.name + "x").document("total"),
-                    ["n": .integer(Int64(found.count))])
+                    ["n": .integer(Int64(found.count))]
+                )
             }
             let total = CollectionPath(store.name + "x").document("total")
             #expect(try await store.client.getDocument(total).fields() == ["n": 2])
@@ -70,7 +71,8 @@ extension StorageAdapterCheck {
             #expect(runs.withLock { $0 } == 100)
             #expect(try await store.fields() == ["n": 100])
         },
-        transaction("a body that throws writes nothing and is not run again") { store async throws in
+        transaction("a body that throws writes nothing and is not run again") {
+            store async throws in
             struct Stop: Error {}
             let runs = Mutex(0)
             await #expect(throws: Stop.self) {
@@ -131,7 +133,10 @@ extension StoreUnderTest {
     fileprivate var patient: StorageClient {
         var configuration = StorageClient.Configuration()
         configuration.transactions = RetryPolicy(
-            attempts: 100, baseDelay: .microseconds(1), maximumDelay: .milliseconds(1))
+            attempts: 100,
+            baseDelay: .microseconds(1),
+            maximumDelay: .milliseconds(1)
+        )
         return StorageClient(adapter, configuration: configuration)
     }
 }

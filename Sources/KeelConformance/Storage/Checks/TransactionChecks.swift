@@ -28,7 +28,9 @@ extension StorageAdapterCheck {
         transaction("a batch may write what it has read") { store in
             try await store.set(["n": 1])
             let read = TransactionReads.DocumentRead(
-                path: store.path(), revision: try await store.document().revision)
+                path: store.path(),
+                revision: try await store.document().revision
+            )
             try await store.commit(
                 .update(store.path(), [.compute("n", .increment(1))]),
                 reads: TransactionReads(documents: [read])
@@ -37,7 +39,9 @@ extension StorageAdapterCheck {
         },
         transaction("reads are checked even if there is nothing to write") { store in
             let read = TransactionReads.DocumentRead(
-                path: store.path(), revision: Revision(number: 1))
+                path: store.path(),
+                revision: Revision(number: 1)
+            )
             await store.expect(.conflict) {
                 try await store.commit(reads: TransactionReads(documents: [read]))
             }
@@ -56,7 +60,8 @@ extension StorageAdapterCheck {
             let reads = TransactionReads(documents: [
                 .init(
                     path: store.path("read"),
-                    revision: try await store.document("read").revision),
+                    revision: try await store.document("read").revision
+                ),
                 .init(path: store.path("missing"), revision: nil),
             ])
             try await meanwhile(store)
@@ -108,11 +113,14 @@ extension StorageAdapterCheck {
         return transaction(promise) { store in
             try await store.fill(["a": ["n": 1], "b": ["n": 2], "c": ["n": 3], "d": ["n": 5]])
             let query = try QueryValidation.checked(
-                store.query.where(.greaterOrEqual("n", 0)).limit(to: 3))
+                store.query.where(.greaterOrEqual("n", 0)).limit(to: 3)
+            )
             let found = try await store.client.queryDocuments(query)
             #expect(found.map(\.id) == ["a", "b", "c"])
             let read = TransactionReads.QueryRead(
-                query: query, found: found.map { .init(path: $0.path, revision: $0.revision) })
+                query: query,
+                found: found.map { .init(path: $0.path, revision: $0.revision) }
+            )
             try await meanwhile(store)
             let path = CollectionPath(store.name + "x").document("written")
             let write = try DocumentWrite.set(["n": 1], at: path)

@@ -34,12 +34,17 @@ extension StorageAdapterCheck {
             #expect(receipt.outcomes.first?.transformResults == [2, .null])
             #expect(try await store.fields() == ["n": 2, "l": [1]])
         },
-        Self(.transforms, "results come in the order of the transforms, without the other changes") {
+        Self(.transforms, "results come in the order of the transforms, without the other changes")
+        {
             store in
             try await store.set(["a": 1, "b": 1, "c": 1])
             let receipt = try await store.update(
-                "d", .compute("c", .increment(2)), .put("x", 9), .compute("a", .maximum(7)),
-                FieldChange("b", .remove), .compute("l", .arrayRemove([1]))
+                "d",
+                .compute("c", .increment(2)),
+                .put("x", 9),
+                .compute("a", .maximum(7)),
+                FieldChange("b", .remove),
+                .compute("l", .arrayRemove([1]))
             )
             #expect(receipt.outcomes.map(\.transformResults) == [[3, 7, .null]])
             #expect(try await store.fields() == ["a": 7, "c": 3, "x": 9, "l": []])
@@ -56,7 +61,10 @@ extension StorageAdapterCheck {
             try await store.set(["n": 1, "l": [1]])
             let before = try await store.document()
             try await store.update(
-                "d", .compute("n", .increment(0)), .compute("l", .arrayUnion([1])))
+                "d",
+                .compute("n", .increment(0)),
+                .compute("l", .arrayUnion([1]))
+            )
             #expect(try await store.document() == before)
         },
         Self(.transforms, "a transform creates the maps on the way to its field") { store in
@@ -66,10 +74,12 @@ extension StorageAdapterCheck {
         },
         Self(.transforms, "a transform without a condition creates the document") { store in
             try await store.commit(
-                .update(store.path(), [.compute("n", .increment(3))], if: .none))
+                .update(store.path(), [.compute("n", .increment(3))], if: .none)
+            )
             #expect(try await store.fields() == ["n": 3])
         },
-        Self(.transforms, "a transform of a missing document is refused by an update") { store async throws in
+        Self(.transforms, "a transform of a missing document is refused by an update") {
+            store async throws in
             await store.expect(.documentNotFound) {
                 try await store.transform("n", .increment(1))
             }

@@ -12,7 +12,9 @@ extension StorageAdapterCheck {
         + transformChecks
 
     /// What a field holds before, the operand, and what it holds after.
-    typealias Rule = (promise: String, before: DocumentValue?, operand: DocumentValue, after: DocumentValue)
+    typealias Rule = (
+        promise: String, before: DocumentValue?, operand: DocumentValue, after: DocumentValue
+    )
     typealias ListRule = (
         promise: String, before: DocumentValue?, operand: [DocumentValue], after: DocumentValue
     )
@@ -55,10 +57,15 @@ extension StorageAdapterCheck {
         ("adds an integer to a double as a double", 0.5, 1, 1.5),
         ("stops at the greatest integer", .integer(.max - 1), 5, .integer(.max)),
         ("stops at the least integer", .integer(.min + 1), -5, .integer(.min)),
-        ("goes to infinity with doubles", .double(.greatestFiniteMagnitude),
-            .double(.greatestFiniteMagnitude), .double(.infinity)),
+        (
+            "goes to infinity with doubles", .double(.greatestFiniteMagnitude),
+            .double(.greatestFiniteMagnitude), .double(.infinity)
+        ),
         ("keeps NaN", .double(.nan), 1, .double(.nan)),
-        ("makes NaN of opposite infinities", .double(.infinity), .double(-.infinity), .double(.nan)),
+        (
+            "makes NaN of opposite infinities", .double(.infinity), .double(-.infinity),
+            .double(.nan)
+        ),
         ("adds integers beyond 2⁵³ exactly", 9_007_199_254_740_993, 1, 9_007_199_254_740_994),
     ]
 
@@ -73,8 +80,10 @@ extension StorageAdapterCheck {
         ("is NaN if the stored number is", .double(.nan), 1, .double(.nan)),
         ("gives a missing field the operand", nil, 5, 5),
         ("replaces what is no number", true, -5, -5),
-        ("compares exactly beyond 2⁵³", 9_007_199_254_740_992.0, 9_007_199_254_740_993,
-            9_007_199_254_740_993),
+        (
+            "compares exactly beyond 2⁵³", 9_007_199_254_740_992.0, 9_007_199_254_740_993,
+            9_007_199_254_740_993
+        ),
     ]
 
     private static let minimumRules: [Rule] = [
@@ -87,8 +96,10 @@ extension StorageAdapterCheck {
         ("is NaN if the stored number is", .double(.nan), 1, .double(.nan)),
         ("gives a missing field the operand", nil, 5, 5),
         ("replaces what is no number", "a", 5, 5),
-        ("compares exactly beyond 2⁵³", 9_007_199_254_740_993, 9_007_199_254_740_992.0,
-            9_007_199_254_740_992.0),
+        (
+            "compares exactly beyond 2⁵³", 9_007_199_254_740_993, 9_007_199_254_740_992.0,
+            9_007_199_254_740_992.0
+        ),
     ]
 
     private static let unionRules: [ListRule] = [
@@ -99,11 +110,15 @@ extension StorageAdapterCheck {
         ("replaces what is no array", "a", [1], [1]),
         ("takes 3 and 3.0 for the same", [3], [3.0, 4.0], [3, 4.0]),
         ("takes NaN for itself", [.double(.nan)], [.double(.nan)], [.double(.nan)]),
-        ("takes maps with equal contents for the same", [["a": 1]], [["a": 1], ["a": 2]],
-            [["a": 1], ["a": 2]]),
+        (
+            "takes maps with equal contents for the same", [["a": 1]], [["a": 1], ["a": 2]],
+            [["a": 1], ["a": 2]]
+        ),
         ("keeps repeated values that are there", [1, 1], [2], [1, 1, 2]),
-        ("tells strings of one look apart by their bytes", ["\u{e9}"], ["e\u{301}"],
-            ["\u{e9}", "e\u{301}"]),
+        (
+            "tells strings of one look apart by their bytes", ["\u{e9}"], ["e\u{301}"],
+            ["\u{e9}", "e\u{301}"]
+        ),
         ("appends null", [], [.null], [.null]),
     ]
 

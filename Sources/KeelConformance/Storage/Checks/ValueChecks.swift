@@ -107,7 +107,8 @@ extension StorageAdapterCheck {
             try await store.set(fields)
             #expect(try await store.fields() == fields)
         },
-        Self(.values, "a document of 1 MiB and a byte is refused as tooLarge") { store async throws in
+        Self(.values, "a document of 1 MiB and a byte is refused as tooLarge") {
+            store async throws in
             await store.expect(.tooLarge) { try await store.set(ofSize(DocumentBody.longest + 1)) }
             #expect(try await store.fields() == nil)
         },
@@ -115,7 +116,11 @@ extension StorageAdapterCheck {
             let fields = ofSize(DocumentBody.longest - 10)
             try await store.set(fields)
             await store.expect(.tooLarge) {
-                try await store.update("d", .put("a", 1), .put("more", .bytes([0, 1, 2, 3, 4, 5, 6])))
+                try await store.update(
+                    "d",
+                    .put("a", 1),
+                    .put("more", .bytes([0, 1, 2, 3, 4, 5, 6]))
+                )
             }
             #expect(try await store.fields() == fields)
         },
@@ -165,7 +170,8 @@ extension StorageAdapterCheck {
     /// Fields whose body has this many bytes.
     private static func ofSize(_ size: Int) -> DocumentFields {
         let probe = 100_000
-        let overhead = DocumentBody(["b": .bytes(Array(repeating: 7, count: probe))]).bytes.count - probe
+        let overhead =
+            DocumentBody(["b": .bytes(Array(repeating: 7, count: probe))]).bytes.count - probe
         return ["b": .bytes(Array(repeating: 7, count: size - overhead))]
     }
 }

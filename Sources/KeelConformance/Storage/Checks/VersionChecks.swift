@@ -4,7 +4,8 @@ import Testing
 extension StorageAdapterCheck {
     /// Times and revisions of documents.
     static let versionChecks: [Self] = [
-        Self(.documents, "a new document was created and last changed at the commit’s time") { store in
+        Self(.documents, "a new document was created and last changed at the commit’s time") {
+            store in
             let receipt = try await store.set(["a": 1])
             let document = try await store.document()
             #expect(document.createTime == receipt.commitTime)
@@ -18,7 +19,8 @@ extension StorageAdapterCheck {
             #expect(document.updateTime == changed)
             #expect(changed > created)
         },
-        Self(.documents, "a document that is created again does not take on its old create time") { store in
+        Self(.documents, "a document that is created again does not take on its old create time") {
+            store in
             let first = try await store.set(["a": 1]).commitTime
             try await store.client.deleteDocument(store.path())
             try await store.set(["a": 1])
@@ -67,7 +69,8 @@ extension StorageAdapterCheck {
         unchanged("verifying it") { store in
             try await store.commit(DocumentWrite(store.path(), .verify, if: .exists))
         },
-        Self(.documents, "a receipt of a write without change names the standing revision") { store in
+        Self(.documents, "a receipt of a write without change names the standing revision") {
+            store in
             let first = try await store.set(["a": 1]).revision
             #expect(try await store.set(["a": 1]).revision == first)
         },
@@ -77,7 +80,8 @@ extension StorageAdapterCheck {
             #expect(first != second)
             #expect(try await store.fields() == ["a": 3.0])
         },
-        Self(.documents, "a zero’s sign is part of the document: 0.0 to -0.0 is a change") { store in
+        Self(.documents, "a zero’s sign is part of the document: 0.0 to -0.0 is a change") {
+            store in
             let first = try await store.set(["a": 0.0]).revision
             let second = try await store.set(["a": .double(-0.0)]).revision
             #expect(first != second)

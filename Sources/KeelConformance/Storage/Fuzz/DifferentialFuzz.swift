@@ -29,39 +29,44 @@ public struct DifferentialFuzz: Sendable {
 
     /// Runs the operations until they are done or two answers differ.
     ///
-    /// - Returns: How many operations were run.
+    /// - Returns: What was run.
     @discardableResult
     public func run(
         _ one: some StorageAdapter,
         against other: some StorageAdapter
-    ) async throws -> Int {
+    ) async throws -> FuzzSummary {
         print("DifferentialFuzz: seed \(seed)")
         let source = FuzzSource(seed: seed, name: "fuzz\(seed)")
         var run = FuzzRun(source: source, FuzzedAdapter(one), FuzzedAdapter(other))
         try await run.prepare()
         var step = 0
-        while run.operations < operations {
+        while run.summary.operations < operations {
             step += 1
+            // An adapter that never suspends would keep other tests from running.
+            await Task.yield()
             if let difference = try await run.step() {
                 Issue.record("seed \(seed), step \(step): \(difference)")
-                return run.operations
+                return run.summary
             }
         }
         if let difference = try await run.finish() {
             Issue.record("seed \(seed), at the end: \(difference)")
         }
-        return run.operations
+        print("DifferentialFuzz: seed \(seed): \(run.summary)")
+        return run.summary
     }
 }
 
 /// The state of a run.
 struct FuzzRun {
     var source: FuzzSource
-    private(set) var operations = 0
+    private(set) var summary = FuzzSummary()
     private var one: FuzzedAdapter
     private var other: FuzzedAdapter
     private var batchIDs: [String] = []
     private var indexCount = 0
+    /// Queries that have got an index of their own.
+    private var indexedQueries: [DocumentQuery] = []
     private let capabilities: StorageCapabilities
 
     init(source: FuzzSource, _ one: FuzzedAdapter, _ other: FuzzedAdapter) {
@@ -81,25 +86,41 @@ struct FuzzRun {
 
     /// Commits some batches and asks some questions; returns the first difference.
     mutating func step() async throws -> String? {
-        let batches = (0..<source.random.number(1...3)).map { _ in offered(source.batch(repeating: &batchIDs)) }
-        operations += batches.reduce(0) { $0 + $1.writes.count }
-        let difference = try await compare("commit \(batches)") { try await $0.commit(batches) }
+        let batches = (0..<source.random.number(1...3)).map { _ in
+            offered(source.batch(repeating: &batchIDs))
+        }
+        summary.operations += batches.reduce(0) { $0 + $1.writes.count }
+        summary.batches += batches.count
+        var outcomes: [String] = []
+        let difference = try await compare("commit \(batches)") { adapter in
+            outcomes = try await adapter.commit(batches)
+            return outcomes
+        }
         if let difference { return difference }
+        summary.refusedBatches += outcomes.count { !$0.hasPrefix("there") && !$0.hasPrefix("gone") }
         for _ in 0..<source.random.number(1...3) {
-            operations += 1
+            summary.operations += 1
             let operation = read()
             var plan: QueryPlan?
+            var text: [String] = []
             let difference = try await compare("read \(operation)") { adapter in
                 let answer = await adapter.read(operation)
-                plan = answer.plan ?? plan
-                return answer.text
+                plan = answer.plan
+                text = answer.text
+                return text
             }
             if let difference { return difference }
-            if let suggestion = plan?.suggestion, source.random.hits(1, in: 12) {
-                try await declare(suggestion)
+            summary.reads += 1
+            if !text.isEmpty { summary.answeredReads += 1 }
+            if case .index? = plan?.access { summary.indexedReads += 1 }
+            if let suggestion = plan?.suggestion, source.random.hits(1, in: 4),
+                try await declare(suggestion), case .query(let query) = operation
+            {
+                // It is asked again, while the documents change under the index.
+                indexedQueries.append(query)
             }
         }
-        if source.random.hits(1, in: 60) { try await declare(source.index()) }
+        if source.random.hits(1, in: 60) { _ = try await declare(source.index()) }
         if capabilities.contains(.changeLog) {
             let limit = source.random.number(1...20)
             try await one.follow(limit: limit)
@@ -123,13 +144,15 @@ struct FuzzRun {
         return try await compare("the copy from the change log") { try await $0.flawOfCopy() }
     }
 
-    private mutating func declare(_ index: IndexDefinition) async throws {
+    /// Declares an index on both sides, if there is room for one more.
+    private mutating func declare(_ index: IndexDefinition) async throws -> Bool {
         // Every index is written with every document: a few dozen make each step slow.
-        guard capabilities.contains(.declaredIndexes), indexCount < 24 else { return }
+        guard capabilities.contains(.declaredIndexes), indexCount < 24 else { return false }
         indexCount += 1
-        operations += 1
+        summary.operations += 1
         try await one.adapter.prepare(StorageSchema(indexes: [index]))
         try await other.adapter.prepare(StorageSchema(indexes: [index]))
+        return true
     }
 
     /// Takes away from a batch what one of the adapters does not offer.
@@ -141,6 +164,11 @@ struct FuzzRun {
     }
 
     private mutating func read() -> ReadOperation {
+        if !indexedQueries.isEmpty, source.random.hits(2, in: 5) {
+            var query = source.random.pick(indexedQueries)
+            if source.random.hits(1, in: 2) { query.limit = .first(source.random.number(1...6)) }
+            return .query(query)
+        }
         while true {
             switch source.random.number(0...11) {
             case 0: return .documents((0..<3).map { _ in source.path() })
@@ -157,14 +185,14 @@ struct FuzzRun {
     }
 
     private mutating func compare(
-        _ what: String,
+        _ what: @autoclosure () -> String,
         _ body: (inout FuzzedAdapter) async throws -> [String]
     ) async throws -> String? {
         let first = try await body(&one)
         let second = try await body(&other)
         guard first != second else { return nil }
         return """
-            \(what)
+            \(what())
             first:  \(first.joined(separator: "\n        "))
             second: \(second.joined(separator: "\n        "))
             """

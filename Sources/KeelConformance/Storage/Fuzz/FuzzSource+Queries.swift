@@ -6,10 +6,14 @@ extension FuzzSource {
         var query =
             random.hits(1, in: 4)
             ? DocumentQuery(
-                group: name, under: random.hits(1, in: 3) ? CollectionPath(name).document("a") : nil)
+                group: name,
+                under: random.hits(1, in: 3) ? CollectionPath(name).document("a") : nil
+            )
             : DocumentQuery(random.pick(collections))
         for _ in 0..<random.pick([0, 1, 1, 1, 2, 3]) { query = query.where(filter(depth: 2)) }
-        for _ in 0..<random.pick([0, 0, 1, 1, 2]) { query = query.order(by: orderField(), direction()) }
+        for _ in 0..<random.pick([0, 0, 1, 1, 2]) {
+            query = query.order(by: orderField(), direction())
+        }
         if random.hits(1, in: 4) { query.start = bound(of: query) }
         if random.hits(1, in: 4) { query.end = bound(of: query) }
         if random.hits(1, in: 3) {
@@ -17,13 +21,17 @@ extension FuzzSource {
             query.limit = random.hits(1, in: 3) ? .last(count) : .first(count)
         }
         if random.hits(1, in: 6) { query.offset = random.number(0...4) }
-        if random.hits(1, in: 8) { query.projection = (0..<random.number(0...3)).map { _ in field() } }
+        if random.hits(1, in: 8) {
+            query.projection = (0..<random.number(0...3)).map { _ in field() }
+        }
         return try? QueryValidation.checked(query)
     }
 
     /// A search in the fields that a run declares.
     mutating func search() -> DocumentQuery? {
-        let text = random.pick(["fox", "fo*", "red fox", "blue", "grun", "renard r*", "foxes", "none"])
+        let text = random.pick([
+            "fox", "fo*", "red fox", "blue", "grun", "renard r*", "foxes", "none",
+        ])
         var query = DocumentQuery(random.pick(collections)).matching(text)
         if random.hits(1, in: 3) { query = query.where(filter(depth: 1)) }
         if random.hits(1, in: 3) { query = query.order(by: orderField(), direction()).limit(to: 4) }
@@ -62,7 +70,8 @@ extension FuzzSource {
         switch comparison {
         case .in, .notIn: return .field(field(), comparison, list)
         case .arrayContainsAny: return .field("l", comparison, list)
-        case .arrayContains: return .field(random.hits(3, in: 4) ? "l" : field(), comparison, element())
+        case .arrayContains:
+            return .field(random.hits(3, in: 4) ? "l" : field(), comparison, element())
         default: return .field(field(), comparison, value())
         }
     }
@@ -75,7 +84,10 @@ extension FuzzSource {
             return .field(.documentID, comparison, .reference(path()))
         }
         return .field(
-            .documentID, comparison, [.reference(path()), .reference(path())])
+            .documentID,
+            comparison,
+            [.reference(path()), .reference(path())]
+        )
     }
 
     private mutating func bound(of query: DocumentQuery) -> DocumentQuery.Bound? {

@@ -29,7 +29,8 @@ struct FuzzSource {
     }
 
     static let fields: [FieldPath] = [
-        "a", "a", "b", "b", "c", "l", "m.x", "m.y", "m", "text", FieldPath(names: ["\u{e9}"]), "a.b",
+        "a", "a", "b", "b", "c", "l", "m.x", "m.y", "m", "text", FieldPath(names: ["\u{e9}"]),
+        "a.b",
     ]
 
     mutating func field() -> FieldPath { random.pick(Self.fields) }
@@ -51,7 +52,9 @@ struct FuzzSource {
 
     static let small: [DocumentValue] = [0, 1, 2, 3, 1.0, 2.5, "a", "b", .null, true]
 
-    static let texts = ["red fox", "Red, blue!", "gr\u{fc}n fox", "blue", "foxes", "un renard rouge"]
+    static let texts = [
+        "red fox", "Red, blue!", "gr\u{fc}n fox", "blue", "foxes", "un renard rouge",
+    ]
 
     mutating func value(depth: Int = 2) -> DocumentValue {
         switch random.number(0...11) {
@@ -103,6 +106,9 @@ struct FuzzSource {
         }
         if random.hits(1, in: 4) { components.insert(.contains("l"), at: 0) }
         return IndexDefinition(
-            name, scope: random.hits(1, in: 3) ? .group : .collection, components)
+            name,
+            scope: random.hits(1, in: 3) ? .group : .collection,
+            components
+        )
     }
 }

@@ -34,7 +34,8 @@ struct FuzzedAdapter {
         var writes: [DocumentWrite] = []
         for write in batch.writes {
             writes.append(
-                DocumentWrite(write.path, write.operation, if: try await resolve(write)))
+                DocumentWrite(write.path, write.operation, if: try await resolve(write))
+            )
         }
         var reads = TransactionReads()
         for (path, isCurrent) in batch.documents {
@@ -44,7 +45,9 @@ struct FuzzedAdapter {
         if let (query, isCurrent) = batch.query {
             let answer = try await adapter.read(ReadRequest(.query(query)))
             guard case .found(let found) = answer.payload else { return WriteBatch(writes) }
-            var read = found.map { TransactionReads.DocumentRead(path: $0.path, revision: $0.revision) }
+            var read = found.map {
+                TransactionReads.DocumentRead(path: $0.path, revision: $0.revision)
+            }
             if !isCurrent {
                 read.append(.init(path: "no/where", revision: Revision(number: 1)))
             }
@@ -81,7 +84,8 @@ struct FuzzedAdapter {
             case .documents(let documents): return (documents.map(Self.text), nil)
             case .found(let documents): return (documents.map(Self.text), answer.plan)
             case .values(let values): return (values.map(Self.rounded), answer.plan)
-            case .names(let names): return (names.filter { $0.hasPrefix("fuzz") || $0.count < 2 }, nil)
+            case .names(let names):
+                return (names.filter { $0.hasPrefix("fuzz") || $0.count < 2 }, nil)
             }
         } catch {
             return ([error.code.name], nil)
@@ -131,7 +135,8 @@ struct FuzzedAdapter {
         switch value {
         case .timestamp(let time) where time.microseconds > 1_500_000_000_000_000: "now"
         case .map(let fields):
-            "{" + fields.map { "\(Array($0.name.utf8)): \(text($0.value))" }.joined(separator: ", ") + "}"
+            "{" + fields.map { "\(Array($0.name.utf8)): \(text($0.value))" }.joined(separator: ", ")
+                + "}"
         case .array(let values): "[" + values.map(text).joined(separator: ", ") + "]"
         case .string(let string): "\"\(string)\"\(string.utf8.count)"
         case .bytes(let bytes): "bytes \(bytes)"

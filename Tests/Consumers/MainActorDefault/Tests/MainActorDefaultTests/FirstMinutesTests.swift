@@ -36,9 +36,12 @@ struct FirstMinutesTests {
         await running.value
     }
 
-    @Test("A dependency reaches the main actor", .dependencies {
-        $0.storage = StorageClient(InMemoryStorageAdapter())
-    })
+    @Test(
+        "A dependency reaches the main actor",
+        .dependencies {
+            $0.storage = StorageClient(InMemoryStorageAdapter())
+        }
+    )
     func dependencies() async throws {
         @Dependency(\.storage) var storage
         try await storage.setDocument("notes/1", ["text": "Hello"])

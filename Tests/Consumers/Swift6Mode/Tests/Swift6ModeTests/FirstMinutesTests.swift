@@ -13,7 +13,9 @@ struct Notes {
     @Dependency(\.storage) var storage
 
     func add(_ text: String) async throws {
-        try await storage.collection("notes", as: Note.self).save(Note(id: UUID().uuidString, text: text))
+        try await storage.collection("notes", as: Note.self).save(
+            Note(id: UUID().uuidString, text: text)
+        )
     }
 }
 
@@ -36,9 +38,12 @@ struct FirstMinutesTests {
         }
     }
 
-    @Test("A dependency is what the test sets", .dependencies {
-        $0.storage = StorageClient(InMemoryStorageAdapter())
-    })
+    @Test(
+        "A dependency is what the test sets",
+        .dependencies {
+            $0.storage = StorageClient(InMemoryStorageAdapter())
+        }
+    )
     func dependencies() async throws {
         let notes = Notes()
         try await notes.add("Hello")

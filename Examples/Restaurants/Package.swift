@@ -1,0 +1,80 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings of every target: the same as in Keel itself.
+let strict: [SwiftSetting] =
+    [
+        "ExistentialAny",
+        "InternalImportsByDefault",
+        "MemberImportVisibility",
+        "NonisolatedNonsendingByDefault",
+        "InferIsolatedConformances",
+    ].map { .enableUpcomingFeature($0) } + [
+        .treatAllWarnings(as: .error),
+        .treatWarning("ExplicitSendable", as: .error),
+        .treatWarning("DeprecatedDeclaration", as: .warning),
+    ]
+
+/// A product of Keel, the infrastructure.
+func keel(_ product: String) -> Target.Dependency { .product(name: product, package: "keel") }
+
+// Each layer is a module of its own, so that the compiler keeps the direction of dependencies:
+// Presentation → Domain ← Data → Keel. Only the composition root sees all of them.
+let package = Package(
+    name: "restaurants",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "restaurants", targets: ["RestaurantsApp"]),
+        .executable(name: "restaurants-api", targets: ["RestaurantsAPICommand"]),
+        .executable(name: "restaurants-demo", targets: ["RestaurantsDemo"]),
+    ],
+    dependencies: [
+        .package(name: "keel", path: "../.."),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    ],
+    targets: [
+        // The app.
+        .target(name: "RestaurantsDomain"),
+        .target(name: "RestaurantsPresentation", dependencies: ["RestaurantsDomain"]),
+        .target(
+            name: "RestaurantsData",
+            dependencies: ["RestaurantsDomain", keel("KeelHTTP"), keel("KeelStorage")]
+        ),
+        .executableTarget(
+            name: "RestaurantsApp",
+            dependencies: [
+                "RestaurantsDomain", "RestaurantsPresentation", "RestaurantsData",
+                keel("Keel"),
+            ]
+        ),
+
+        // The service that the app talks to. It shares nothing with the app but the JSON.
+        .target(
+            name: "RestaurantsAPI",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .executableTarget(name: "RestaurantsAPICommand", dependencies: ["RestaurantsAPI"]),
+
+        // The demonstration: runs the service and two instances of the app, and checks them.
+        .executableTarget(name: "RestaurantsDemo"),
+
+        .testTarget(
+            name: "RestaurantsTests",
+            dependencies: [
+                "RestaurantsDomain", "RestaurantsPresentation", "RestaurantsData", "RestaurantsAPI",
+                keel("KeelHTTP"), keel("KeelStorage"), keel("KeelStorageSQLite"),
+                keel("KeelTestKit"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
+        ),
+    ]
+)
+
+for target in package.targets {
+    target.swiftSettings = (target.swiftSettings ?? []) + strict
+}

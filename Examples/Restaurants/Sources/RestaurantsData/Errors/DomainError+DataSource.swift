@@ -1,0 +1,40 @@
+internal import KeelHTTP
+internal import KeelStorage
+internal import RestaurantsDomain
+
+extension DomainError {
+    /// Says in the app's words what the failure of a data source means, and keeps it as the cause.
+    init(_ error: DataSourceError) {
+        let kind: Kind =
+            switch error {
+            case .remote(let error): error.meaning
+            case .local(let error) where error.code == .cancelled: .cancelled
+            case .local: .storageFailed
+            case .unmappable: .sourceNotUnderstood
+            }
+        self.init(kind, cause: error)
+    }
+
+    /// Runs a data source's operation.
+    static func mapping<Value>(
+        _ operation: () async throws(DataSourceError) -> Value
+    ) async throws(DomainError) -> Value {
+        do throws(DataSourceError) {
+            return try await operation()
+        } catch {
+            throw DomainError(error)
+        }
+    }
+}
+
+extension NetworkError {
+    /// What the failure means to the app.
+    var meaning: DomainError.Kind {
+        switch code {
+        case .noConnection, .timeout, .connectionLost, .transport: .sourceUnreachable
+        case .invalidURL, .invalidResponse, .noData, .decoding: .sourceNotUnderstood
+        case .cancelled: .cancelled
+        default: .sourceRefused
+        }
+    }
+}

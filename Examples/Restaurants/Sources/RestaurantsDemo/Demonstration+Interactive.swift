@@ -1,0 +1,40 @@
+import Foundation
+
+extension Demonstration {
+    /// Brings the service back and leaves everything to the reader, until Ctrl-C.
+    func stayOpen() async {
+        do {
+            Terminal.show("\n\(Terminal.bold("Your turn"))")
+            try await startService()
+            let program = try setting.program("restaurants").path(percentEncoded: false)
+            Terminal.show(
+                """
+
+                  In a first terminal:
+
+                    export RESTAURANTS_STORE=\(setting.store)
+                    export RESTAURANTS_API=\(address) RESTAURANTS_USER=ada
+                    alias restaurants=\(program)
+                    restaurants watch
+
+                  In a second one, after the same three lines:
+
+                    restaurants list --limit 10
+                    restaurants search "caf*"
+                    restaurants favourite \(setting.restaurants[1].id)
+                    restaurants rate \(setting.restaurants[1].id) 4
+                    restaurants favourites
+                    restaurants --help
+
+                  Ctrl-C ends the service and removes the store.
+                """
+            )
+            // Longer than anybody waits; Ctrl-C cancels it.
+            try await Task.sleep(for: .seconds(7 * 86_400))
+        } catch is CancellationError {
+            Terminal.show("\nEnded.")
+        } catch {
+            Terminal.show("  \(Terminal.red("✗ \(error)"))")
+        }
+    }
+}

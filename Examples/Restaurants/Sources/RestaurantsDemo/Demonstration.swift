@@ -1,0 +1,119 @@
+import Foundation
+
+/// Shows the app at work, step by step, and checks each.
+actor Demonstration {
+    /// A step and what it shows; it throws when what it shows is not so.
+    typealias Step = (title: String, show: () async throws -> Void)
+
+    let setting: Setting
+    var api: RunningProcess?
+    var address = ""
+    var watcher: RunningProcess?
+    /// What the app said while the service was there, to compare with later.
+    var online: (list: [String], search: [String]) = ([], [])
+
+    private var processes: [RunningProcess] = []
+
+    init(_ setting: Setting) { self.setting = setting }
+
+    /// Runs all steps; after the first that does not hold, no more.
+    ///
+    /// - Returns: Whether all held.
+    func run() async -> Bool {
+        Terminal.show(
+            """
+            \(Terminal.bold("Restaurants, an app on Keel"))
+            Two instances of the app, A and B, work on one file. Their restaurants come from a
+            service on this machine, which will go away.
+
+              data   \(setting.data.relativePath) (\(setting.restaurants.count) restaurants)
+              store  \(setting.store)
+            """
+        )
+        var summary = Summary()
+        let start = ContinuousClock.now
+        for step in steps {
+            guard summary.hasHeld else {
+                summary.addNotRun(step.title)
+                continue
+            }
+            Terminal.show("\n\(Terminal.bold(step.title))")
+            let begin = ContinuousClock.now
+            do {
+                try await step.show()
+                summary.addHeld(step.title, begin.duration(to: .now))
+            } catch {
+                let reason = error is CancellationError ? "interrupted" : "\(error)"
+                Terminal.show("  \(Terminal.red("✗ \(reason)"))")
+                summary.addFailed(step.title, reason)
+            }
+        }
+        Terminal.show("\n\(Terminal.bold("Summary"))")
+        for line in summary.lines(total: start.duration(to: .now)) { Terminal.show(line) }
+        return summary.hasHeld
+    }
+
+    /// Ends all programs that were started.
+    func end() async {
+        for process in processes { await process.stop() }
+    }
+
+    // MARK: Programs
+
+    func start(_ program: String, _ arguments: [String]) throws -> RunningProcess {
+        let process = try RunningProcess(
+            try setting.program(program),
+            arguments,
+            in: setting.folder
+        )
+        processes.append(process)
+        return process
+    }
+
+    /// Starts the app in a user's name.
+    func startApp(_ instance: Instance, _ user: String, _ words: [String]) throws -> RunningProcess
+    {
+        let shown = words.map { $0.contains(" ") ? "\"\($0)\"" : $0 }.joined(separator: " ")
+        let prompt = Terminal.faint("\(instance.rawValue) \(user) $")
+        Terminal.show("  \(prompt) restaurants \(shown)")
+        return try start(
+            "restaurants",
+            words + ["--store", setting.store, "--api", address, "--user", user]
+        )
+    }
+
+    /// Runs the app to its end and shows what it says.
+    @discardableResult
+    func app(
+        _ instance: Instance,
+        as user: String = "ada",
+        _ words: String...,
+        status: Int32 = 0
+    ) async throws -> RunningProcess.Outcome {
+        let outcome = try await startApp(instance, user, words).outcome(within: .seconds(60))
+        show(outcome.output + outcome.errors, from: instance)
+        guard outcome.status == status else {
+            throw DemoFailure("the app ended with \(outcome.status), not with \(status)")
+        }
+        return outcome
+    }
+
+    func show(_ lines: [String], from instance: Instance) {
+        for line in lines {
+            let margin = Terminal.faint("\(instance.rawValue) │")
+            Terminal.show(line.isEmpty ? "  \(margin)" : "  \(margin) \(line)")
+        }
+    }
+
+    func note(_ text: String) { Terminal.show("  \(Terminal.faint("→ \(text)"))") }
+
+    func expect(_ condition: Bool, _ claim: String) throws {
+        guard condition else { throw DemoFailure("expected: \(claim)") }
+    }
+}
+
+/// One of the two running apps.
+enum Instance: String, Sendable {
+    case a = "A"
+    case b = "B"
+}

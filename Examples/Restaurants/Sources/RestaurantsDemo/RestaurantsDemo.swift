@@ -1,0 +1,71 @@
+import Foundation
+
+/// The demonstration as a program.
+@main
+struct RestaurantsDemo {
+    private static let help = """
+        Shows the Restaurants app running: a service, two instances of the app on one file, live
+        changes between them, and what works when the service is gone.
+
+        USAGE: restaurants-demo [--data FILE] [--interactive]
+
+          --data FILE      The restaurants to serve, as JSON Lines; without it, the example's own.
+          --interactive    Leaves everything running at the end, for you to use.
+
+        Exits with 0 only if every step held, with 64 when it was not understood.
+        """
+
+    static func main() async {
+        var arguments = CommandLine.arguments.dropFirst()
+        var (data, isInteractive): (String?, Bool) = (nil, false)
+        while let option = arguments.popFirst() {
+            switch option {
+            case "--help", "-h":
+                Terminal.show(help)
+                return
+            case "--interactive": isInteractive = true
+            case "--data":
+                guard let file = arguments.popFirst() else { fail("--data needs a file.") }
+                data = file
+            default: fail("“\(option)” is not understood. See restaurants-demo --help.")
+            }
+        }
+        do {
+            let setting = try Setting(data: data)
+            let hasHeld = await run(setting, isInteractive: isInteractive)
+            setting.cleanUp()
+            exit(hasHeld ? 0 : 1)
+        } catch {
+            Terminal.show("✗ \(error)")
+            exit(1)
+        }
+    }
+
+    /// Runs the demonstration until it ends or somebody presses Ctrl-C.
+    private static func run(_ setting: Setting, isInteractive: Bool) async -> Bool {
+        let signals = SignalWaiter()
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                let demonstration = Demonstration(setting)
+                let hasHeld = await demonstration.run()
+                if hasHeld, isInteractive { await demonstration.stayOpen() }
+                await demonstration.end()
+                return hasHeld
+            }
+            group.addTask {
+                await signals.wait()
+                return false
+            }
+            let first = await group.next() ?? false
+            group.cancelAll()
+            // An ended demonstration has ended its processes, too: wait for that.
+            let second = await group.next() ?? false
+            return first || (isInteractive && second)
+        }
+    }
+
+    private static func fail(_ message: String) -> Never {
+        FileHandle.standardError.write(Data("error: \(message)\n".utf8))
+        exit(64)
+    }
+}

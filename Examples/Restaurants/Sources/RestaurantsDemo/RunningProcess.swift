@@ -1,0 +1,123 @@
+import Foundation
+
+/// A program that runs beside this one, and what it has said so far.
+final class RunningProcess: Sendable {
+    private let process = Process()
+    private let output: Lines
+    private let errors: Lines
+
+    /// How the program was called, for the reader.
+    let call: String
+
+    var identifier: Int32 { process.processIdentifier }
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - program: The program's file.
+    ///   - arguments: The words after its name.
+    ///   - folder: Where to keep what it says; it must exist, and belong to this process.
+    /// - Throws: What the system says when the program cannot be started.
+    init(_ program: URL, _ arguments: [String], in folder: URL) throws {
+        call = ([program.lastPathComponent] + arguments).joined(separator: " ")
+        let name = UUID().uuidString
+        output = try Lines(folder.appending(path: "\(name).out"))
+        errors = try Lines(folder.appending(path: "\(name).err"))
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        let files = (output: try output.open(), errors: try errors.open())
+        process.standardOutput = files.output
+        process.standardError = files.errors
+        try process.run()
+        try files.output.close()
+        try files.errors.close()
+    }
+
+    /// What came of a program.
+    struct Outcome: Sendable {
+        let status: Int32
+        let output: [String]
+        let errors: [String]
+    }
+
+    /// Waits until the program has ended by itself.
+    func outcome(within limit: Duration) async throws -> Outcome {
+        try await wait(limit, for: "\(call) to end") {
+            process.isRunning ? nil : true
+        }
+        return Outcome(
+            status: process.terminationStatus,
+            output: output.all(hasEnded: true),
+            errors: errors.all(hasEnded: true)
+        )
+    }
+
+    /// Waits for a line of output.
+    func line(
+        within limit: Duration,
+        _ description: String,
+        where isWanted: (String) -> Bool
+    ) async throws -> String {
+        try await wait(limit, for: "a line with \(description)") {
+            // Asked first: what was written before the end must be seen.
+            let hasEnded = !process.isRunning
+            if let line = output.all(hasEnded: hasEnded).first(where: isWanted) { return line }
+            guard hasEnded else { return nil }
+            let reason = errors.all(hasEnded: true).first ?? "nothing"
+            throw DemoFailure("\(call) has ended; it said: \(reason)")
+        }
+    }
+
+    /// Ends the program, if need be by force.
+    func stop() async {
+        guard process.isRunning else { return }
+        process.terminate()
+        // A task of its own: the one that asks may be cancelled, and must wait all the same.
+        let ending = Task {
+            try await wait(.seconds(2), for: "the end") { process.isRunning ? nil : true }
+        }
+        _ = await ending.result
+        if process.isRunning { kill(identifier, SIGKILL) }
+    }
+
+    @discardableResult
+    private func wait<Value>(
+        _ limit: Duration,
+        for description: String,
+        until value: () throws -> Value?
+    ) async throws -> Value {
+        let start = ContinuousClock.now
+        while true {
+            if let value = try value() { return value }
+            guard start.duration(to: .now) < limit else {
+                throw DemoFailure("waited \(limit.components.seconds) s for \(description)")
+            }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+}
+
+/// The lines that a program has written into a file of its own.
+///
+/// A file and no pipe: it is whole as soon as the program has ended, whoever reads it and when.
+private struct Lines: Sendable {
+    private let file: URL
+
+    init(_ file: URL) throws {
+        self.file = file
+        try Data().write(to: file)
+    }
+
+    /// What the program writes into; closed here once the program has it.
+    func open() throws -> FileHandle { try FileHandle(forWritingTo: file) }
+
+    /// The lines so far; one that has no line break yet counts when the program has ended.
+    func all(hasEnded: Bool) -> [String] {
+        guard let bytes = try? Data(contentsOf: file) else { return [] }
+        var lines = String(decoding: bytes, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        if !hasEnded || lines.last?.isEmpty == true { lines.removeLast() }
+        return lines.map(String.init)
+    }
+}

@@ -1,0 +1,79 @@
+public import Foundation
+
+/// Why a use case failed, in the words of the app.
+///
+/// Presentation shows it as it is. What lies underneath, in the network or the store, is in
+/// ``cause``, for logs and for whoever looks into it; the domain does not know its type.
+public struct DomainError: Error, Sendable {
+    /// What went wrong.
+    public enum Kind: Hashable, Sendable {
+        /// There is no restaurant with this id, neither here nor at the source.
+        case restaurantNotFound(RestaurantID)
+        /// The text cannot be the id of a restaurant.
+        case invalidRestaurantID(String)
+        /// The text cannot be the name of a user.
+        case invalidUserName(String)
+        /// A rating with this number of stars is not possible.
+        case ratingOutOfRange(Int)
+        /// A search without a word.
+        case emptySearch
+        /// The source of restaurants could not be reached.
+        case sourceUnreachable
+        /// The source of restaurants answered, but refused.
+        case sourceRefused
+        /// The source of restaurants sent something else than restaurants.
+        case sourceNotUnderstood
+        /// What is kept on this device could not be read or written.
+        case storageFailed
+        /// The caller no longer wants the result.
+        case cancelled
+    }
+
+    /// What went wrong.
+    public let kind: Kind
+
+    /// The error underneath, where there is one.
+    public let cause: (any Error)?
+
+    /// Creates an error.
+    public init(_ kind: Kind, cause: (any Error)? = nil) {
+        self.kind = kind
+        self.cause = cause
+    }
+}
+
+extension DomainError: LocalizedError {
+    public var errorDescription: String? {
+        switch kind {
+        case .restaurantNotFound(let id): "There is no restaurant with the id “\(id)”."
+        case .invalidRestaurantID(let text): "“\(text)” cannot be the id of a restaurant."
+        case .invalidUserName(let text): "“\(text)” cannot be the name of a user."
+        case .ratingOutOfRange(let count): "A rating of \(count) stars is not possible."
+        case .emptySearch: "There is nothing to search for."
+        case .sourceUnreachable: "The restaurant service could not be reached."
+        case .sourceRefused: "The restaurant service refused the request."
+        case .sourceNotUnderstood: "The answer of the restaurant service was not understood."
+        case .storageFailed: "The restaurants on this device could not be read or written."
+        case .cancelled: "The operation was cancelled."
+        }
+    }
+
+    public var recoverySuggestion: String? {
+        switch kind {
+        case .restaurantNotFound: "Search for the restaurant by its name."
+        case .invalidRestaurantID: "Take the id from a list or a search."
+        case .invalidUserName:
+            "Use up to \(UserID.longestName) letters, digits, “.”, “-” and “_”, "
+                + "beginning with a letter."
+        case .ratingOutOfRange: "Give from 1 to 5 stars."
+        case .emptySearch: "Name at least one word of the restaurant’s name, cuisine or street."
+        case .sourceUnreachable:
+            "What was loaded before can still be listed and searched. "
+                + "Check the connection and the address of the service, then refresh again."
+        case .sourceRefused: "Try again later."
+        case .sourceNotUnderstood: "Check the address of the service, and for a newer app."
+        case .storageFailed: "See the cause; nothing has been changed by half."
+        case .cancelled: nil
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// Shows all there is about a restaurant, to one user.
+public struct ShowRestaurant: Sendable {
+    private let restaurants: any RestaurantRepository
+    private let favourites: any FavouriteRepository
+    private let ratings: any RatingRepository
+
+    /// Creates the use case.
+    public init(
+        restaurants: any RestaurantRepository,
+        favourites: any FavouriteRepository,
+        ratings: any RatingRepository
+    ) {
+        self.restaurants = restaurants
+        self.favourites = favourites
+        self.ratings = ratings
+    }
+
+    /// Returns a restaurant with what the user and all users think of it.
+    public func callAsFunction(
+        _ id: RestaurantID,
+        for user: UserID
+    ) async throws(DomainError) -> RestaurantDetails {
+        let restaurant = try await restaurants.restaurant(id)
+        let given = try await ratings.ratings(for: id)
+        return RestaurantDetails(
+            restaurant: restaurant,
+            favourite: try await favourites.favourite(id, of: user),
+            ownRating: given.first { $0.user == user },
+            summary: RatingSummary(given)
+        )
+    }
+}
+
+/// A restaurant as one user sees it.
+public struct RestaurantDetails: Hashable, Sendable {
+    /// The restaurant.
+    public let restaurant: Restaurant
+    /// The user's favourite; nil if the restaurant is none.
+    public let favourite: Favourite?
+    /// What the user thinks of it.
+    public let ownRating: Rating?
+    /// What all users think of it.
+    public let summary: RatingSummary?
+
+    /// Creates details.
+    public init(
+        restaurant: Restaurant,
+        favourite: Favourite?,
+        ownRating: Rating?,
+        summary: RatingSummary?
+    ) {
+        self.restaurant = restaurant
+        self.favourite = favourite
+        self.ownRating = ownRating
+        self.summary = summary
+    }
+}

@@ -1,0 +1,80 @@
+internal import Foundation
+internal import RestaurantsDomain
+
+/// Turns the words of a command line into an ``Invocation``.
+public enum CommandLineParser: Sendable {
+    /// Returns what a command line asks for.
+    ///
+    /// - Parameter arguments: The words after the program's name.
+    /// - Returns: What to do, and under which settings.
+    /// - Throws: ``UsageError``, which says what would have been right.
+    public static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
+        var words = CommandLineWords(arguments)
+        if words.takeFlag("--help") || words.takeFlag("-h") || arguments.isEmpty {
+            return Invocation(.help)
+        }
+        var invocation = Invocation(.help)
+        invocation.store = try words.takeOption("--store")
+        invocation.api = try words.takeOption("--api")
+        invocation.user = try words.takeOption("--user")
+        guard let name = words.takeWord() else {
+            throw UsageError("There is no command.")
+        }
+        invocation.command = try command(name, &words)
+        try words.finish(after: name)
+        return invocation
+    }
+
+    private static func command(
+        _ name: String,
+        _ words: inout CommandLineWords
+    ) throws(UsageError) -> Command {
+        switch name {
+        case "help": .help
+        case "refresh": .refresh
+        case "list":
+            .list(
+                RestaurantFilter(
+                    borough: try words.takeOption("--borough"),
+                    cuisine: try words.takeOption("--cuisine"),
+                    limit: try words.takeNumber("--limit") ?? 20
+                )
+            )
+        case "search": .search(try words.takeRest("WORDS", of: "search"))
+        case "show": .show(try words.takeArgument("ID", of: "show"))
+        case "favourite", "favorite": .favourite(try words.takeArgument("ID", of: "favourite"))
+        case "unfavourite", "unfavorite":
+            .unfavourite(try words.takeArgument("ID", of: "unfavourite"))
+        case "favourites", "favorites": .favourites
+        case "rate": try rate(&words)
+        case "watch": .watch(events: try words.takeNumber("--for-events"))
+        default:
+            throw UsageError("There is no command “\(name)”.", suggestion: suggestion(for: name))
+        }
+    }
+
+    private static func rate(_ words: inout CommandLineWords) throws(UsageError) -> Command {
+        let id = try words.takeArgument("ID", of: "rate")
+        let text = try words.takeArgument("STARS", of: "rate")
+        guard let stars = Int(text) else {
+            throw UsageError(
+                "“\(text)” is no number of stars.",
+                suggestion: "Write restaurants rate \(id) 4."
+            )
+        }
+        return .rate(id, stars: stars)
+    }
+
+    private static let names = [
+        "refresh", "list", "search", "show", "favourite", "unfavourite", "favourites", "rate",
+        "watch",
+    ]
+
+    private static func suggestion(for name: String) -> String {
+        let near = names.first {
+            $0.hasPrefix(name) || name.hasPrefix($0) || $0.first == name.first
+        }
+        return near.map { "Did you mean \($0)? See restaurants --help." }
+            ?? "The commands are \(names.joined(separator: ", "))."
+    }
+}

@@ -1,0 +1,70 @@
+public import RestaurantsDomain
+internal import Synchronization
+
+/// Carries commands out and shows what came of them.
+public struct CommandRunner: Sendable {
+    private let useCases: UseCases
+    private let screen: Screen
+
+    /// Creates a runner.
+    public init(_ useCases: UseCases, on screen: Screen) {
+        self.useCases = useCases
+        self.screen = screen
+    }
+
+    /// Carries a command out in a user's name.
+    public func run(_ command: Command, as user: UserID) async throws(DomainError) {
+        switch command {
+        case .help:
+            screen.show(Help.text)
+        case .refresh:
+            screen.show(RefreshView.render(try await useCases.refresh(), screen.style))
+        case .list(let filter):
+            let found = try await useCases.list(filter)
+            screen.show(RestaurantListView.render(found, limit: filter.limit, screen))
+        case .search(let words):
+            let found = try await useCases.search(words)
+            screen.show(RestaurantListView.render(found, searchedFor: words, screen))
+        case .show(let text):
+            let details = try await useCases.show(RestaurantID(text), for: user)
+            screen.show(RestaurantDetailView.render(details, screen))
+        case .favourite(let text):
+            let restaurant = try await useCases.toggleFavourite.add(RestaurantID(text), for: user)
+            screen.show(ChoiceView.favourited(restaurant, by: user, screen.style))
+        case .unfavourite(let text):
+            let id = try RestaurantID(text)
+            try await useCases.toggleFavourite.remove(id, for: user)
+            screen.show(ChoiceView.unfavourited(id, by: user, screen.style))
+        case .favourites:
+            let entries = try await useCases.listFavourites(for: user)
+            screen.show(FavouriteListView.render(entries, of: user, screen))
+        case .rate(let text, let stars):
+            let given = try await useCases.rate(RestaurantID(text), stars: stars, for: user)
+            screen.show(
+                ChoiceView.rated(given.restaurant, given.rating.stars, by: user, screen.style)
+            )
+        case .watch(let limit):
+            try await watch(as: user, limit: limit)
+        }
+    }
+
+    private func watch(as user: UserID, limit: Int?) async throws(DomainError) {
+        let told = EventCount()
+        try await useCases.watch(for: user) { event in
+            screen.show(LiveView.render(event, for: user, screen.style))
+            if case .began = event { return .more }
+            return told.next() == limit ? .enough : .more
+        }
+    }
+}
+
+private final class EventCount: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}

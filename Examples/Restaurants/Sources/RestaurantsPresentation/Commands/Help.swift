@@ -1,0 +1,34 @@
+/// What the app says about itself.
+public enum Help: Sendable {
+    /// The answer to `--help`.
+    public static let text = """
+        Finds restaurants, with and without a network.
+
+        USAGE: restaurants <command> [options]
+
+        COMMANDS
+          refresh                 Load all restaurants from the service.
+          list                    List restaurants by name.
+              --borough NAME      Only those in this part of the city.
+              --cuisine NAME      Only those that cook this.
+              --limit N           At most so many; 20 unless said otherwise.
+          search WORDS            Find restaurants that have all the words; a word that
+                                  ends in * matches every word that begins with it.
+          show ID                 Show all about a restaurant.
+          favourite ID            Make a restaurant your favourite.
+          unfavourite ID          End that.
+          favourites              List your favourites.
+          rate ID STARS           Give a restaurant 1 to 5 stars.
+          watch                   Tell what changes, as it changes, whoever changes it.
+              --for-events N      End after so many changes.
+
+        OPTIONS
+          --store FILE            Where restaurants are kept. (RESTAURANTS_STORE)
+          --api URL               The restaurant service. (RESTAURANTS_API)
+          --user NAME             Who you are. (RESTAURANTS_USER)
+          --help                  Show this.
+
+        Exits with 0 when the command was carried out, with 1 when it failed, with 64 when it
+        was not understood.
+        """
+}

@@ -1,0 +1,43 @@
+public import Foundation
+public import RestaurantsDomain
+
+/// All that the app can do, made of three repositories.
+public struct UseCases: Sendable {
+    let list: ListRestaurants
+    let search: SearchRestaurants
+    let show: ShowRestaurant
+    let toggleFavourite: ToggleFavourite
+    let listFavourites: ListFavourites
+    let rate: RateRestaurant
+    let refresh: RefreshRestaurants
+    let watch: WatchRestaurants
+
+    /// Creates the use cases.
+    public init(
+        restaurants: any RestaurantRepository,
+        favourites: any FavouriteRepository,
+        ratings: any RatingRepository,
+        now: @escaping @Sendable () -> Date
+    ) {
+        list = ListRestaurants(restaurants: restaurants)
+        search = SearchRestaurants(restaurants: restaurants)
+        show = ShowRestaurant(restaurants: restaurants, favourites: favourites, ratings: ratings)
+        toggleFavourite = ToggleFavourite(
+            restaurants: restaurants,
+            favourites: favourites,
+            now: now
+        )
+        listFavourites = ListFavourites(
+            restaurants: restaurants,
+            favourites: favourites,
+            ratings: ratings
+        )
+        rate = RateRestaurant(restaurants: restaurants, ratings: ratings, now: now)
+        refresh = RefreshRestaurants(restaurants: restaurants)
+        watch = WatchRestaurants(
+            restaurants: restaurants,
+            favourites: favourites,
+            ratings: ratings
+        )
+    }
+}

@@ -1,0 +1,21 @@
+internal import RestaurantsDomain
+
+/// What a user has just chosen.
+enum ChoiceView {
+    static func favourited(_ restaurant: Restaurant, by user: UserID, _ style: Style) -> String {
+        "\(style.red("♥")) \(restaurant.name) is a favourite of \(user)."
+    }
+
+    static func unfavourited(_ id: RestaurantID, by user: UserID, _ style: Style) -> String {
+        "\(style.faint("♡")) \(id) is no favourite of \(user)."
+    }
+
+    static func rated(
+        _ restaurant: Restaurant,
+        _ stars: Stars,
+        by user: UserID,
+        _ style: Style
+    ) -> String {
+        "\(style.yellow(GradeText.stars(stars))) for \(restaurant.name), given by \(user)."
+    }
+}

@@ -1,0 +1,50 @@
+/// Rows of text in columns, fitted into a width.
+struct TextTable: Sendable {
+    struct Column: Sendable {
+        let title: String
+        /// Whether the column gives way when the table is too wide.
+        var isFlexible = false
+    }
+
+    let columns: [Column]
+    var rows: [[String]]
+
+    private static let gap = 2
+    private static let leastFlexibleWidth = 8
+
+    /// The table's lines; the first has the titles.
+    func lines(width: Int, style: Style) -> [String] {
+        let widths = fittedWidths(into: width)
+        let titles = line(columns.map(\.title), widths)
+        return [style.bold(titles)] + rows.map { line($0, widths) }
+    }
+
+    private func line(_ cells: [String], _ widths: [Int]) -> String {
+        let padded = zip(cells, widths).map { cell, width in Self.fit(cell, width) }
+        let text = padded.joined(separator: String(repeating: " ", count: Self.gap))
+        return String(text.reversed().drop { $0 == " " }.reversed())
+    }
+
+    private func fittedWidths(into width: Int) -> [Int] {
+        var widths = columns.indices.map { index in
+            ([columns[index].title] + rows.map { $0[index] }).map(\.count).max() ?? 0
+        }
+        var excess = widths.reduce(0, +) + Self.gap * (widths.count - 1) - width
+        while excess > 0 {
+            // The widest flexible column gives way first.
+            let flexible = columns.indices.filter {
+                columns[$0].isFlexible && widths[$0] > Self.leastFlexibleWidth
+            }
+            guard let widest = flexible.max(by: { widths[$0] < widths[$1] }) else { break }
+            widths[widest] -= 1
+            excess -= 1
+        }
+        return widths
+    }
+
+    private static func fit(_ text: String, _ width: Int) -> String {
+        text.count > width
+            ? text.prefix(width - 1) + "…"
+            : text + String(repeating: " ", count: width - text.count)
+    }
+}

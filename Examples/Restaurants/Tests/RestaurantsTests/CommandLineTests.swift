@@ -1,0 +1,56 @@
+import RestaurantsDomain
+import Testing
+
+@testable import RestaurantsPresentation
+
+@Suite("The command line")
+struct CommandLineTests {
+    @Test(
+        "Commands are understood with their options, wherever these stand",
+        arguments: [
+            ("refresh", .refresh), ("favourites", .favourites), ("favorites", .favourites),
+            ("list", .list(RestaurantFilter(limit: 20))),
+            (
+                "list --limit=5 --borough Bronx",
+                .list(RestaurantFilter(borough: "Bronx", limit: 5))
+            ),
+            ("search fish and chips", .search("fish and chips")),
+            ("show r-1", .show("r-1")), ("favourite r-1", .favourite("r-1")),
+            ("unfavourite r-1", .unfavourite("r-1")), ("rate r-1 4", .rate("r-1", stars: 4)),
+            ("watch", .watch(events: nil)), ("watch --for-events 2", .watch(events: 2)),
+            ("list --help", .help), ("", .help),
+        ] as [(String, Command)]
+    )
+    func understood(_ line: String, _ command: Command) throws {
+        let words = line.split(separator: " ").map(String.init)
+        #expect(try CommandLineParser.parse(words).command == command)
+    }
+
+    @Test("The store, the service and the user can be named")
+    func settings() throws {
+        let words = ["--user", "ada", "refresh", "--store", "/tmp/x", "--api=http://h"]
+        #expect(
+            try CommandLineParser.parse(words)
+                == Invocation(.refresh, store: "/tmp/x", api: "http://h", user: "ada")
+        )
+    }
+
+    @Test(
+        "What is not understood is named, with advice",
+        arguments: [
+            ("lost", "There is no command “lost”."),
+            ("list extra", "list does not take the word “extra”."),
+            ("refresh --limit 3", "refresh does not take the option “--limit”."),
+            ("list --limit none", "“none” is no number for --limit."),
+            ("list --borough", "--borough needs a value after it."),
+            ("rate r-1", "rate needs STARS."), ("rate r-1 four", "“four” is no number of stars."),
+            ("search", "search needs WORDS."), ("--user ada", "There is no command."),
+        ]
+    )
+    func notUnderstood(_ line: String, _ message: String) {
+        let words = line.split(separator: " ").map(String.init)
+        let error = #expect(throws: UsageError.self) { try CommandLineParser.parse(words) }
+        #expect(error?.message == message)
+        #expect(error?.suggestion.isEmpty == false)
+    }
+}

@@ -1,0 +1,185 @@
+import Foundation
+import RestaurantsDomain
+import Synchronization
+import Testing
+
+@Suite("Business rules")
+struct DomainTests {
+    @Test(
+        "A rating has from one to five stars",
+        arguments: [(0, false), (1, true), (5, true), (6, false)]
+    )
+    func stars(_ count: Int, _ isPossible: Bool) {
+        #expect(((try? Stars(count)) != nil) == isPossible)
+    }
+
+    @Test("An average is that of all ratings, and there is none without ratings")
+    func averages() throws {
+        let id = try RestaurantID("r-1")
+        let ratings = try [("ada", 5), ("bob", 2)].map { name, count in
+            Rating(user: try UserID(name), restaurant: id, stars: try Stars(count), date: day(0))
+        }
+        #expect(RatingSummary(ratings)?.average == 3.5)
+        #expect(RatingSummary([]) == nil)
+        #expect(try Restaurant.fixture("r-1", "Gulls", scores: [2, 9, 4]).averageScore == 5)
+        #expect(try Restaurant.fixture("r-1", "Gulls").averageScore == nil)
+    }
+
+    @Test("The latest grade is the one with the latest date, whatever the order")
+    func latestGrade() throws {
+        let restaurant = try Restaurant.fixture("r-1", "Gulls", scores: [2, 9])
+        #expect(restaurant.latestGrade?.score == 9)
+    }
+
+    @Test(
+        "Ids and names that could mean something else elsewhere are refused",
+        arguments: [
+            "", "a/b", "a b", "..", "é", String(repeating: "a", count: 101),
+        ]
+    )
+    func names(_ text: String) {
+        #expect(throws: DomainError.self) { try RestaurantID(text) }
+        #expect(throws: DomainError.self) { try UserID(text) }
+    }
+
+    @Test("Lists are ordered by name without regard to case")
+    func order() async throws {
+        let list = ListRestaurants(
+            restaurants: InMemoryRepositories([
+                try .fixture("3", "beta"), try .fixture("1", "Gamma"), try .fixture("2", "Alpha"),
+            ])
+        )
+        #expect(try await list().map(\.name) == ["Alpha", "beta", "Gamma"])
+    }
+
+    @Test("Every error says what happened, and what to do about it")
+    func errors() throws {
+        let kinds: [DomainError.Kind] = [
+            .restaurantNotFound(try RestaurantID("r-1")), .invalidRestaurantID("?"),
+            .invalidUserName("?"), .ratingOutOfRange(9), .emptySearch, .sourceUnreachable,
+            .sourceRefused, .sourceNotUnderstood, .storageFailed,
+        ]
+        for error in kinds.map({ DomainError($0) }) {
+            #expect(error.errorDescription?.isEmpty == false)
+            #expect(error.recoverySuggestion?.isEmpty == false)
+        }
+    }
+}
+
+@Suite("Use cases")
+struct UseCaseTests {
+    private let repositories: InMemoryRepositories
+    private let ada: UserID
+    private let gulls: RestaurantID
+
+    init() throws {
+        repositories = InMemoryRepositories([
+            try .fixture("r-1", "Three Gulls"), try .fixture("r-2", "Salt Ladder"),
+        ])
+        ada = try UserID("ada")
+        gulls = try RestaurantID("r-1")
+    }
+
+    @Test("Toggling a favourite twice leads back")
+    func toggle() async throws {
+        let toggle = ToggleFavourite(
+            restaurants: repositories,
+            favourites: repositories,
+            now: { day(0) }
+        )
+        #expect(try await toggle(gulls, for: ada))
+        #expect(repositories.favourites == [Favourite(user: ada, restaurant: gulls, since: day(0))])
+        #expect(try await !toggle(gulls, for: ada))
+        #expect(repositories.favourites == [])
+    }
+
+    @Test("A favourite that is one already keeps its date")
+    func favouriteAgain() async throws {
+        for number in 0...1 {
+            let toggle = ToggleFavourite(
+                restaurants: repositories,
+                favourites: repositories,
+                now: { day(number) }
+            )
+            try await toggle.add(gulls, for: ada)
+        }
+        #expect(repositories.favourites.map(\.since) == [day(0)])
+    }
+
+    @Test("A restaurant that does not exist cannot be liked or rated")
+    func unknown() async throws {
+        let id = try RestaurantID("r-9")
+        let toggle = ToggleFavourite(
+            restaurants: repositories,
+            favourites: repositories,
+            now: { day(0) }
+        )
+        let rate = RateRestaurant(restaurants: repositories, ratings: repositories, now: { day(0) })
+        await #expect(throws: DomainError.self) { try await toggle(id, for: ada) }
+        await #expect(throws: DomainError.self) { try await rate(id, stars: 3, for: ada) }
+        #expect(repositories.favourites.isEmpty && repositories.ratings.isEmpty)
+    }
+
+    @Test("A rating out of range is refused before anything is asked or written")
+    func ratingOutOfRange() async throws {
+        let rate = RateRestaurant(restaurants: repositories, ratings: repositories, now: { day(0) })
+        let error = await #expect(throws: DomainError.self) {
+            try await rate(gulls, stars: 6, for: ada)
+        }
+        #expect(error?.kind == .ratingOutOfRange(6))
+        #expect(repositories.ratings.isEmpty)
+    }
+
+    @Test("A search without a word is refused")
+    func emptySearch() async {
+        let search = SearchRestaurants(restaurants: repositories)
+        let error = await #expect(throws: DomainError.self) { try await search(" *") }
+        #expect(error?.kind == .emptySearch)
+    }
+
+    @Test("A favourite whose restaurant is gone stays in the list, at its end")
+    func orphan() async throws {
+        for id in ["r-0", "r-1"] {
+            try await repositories.save(
+                Favourite(user: ada, restaurant: RestaurantID(id), since: day(0))
+            )
+        }
+        let list = ListFavourites(
+            restaurants: repositories,
+            favourites: repositories,
+            ratings: repositories
+        )
+        #expect(try await list(for: ada).map(\.restaurant?.name) == ["Three Gulls", nil])
+    }
+
+    @Test("Watching tells where things stand first, then changes, and ends when it is enough")
+    func watch() async throws {
+        try await repositories.save(Favourite(user: ada, restaurant: gulls, since: day(0)))
+        let watch = WatchRestaurants(
+            restaurants: repositories,
+            favourites: repositories,
+            ratings: repositories
+        )
+        let told = Told()
+        try await watch(for: ada) { event in
+            told.add(event)
+            if case .favourited = event { return .enough }
+            return .more
+        }
+        #expect(
+            told.events == [
+                .began(restaurants: 2, favourites: 0, ratings: 0),
+                .favourited(RestaurantName(id: gulls, name: "Three Gulls")),
+            ]
+        )
+    }
+}
+
+/// What a watcher was told.
+final class Told: Sendable {
+    private let state = Mutex<[LiveEvent]>([])
+
+    var events: [LiveEvent] { state.withLock { $0 } }
+
+    func add(_ event: LiveEvent) { state.withLock { $0.append(event) } }
+}

@@ -1,0 +1,146 @@
+import RestaurantsDomain
+import Synchronization
+import Testing
+
+@testable import RestaurantsPresentation
+
+@Suite("What the screen shows")
+struct RenderingTests {
+    private let screen = Screen(width: 60) { _ in }
+
+    @Test("A list is a table that fits the screen")
+    func list() throws {
+        let restaurants = [
+            try Restaurant.fixture("r-1", "Ramen Under the Very Old Clock", scores: [2]),
+            try Restaurant.fixture("r-22", "Ox", cuisine: "Café/Coffee/Tea and more besides"),
+        ]
+        #expect(
+            RestaurantListView.render(restaurants, limit: nil, screen) == """
+                ID    NAME                CUISINE             BOROUGH  GRADE
+                r-1   Ramen Under the V…  Seafood             Harbour  A
+                r-22  Ox                  Café/Coffee/Tea a…  Harbour  –
+                2 restaurants.
+                """
+        )
+    }
+
+    @Test("A list that was cut says so, and an empty one gives a hint")
+    func ends() throws {
+        let one = [try Restaurant.fixture("r-1", "Ox")]
+        #expect(
+            RestaurantListView.render(one, limit: 1, screen).hasSuffix("The first 1 restaurants.")
+        )
+        #expect(RestaurantListView.render([], limit: 1, screen).hasPrefix("No restaurants."))
+        #expect(
+            RestaurantListView.render(one, searchedFor: "ox", screen)
+                .hasSuffix("1 restaurant for “ox”.")
+        )
+    }
+
+    @Test("Details show the restaurant, the user’s choices and all users’ opinion")
+    func details() throws {
+        let restaurant = try Restaurant.fixture("r-1", "Three Gulls", scores: [2, 9])
+        let ada = try UserID("ada")
+        let rating = Rating(
+            user: ada,
+            restaurant: restaurant.id,
+            stars: try Stars(4),
+            date: day(1)
+        )
+        let details = RestaurantDetails(
+            restaurant: restaurant,
+            favourite: Favourite(user: ada, restaurant: restaurant.id, since: day(1)),
+            ownRating: rating,
+            summary: RatingSummary([rating])
+        )
+        #expect(
+            RestaurantDetailView.render(details, screen) == """
+                Three Gulls  r-1
+                Seafood · 1 Quay Lane, Harbour H-10
+
+                ♥ your favourite since 2026-03-02
+                ★★★★☆ your rating
+                4.0 stars from 1 user
+
+                INSPECTED   GRADE  SCORE
+                2026-03-02  A      9
+                2026-03-01  A      2
+                Average score 5.5; fewer is better.
+                """
+        )
+    }
+
+    @Test("Each live event is one line")
+    func live() throws {
+        let (ada, id) = (try UserID("ada"), try RestaurantID("r-1"))
+        let gulls = RestaurantName(id: id, name: "Three Gulls")
+        let lines = [
+            .began(restaurants: 3, favourites: 1, ratings: 0), .favourited(gulls),
+            .rated(gulls, try Stars(5)), .unfavourited(RestaurantName(id: id, name: nil)),
+            .many(added: 7, changed: 0, removed: 1),
+        ].map { LiveView.render($0, for: ada, .plain) }
+        #expect(
+            lines == [
+                "Watching for ada: 3 restaurants, 1 favourites, 0 ratings.",
+                "♥ ada likes Three Gulls (r-1)",
+                "★★★★★ ada rates Three Gulls (r-1)",
+                "♡ ada no longer likes r-1",
+                "~ restaurants: 7 new, 0 changed, 1 gone",
+            ]
+        )
+    }
+
+    @Test("An error shows its kind, what to do, and its cause")
+    func error() {
+        struct Refused: Error, CustomStringConvertible { let description = "port closed" }
+        let error = DomainError(.sourceUnreachable, cause: Refused())
+        let lines = ErrorView.render(error, .plain).split(separator: "\n")
+        #expect(
+            lines.first == "error (sourceUnreachable): The restaurant service could not be reached."
+        )
+        #expect(lines.last == "  cause: port closed")
+        #expect(lines.count == 3)
+    }
+
+    @Test("Escape codes appear only on a terminal")
+    func styles() {
+        #expect(Style.plain.bold("x") == "x")
+        #expect(Style.terminal.bold("x") == "\u{1B}[1mx\u{1B}[0m")
+    }
+
+    @Test("A command runs its use case and shows the outcome")
+    func runner() async throws {
+        let repositories = InMemoryRepositories([try .fixture("r-1", "Three Gulls")])
+        let useCases = UseCases(
+            restaurants: repositories,
+            favourites: repositories,
+            ratings: repositories,
+            now: { day(0) }
+        )
+        let shown = Shown()
+        let runner = CommandRunner(useCases, on: Screen { shown.add($0) })
+        let ada = try UserID("ada")
+        try await runner.run(.favourite("r-1"), as: ada)
+        try await runner.run(.rate("r-1", stars: 3), as: ada)
+        try await runner.run(.favourites, as: ada)
+        #expect(
+            shown.texts == [
+                "♥ Three Gulls is a favourite of ada.",
+                "★★★☆☆ for Three Gulls, given by ada.",
+                """
+                ID   NAME         BOROUGH  RATING  SINCE
+                r-1  Three Gulls  Harbour  ★★★☆☆   2026-03-01
+                1 favourite of ada.
+                """,
+            ]
+        )
+    }
+}
+
+private final class Shown: Sendable {
+    private let state = Mutex<[String]>([])
+
+    var texts: [String] { state.withLock { $0 } }
+
+    func add(_ text: String) { state.withLock { $0.append(text) } }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import HTTPTypes
+import KeelHTTP
+import KeelStorage
+import KeelTestKit
+import RestaurantsDomain
+import Testing
+
+@testable import RestaurantsData
+
+/// The flaws of the data layer that this app was modelled on: each is absent.
+@Suite("Flaws of the sample that the app does not have")
+struct SourceDocumentFlawTests {
+    private let ada: UserID
+    private let bob: UserID
+    private let gull: RestaurantID
+
+    init() throws {
+        ada = try UserID("ada")
+        bob = try UserID("bob")
+        gull = try RestaurantID("r-1")
+    }
+
+    @Test("Favourites without a user: what one user likes, another does not see")
+    func favouritesBelongToAUser() async throws {
+        let app = try Instance()
+        try await app.favourites.save(Favourite(user: ada, restaurant: gull, since: day(0)))
+
+        #expect(try await app.favourites.favourites(of: ada).map(\.restaurant) == [gull])
+        #expect(try await app.favourites.favourites(of: bob) == [])
+
+        try await app.favourites.remove(gull, of: bob)
+        #expect(try await app.favourites.favourite(gull, of: ada) != nil)
+    }
+
+    @Test("Saving restaurants wipes favourites: a refresh touches no favourite and no rating")
+    func refreshKeepsFavouritesAndRatings() async throws {
+        let app = try Instance(
+            .json(ServiceJSON.page(ServiceJSON.restaurant("r-1", "Three Gulls"))),
+            .json(ServiceJSON.page(ServiceJSON.restaurant("r-1", "Four Gulls"))),
+            .json(ServiceJSON.page(ServiceJSON.restaurant("r-2", "Salt Ladder")))
+        )
+        _ = try await app.restaurants.refresh()
+        let favourite = Favourite(user: ada, restaurant: gull, since: day(0))
+        let rating = Rating(user: ada, restaurant: gull, stars: try Stars(4), date: day(0))
+        try await app.favourites.save(favourite)
+        try await app.ratings.save(rating)
+
+        let changed = try await app.restaurants.refresh()
+        #expect(changed.updated == 1)
+        let removed = try await app.restaurants.refresh()
+        #expect(removed.removed == 1)
+
+        #expect(try await app.favourites.favourites(of: ada) == [favourite])
+        #expect(try await app.ratings.ratings(of: ada) == [rating])
+    }
+
+    @Test("Stale entries by id: a refresh and a read by id see one and the same copy")
+    func refreshReachesReadsByID() async throws {
+        let app = try Instance(
+            .json(ServiceJSON.restaurant("r-1", "Three Gulls")),
+            .json(ServiceJSON.page(ServiceJSON.restaurant("r-1", "Four Gulls"))),
+            .json(ServiceJSON.page())
+        )
+        #expect(try await app.restaurants.restaurant(gull).name == "Three Gulls")
+
+        _ = try await app.restaurants.refresh()
+        #expect(try await app.restaurants.restaurant(gull).name == "Four Gulls")
+
+        _ = try await app.restaurants.refresh()
+        #expect(try await app.restaurants.knownRestaurants([gull]) == [])
+    }
+
+    @Test("Stale entries by id: an old restaurant is asked for again, and closed ones go")
+    func oldRestaurantIsAskedForAgain() async throws {
+        let store = InMemoryStorageAdapter()
+        let first = try Instance(
+            .json(ServiceJSON.page(ServiceJSON.restaurant("r-1", "Three Gulls"))),
+            on: store
+        )
+        _ = try await first.restaurants.refresh()
+
+        let nextDay = try Instance(
+            .json(ServiceJSON.restaurant("r-1", "Four Gulls")),
+            .status(.notFound),
+            on: store,
+            at: day(2)
+        )
+        #expect(try await nextDay.restaurants.restaurant(gull).name == "Four Gulls")
+
+        let error = await #expect(throws: DomainError.self) {
+            try await nextDay.restaurants.restaurant(gull)
+        }
+        #expect(error?.kind == .restaurantNotFound(gull))
+        #expect(try await nextDay.restaurants.knownRestaurants([gull]) == [])
+    }
+
+    @Test("A detached write that is lost: a finished call has written, a failed one says so")
+    func writesAreFinishedOrFail() async throws {
+        let store = InMemoryStorageAdapter()
+        let favourite = Favourite(user: ada, restaurant: gull, since: day(0))
+        try await Instance(on: store).favourites.save(favourite)
+        #expect(try await Instance(on: store).favourites.favourites(of: ada) == [favourite])
+
+        let full = StorageError(.diskFull, "the disk has no room for the write")
+        let broken = try Instance(on: UnavailableStorageAdapter(full))
+        let error = await #expect(throws: DomainError.self) {
+            try await broken.favourites.save(favourite)
+        }
+        #expect(error?.kind == .storageFailed)
+    }
+
+    @Test("An error mapping that drops the cause: from the domain down to the transport")
+    func errorKeepsItsCause() async throws {
+        let app = try Instance(.failure(TransportError(.connectionRefused)))
+
+        let error = await #expect(throws: DomainError.self) { try await app.restaurants.refresh() }
+
+        #expect(error?.kind == .sourceUnreachable)
+        guard case .remote(let network)? = error?.cause as? DataSourceError else {
+            Issue.record("The cause is \(String(describing: error?.cause))")
+            return
+        }
+        #expect(network.code == .noConnection)
+        #expect(network.transportError?.code == .connectionRefused)
+    }
+}

@@ -1,0 +1,166 @@
+import KeelStorage
+import Synchronization
+import Testing
+
+/// A memory adapter that breaks one promise.
+final class BrokenStorageAdapter: StorageAdapter {
+    /// The ways of being wrong, each with the group whose checks must notice.
+    enum Fault: String, CaseIterable, CustomTestStringConvertible {
+        case losesLastWriteOfBatch, splitsBatches, appliesTwice, stopsAfterFailedBatch
+        case ignoresConditions, forgetsBatchIDs, ignoresReads, ignoresQueryReads
+        case turnsResultsRound, ignoresLimits, ignoresOffsets, ignoresProjections
+        case ignoresDirections, takesEveryCursorInclusively, ignoresAncestors, ignoresStrictness
+        case makesDoublesIntegers, normalizesStrings
+        case givesNoPosition, saysCaughtUpAlways, doesNotWait, ignoresScope, skipsLastChange
+        case deliversFirstStates, countsEverything, turnsNamesRound, drawsNewTimes
+
+        var testDescription: String { rawValue }
+    }
+
+    let fault: Fault
+    private let base = InMemoryStorageAdapter()
+    private let firstStates = Mutex<[DocumentPath: Document]>([:])
+
+    init(_ fault: Fault) { self.fault = fault }
+
+    var capabilities: StorageCapabilities { base.capabilities }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await base.prepare(schema)
+    }
+
+    // MARK: Writing
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        var results: [Result<CommitReceipt, StorageError>] = []
+        for batch in batches {
+            let result = try await commit(batch)
+            results.append(result)
+            if fault == .stopsAfterFailedBatch, case .failure(let error) = result {
+                return results + batches.dropFirst(results.count).map { _ in .failure(error) }
+            }
+        }
+        return results
+    }
+
+    private func commit(
+        _ batch: WriteBatch
+    ) async throws(StorageError) -> Result<CommitReceipt, StorageError> {
+        var batch = batch
+        batch.writes = batch.writes.map(bent)
+        switch fault {
+        case .losesLastWriteOfBatch where batch.writes.count > 1: batch.writes.removeLast()
+        case .forgetsBatchIDs: batch.id = nil
+        case .ignoresReads: batch.reads = nil
+        case .ignoresQueryReads: batch.reads?.queries = []
+        case .appliesTwice:
+            var first = batch
+            first.id = nil
+            _ = try await base.commit([first])
+        case .splitsBatches:
+            var last: Result<CommitReceipt, StorageError>?
+            for write in batch.writes {
+                last = try await base.commit([WriteBatch([write], reads: batch.reads)]).first
+                if case .failure? = last { break }
+            }
+            if let last { return last }
+        default: break
+        }
+        guard let result = try await base.commit([batch]).first else {
+            throw StorageError(.unknown, "no result")
+        }
+        return result
+    }
+
+    private func bent(_ write: DocumentWrite) -> DocumentWrite {
+        var write = write
+        switch (fault, write.operation) {
+        case (.ignoresConditions, _): write.condition = .none
+        case (.makesDoublesIntegers, .set(let body, let transforms)),
+            (.normalizesStrings, .set(let body, let transforms)):
+            guard let fields = try? body.fields() else { return write }
+            let bent = DocumentFields(fields.map { ($0.name, self.bent($0.value)) })
+            write.operation = .set(DocumentBody(bent), transforms: transforms)
+        case (.drawsNewTimes, .replicate(let document)):
+            write.operation = .set(document.body)
+        default: break
+        }
+        return write
+    }
+
+    private func bent(_ value: DocumentValue) -> DocumentValue {
+        switch (fault, value) {
+        case (.makesDoublesIntegers, .double(let number)):
+            Int64(exactly: number).map { .integer($0) } ?? value
+        case (.normalizesStrings, .string(let text)):
+            .string(text == "e\u{301}" ? "\u{e9}" : text)
+        default: value
+        }
+    }
+
+    // MARK: Reading
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        var request = request
+        if fault == .ignoresStrictness { request.isStrict = false }
+        switch request.operation {
+        case .query(let query): request.operation = .query(bent(query))
+        case .aggregate(var query, let aggregations) where fault == .countsEverything:
+            query.limit = nil
+            request.operation = .aggregate(query, aggregations)
+        default: break
+        }
+        var result = try await base.read(request)
+        switch (fault, result.payload) {
+        case (.turnsResultsRound, .found(let documents)):
+            result.payload = .found(documents.reversed())
+        case (.turnsNamesRound, .names(let names)): result.payload = .names(names.reversed())
+        case (.givesNoPosition, _): result.position = nil
+        default: break
+        }
+        return result
+    }
+
+    private func bent(_ query: DocumentQuery) -> DocumentQuery {
+        var query = query
+        switch fault {
+        case .ignoresLimits: query.limit = nil
+        case .ignoresOffsets: query.offset = 0
+        case .ignoresProjections: query.projection = nil
+        case .ignoresDirections: query.orders = query.orders.map { .init($0.field) }
+        case .takesEveryCursorInclusively:
+            query.start?.isInclusive = true
+            query.end?.isInclusive = true
+        case .ignoresAncestors:
+            if case .group(let name, _) = query.scope { query.scope = .group(name) }
+        default: break
+        }
+        return query
+    }
+
+    // MARK: Changes
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        var request = request
+        if fault == .doesNotWait { request.waitsUpTo = nil }
+        if fault == .ignoresScope { request.scope = .everything }
+        var page = try await base.changes(request)
+        switch fault {
+        case .saysCaughtUpAlways: page.isCaughtUp = true
+        case .skipsLastChange where page.changes.count > 1: page.changes.removeLast()
+        case .deliversFirstStates:
+            page.changes = page.changes.map { change in
+                guard case .current(let document) = change else { return change }
+                return firstStates.withLock { states in
+                    let first = states[document.path] ?? document
+                    states[document.path] = first
+                    return .current(first)
+                }
+            }
+        default: break
+        }
+        return page
+    }
+}

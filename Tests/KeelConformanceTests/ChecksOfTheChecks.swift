@@ -1,0 +1,77 @@
+import KeelConformance
+import KeelStorage
+import Testing
+
+@Suite("The checks notice an adapter that breaks a promise")
+struct ChecksOfTheChecks {
+    /// Runs the checks one after another until one has recorded an issue.
+    @Test(arguments: BrokenStorageAdapter.Fault.allCases)
+    func notices(_ fault: BrokenStorageAdapter.Fault) async throws {
+        var caught: [String] = []
+        for group in Self.groups(for: fault) {
+            for check in StorageAdapterCheck.all(in: group) where check.concernsOnlyWithout.isEmpty
+            {
+                let found = IssueCount()
+                try await withKnownIssue(isIntermittent: true) {
+                    try await check.run(on: BrokenStorageAdapter(fault))
+                } matching: { _ in
+                    found.add()
+                    return true
+                }
+                if found.count > 0 { caught.append(check.testDescription) }
+            }
+        }
+        #expect(!caught.isEmpty, "no check noticed an adapter that \(fault.rawValue)")
+    }
+
+    /// The groups that must notice, so that a check fails for its own promise and not by accident.
+    private static func groups(for fault: BrokenStorageAdapter.Fault) -> [StorageAdapterCheck.Group]
+    {
+        switch fault {
+        case .losesLastWriteOfBatch, .splitsBatches, .stopsAfterFailedBatch: [.batches]
+        case .appliesTwice: [.transforms]
+        case .ignoresConditions: [.conditions]
+        case .forgetsBatchIDs: [.idempotency]
+        case .ignoresReads, .ignoresQueryReads: [.transactions]
+        case .turnsResultsRound, .ignoresDirections: [.orders]
+        case .ignoresLimits, .ignoresOffsets: [.limits]
+        case .ignoresProjections: [.projections]
+        case .takesEveryCursorInclusively: [.cursors]
+        case .ignoresAncestors: [.collectionGroups]
+        case .ignoresStrictness: [.indexes]
+        case .makesDoublesIntegers, .normalizesStrings: [.values]
+        case .givesNoPosition, .saysCaughtUpAlways, .doesNotWait, .ignoresScope, .skipsLastChange,
+            .deliversFirstStates:
+            [.changes]
+        case .countsEverything: [.aggregates]
+        case .turnsNamesRound: [.collections]
+        case .drawsNewTimes: [.replication]
+        }
+    }
+
+    @Test(
+        "The fuzz notices adapters that answer otherwise",
+        arguments: [
+            BrokenStorageAdapter.Fault.losesLastWriteOfBatch, .splitsBatches, .ignoresConditions,
+            .forgetsBatchIDs, .ignoresReads, .ignoresQueryReads, .turnsResultsRound,
+            .ignoresLimits, .ignoresOffsets, .ignoresProjections, .ignoresDirections,
+            .takesEveryCursorInclusively, .ignoresAncestors, .makesDoublesIntegers,
+            .normalizesStrings, .countsEverything, .deliversFirstStates, .turnsNamesRound,
+        ]
+    )
+    func fuzzNotices(_ fault: BrokenStorageAdapter.Fault) async throws {
+        await withKnownIssue {
+            _ = try await DifferentialFuzz(seed: 42, operations: 4_000)
+                .run(InMemoryStorageAdapter(), against: BrokenStorageAdapter(fault))
+        }
+    }
+
+    @Test("Checks for what is not claimed are among those that apply, and the others are not")
+    func filtersByCapability() {
+        let checks = StorageAdapterCheck.applicable(to: [.changeLog])
+        #expect(checks.contains { $0.group == .changes })
+        #expect(!checks.contains { $0.group == .transactions })
+        #expect(checks.contains { $0.concernsOnlyWithout == .transactions })
+        #expect(!checks.contains { $0.concernsOnlyWithout == .changeLog })
+    }
+}

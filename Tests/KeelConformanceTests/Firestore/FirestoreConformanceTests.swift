@@ -1,0 +1,147 @@
+import Foundation
+import KeelStorage
+import KeelStorageFirestore
+import Testing
+
+/// Google's own vectors: an API call, and the request of Firestore's protocol it must lead to.
+///
+/// They are published at googleapis/conformance-tests and are read from outside of the repository.
+@Suite("Firestore's conformance vectors")
+struct FirestoreConformanceTests {
+    private static let isPresent = !FirestoreVector.all.isEmpty
+    private static let absence: Comment =
+        "there are no vectors in \(FirestoreVector.folder.path); KEEL_CONFORMANCE names a folder"
+
+    /// The vectors that Keel's types have no words for, and those that Keel answers otherwise.
+    ///
+    /// Each names its reason. A vector that begins to pass must leave the table: the test says so.
+    private static let exceptions: [String: String] = [
+        "update-exists-false-precond":
+            "Keel lets an update create a document, as the protocol does",
+        "update-paths-exists-false-precond":
+            "Keel lets an update create a document, as the protocol does",
+    ]
+
+    private static func reason(for vector: FirestoreVector) -> String? {
+        if vector.call == "listen" { return "snapshots of a listener belong to the sync engine" }
+        return exceptions[vector.file]
+    }
+
+    private static let expected = FirestoreVector.all.filter { reason(for: $0) == nil }
+
+    @Test(
+        "A call leads to the request, or to the error",
+        .enabled(if: isPresent, absence),
+        arguments: expected
+    )
+    func leadsToRequest(_ vector: FirestoreVector) async throws {
+        try await check(vector)
+    }
+
+    @Test(
+        "An exception is still one",
+        .enabled(if: isPresent, absence),
+        arguments: FirestoreVector.all.filter { exceptions[$0.file] != nil }
+    )
+    func isStillAnException(_ vector: FirestoreVector) async throws {
+        await withKnownIssue("\(Self.reason(for: vector) ?? "")") { try await check(vector) }
+    }
+
+    @Test(
+        "Every vector is classified",
+        .enabled(if: isPresent, absence)
+    )
+    func isClassified() async {
+        var counts: [String: Int] = [:]
+        for vector in FirestoreVector.all {
+            let kind: String
+            if Self.reason(for: vector) != nil {
+                kind = vector.call == "listen" ? "listen: later" : "exception"
+            } else {
+                do {
+                    try await FirestoreCall(vector: vector).run(
+                        on: StorageClient(RecordingAdapter())
+                    )
+                    kind = "request as expected"
+                } catch is Inexpressible {
+                    kind =
+                        vector.isError ? "mistake that types rule out" : "two writes instead of one"
+                } catch {
+                    kind = "error as expected"
+                }
+            }
+            counts[kind, default: 0] += 1
+        }
+        let text = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        print("Firestore vectors: \(FirestoreVector.all.count) = \(text.joined(separator: ", "))")
+        #expect(!FirestoreVector.all.contains { $0.call == "unreadable" })
+    }
+
+    private func check(_ vector: FirestoreVector) async throws {
+        let adapter = RecordingAdapter()
+        do {
+            try await FirestoreCall(vector: vector).run(on: StorageClient(adapter))
+        } catch let error as StorageError {
+            #expect(vector.isError, "\(error)")
+            #expect(error.code == .invalidArgument)
+            #expect(adapter.batches.isEmpty && adapter.reads.isEmpty)
+            return
+        } catch let reason as Inexpressible {
+            let isKnown = vector.isError || Self.inexpressible[vector.file] == reason
+            #expect(isKnown, "\(reason.rawValue)")
+            return
+        }
+        #expect(!vector.isError, "the call had to be refused")
+        let coding = FirestoreRequestCoding(database: "projects/projectID/databases/(default)")
+        if let batch = adapter.batches.first {
+            let request = try coding.commit(batch.writes)
+            #expect(request.canonical == vector.content["request"]?.canonical)
+        } else if case .query(let query)? = adapter.reads.first {
+            #expect(try coding.query(query).canonical == vector.content["query"]?.canonical)
+        } else if case .documents(let paths)? = adapter.reads.first {
+            let name = vector.content["request"]?["name"]
+            #expect(paths.map { .string(coding.name(of: $0)) } == [name])
+        } else {
+            Issue.record("nothing reached the adapter")
+        }
+    }
+
+    /// The vectors with a request that Keel makes in two writes instead of one.
+    private static let inexpressible: [String: Inexpressible] = [
+        "set-st-merge-nonleaf": .mapWithTransformInside,
+        "set-st-merge-nonleaf-alone": .mapWithTransformInside,
+        "update-arrayremove-multi": .mapWithTransformInside,
+        "update-arrayremove-nested": .mapWithTransformInside,
+        "update-arrayunion-multi": .mapWithTransformInside,
+        "update-arrayunion-nested": .mapWithTransformInside,
+        "update-paths-st-multi": .mapWithTransformInside,
+        "update-paths-st-with-empty-map": .mapWithTransformInside,
+        "update-st-multi": .mapWithTransformInside,
+        "update-st-nested": .mapWithTransformInside,
+    ]
+}
+
+extension FirestoreJSON {
+    /// The value in a form in which equal messages are equal: what is empty is left out, masks are
+    /// sets.
+    fileprivate var canonical: FirestoreJSON {
+        switch self {
+        case .array(let values): return .array(values.map(\.canonical))
+        case .object(let members):
+            var result: [String: FirestoreJSON] = [:]
+            for (name, value) in members {
+                let value = value.canonical
+                if name == "fields" || name == "fieldPaths", value == [] || value == [:] {
+                    continue
+                }
+                if name == "fieldPaths", case .array(let paths) = value {
+                    result[name] = .array(paths.sorted { "\($0)" < "\($1)" })
+                } else {
+                    result[name] = value
+                }
+            }
+            return .object(result)
+        default: return self
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import KeelStorage
+
+/// A memory adapter that offers only some of what it could, and refuses the rest.
+final class ModestStorageAdapter: StorageAdapter {
+    let capabilities: StorageCapabilities
+    private let base = InMemoryStorageAdapter()
+
+    init(_ capabilities: StorageCapabilities) { self.capabilities = capabilities }
+
+    private func require(_ needed: StorageCapabilities) throws(StorageError) {
+        guard !capabilities.isSuperset(of: needed) else { return }
+        throw StorageError(.unsupported, "this adapter does not offer \(needed)")
+    }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        guard capabilities.contains(.declaredIndexes) || schema.indexes.isEmpty else { return }
+        try await base.prepare(schema)
+    }
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        switch request.operation {
+        case .aggregate: try require(.aggregation)
+        case .collections: try require(.collectionListing)
+        case .query(let query) where query.search != nil: try require(.textSearch)
+        default: break
+        }
+        return try await base.read(request)
+    }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        for batch in batches {
+            if batch.id != nil { try require(.idempotentCommits) }
+            if batch.reads != nil { try require(.transactions) }
+            for write in batch.writes {
+                if case .replicate = write.operation { try require(.replication) }
+            }
+        }
+        return try await base.commit(batches)
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try require(.changeLog)
+        return try await base.changes(request)
+    }
+}
