@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What measures Keel: `keel-bench` against named peers, `keel-soak` for long failure trials. Run them through
-// `Scripts/bench.sh` and `Scripts/soak.sh`.
+// What measures Keel: `keel-bench` against named peers, `keel-soak` by failures, for hours if need be.
+// Run them through `Scripts/bench.sh` and `Scripts/soak.sh`.
 
 /// The settings of every target: see STYLE in CONTRIBUTING.md.
 let strict: [SwiftSetting] =
@@ -21,21 +21,25 @@ let strict: [SwiftSetting] =
 let storage: [Target.Dependency] = [
     .product(name: "KeelStorage", package: "keel"),
     .product(name: "KeelStorageSQLite", package: "keel"),
-    .product(name: "GRDB", package: "GRDB.swift"),
 ]
 
 let package = Package(
     name: "keel-benchmarks",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "keel-bench", targets: ["KeelBench"])
+        .executable(name: "keel-bench", targets: ["KeelBench"]),
+        .executable(name: "keel-soak", targets: ["KeelSoak"]),
     ],
     dependencies: [
         .package(name: "keel", path: ".."),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
-        .executableTarget(name: "KeelBench", dependencies: storage)
+        .executableTarget(
+            name: "KeelBench",
+            dependencies: storage + [.product(name: "GRDB", package: "GRDB.swift")]
+        ),
+        .executableTarget(name: "KeelSoak", dependencies: storage),
     ]
 )
 

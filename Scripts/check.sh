@@ -4,7 +4,7 @@
 #     Scripts/check.sh                  every step
 #     Scripts/check.sh format docs      some steps, in this order
 #
-# Steps: format, words, length, build, docs, traits. Every step runs, also after one that failed.
+# Steps: format, words, length, build, docs, traits, bench. Every step runs, also after one that failed.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -100,13 +100,19 @@ step_traits() {
     keel_swift build --package-path "$KEEL_ROOT"
 }
 
+# The benchmarks compile and run. One round in debug says nothing about speed.
+step_bench() {
+    keel_build_product Benchmarks keel-bench
+    "$KEEL_BINARY" --quick
+}
+
 "$KEEL_ROOT/Scripts/setup.sh" build test
 
 steps=("$@")
-[ "${#steps[@]}" -gt 0 ] || steps=(format words length build docs traits)
+[ "${#steps[@]}" -gt 0 ] || steps=(format words length build docs traits bench)
 for step in "${steps[@]}"; do
     declare -F "step_$step" >/dev/null \
-        || keel_die "there is no step '$step'." "The steps are: format, words, length, build, docs, traits."
+        || keel_die "there is no step '$step'." "The steps are: format, words, length, build, docs, traits, bench."
 done
 
 failed=()

@@ -2,7 +2,7 @@
 # Runs what takes too long for every change, such as thousands of crashes, in release.
 #
 #     Scripts/soak.sh                every soak run
-#     Scripts/soak.sh storage        one of them
+#     Scripts/soak.sh storage        one of them: kills 10,000 writing processes; --trials N fewer
 #
 # The arguments are those of keel-soak; exits with its code.
 

@@ -61,9 +61,7 @@ final class PendingEntries {
 
     var isFull: Bool { changes.count >= Self.most }
 
-    /// Writes what is waiting.
-    ///
-    /// Whoever reads the index in this transaction must see to that first.
+    /// Writes what is waiting; whoever reads the index in this transaction must call it first.
     func write(with statements: WriteStatements) throws {
         if changes.count > 1 { changes.sort { $0.precedes($1) } }
         for change in changes {

@@ -1,0 +1,35 @@
+import Foundation
+
+/// Breaks Keel on purpose, again and again, and looks at what is left: see Scripts/soak.sh.
+@main
+struct KeelSoak {
+    private static let usage = """
+        usage: keel-soak [storage] [--trials N] [--seed N] [--folder FOLDER]
+          --trials N       how many writers are killed (default 10000)
+          --seed N         the seed of the moments, to repeat a run
+          --folder FOLDER  where the store is made (default: the temporary folder)
+        """
+
+    static func main() async {
+        do {
+            var arguments = CommandLine.arguments.dropFirst()
+            switch arguments.popFirst() {
+            case nil, "storage"?:
+                let trials = try KillTrials(Array(arguments))
+                exit(try await trials.run() ? 0 : 1)
+            case CrashWriter.command?:
+                try await CrashWriter.run(Array(arguments))
+            case let group?: throw Failure("there is no group '\(group)'")
+            }
+        } catch {
+            FileHandle.standardError.write(Data("keel-soak: \(error)\n\(usage)\n".utf8))
+            exit(2)
+        }
+    }
+}
+
+/// What went wrong, in words.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
