@@ -52,7 +52,7 @@ public struct ObservedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
         observer = StorageObserver(
             label: label,
             logger: logger ?? Logger(label: "keel.storage"),
-            metrics: StorageMetrics(store: label, factory: metrics ?? MetricsSystem.currentFactory),
+            metrics: StorageMetrics(store: label, factory: metrics ?? MetricsSystem.factory),
             tracer: tracer,
             clock: clock,
             includesMessages: includesMessages
