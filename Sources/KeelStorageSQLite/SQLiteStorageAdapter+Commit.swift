@@ -18,7 +18,7 @@ extension SQLiteStorageAdapter {
         results.reserveCapacity(batches.count)
         var finished: CommitSession?
         try databasePool.writeWithoutTransaction { database in
-            try database.inTransaction(.immediate) {
+            try database.inWriteTransaction {
                 var session = try CommitSession(
                     database,
                     reader: reader(database, remembers: false),
@@ -31,7 +31,6 @@ extension SQLiteStorageAdapter {
                     try trim(database, session.state)
                 }
                 finished = session
-                return .commit
             }
         }
         if let finished {

@@ -72,6 +72,20 @@ public struct DocumentBody: Sendable, Hashable {
         }
     }
 
+    /// Whether a field is the same in another body, byte for byte, or missing in both.
+    package func hasSameValue(as other: DocumentBody, at field: CompiledFieldPath) -> Bool {
+        var mine = CBORReader(bytes)
+        var others = CBORReader(other.bytes)
+        do throws(CBORError) {
+            let isThere = try mine.moveToField(field)
+            guard try others.moveToField(field) == isThere else { return false }
+            guard isThere else { return true }
+            return bytes[try mine.readItemRange()] == other.bytes[try others.readItemRange()]
+        } catch {
+            return false
+        }
+    }
+
     /// Whether a field's value is encoded as one of these.
     package func holds(_ encoded: [[UInt8]], at field: CompiledFieldPath) -> Bool {
         var reader = CBORReader(bytes)

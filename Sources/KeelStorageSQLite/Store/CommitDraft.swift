@@ -64,7 +64,8 @@ struct CommitDraft {
         of path: DocumentPath,
         load: (DocumentPath) throws -> Stored
     ) throws -> Int {
-        if let known = positions[path] { return known }
+        // The first write, in most batches the only one, needs no look-up.
+        if !changes.isEmpty, let known = positions[path] { return known }
         let stored = try load(path)
         changes.append(Change(path: path, stored: stored, document: stored.document))
         positions[path] = changes.count - 1

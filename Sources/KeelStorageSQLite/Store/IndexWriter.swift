@@ -16,6 +16,11 @@ struct IndexWriter {
         by after: DocumentBody?,
         in index: StoredIndex
     ) throws {
+        if let before, let after,
+            index.paths.allSatisfy({ before.hasSameValue(as: after, at: $0) })
+        {
+            return
+        }
         guard case .fields = index.kind else {
             try replaceTexts(before, by: after, in: index)
             return

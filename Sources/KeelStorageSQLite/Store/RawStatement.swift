@@ -127,6 +127,22 @@ extension Database {
     /// Runs a statement that is used often enough to stay prepared.
     func runCached(_ sql: String) throws { try RawStatement(self, sql).run() }
 
+    /// Writes in one transaction that begins as a writer's.
+    ///
+    /// GRDB's own `inTransaction` prepares the statements around it anew each time. These run
+    /// through GRDB too, so that its observers are told.
+    func inWriteTransaction(_ write: () throws -> Void) throws {
+        try cachedStatement(sql: "BEGIN IMMEDIATE").execute()
+        do {
+            try write()
+            try cachedStatement(sql: "COMMIT").execute()
+        } catch {
+            // SQLite has undone it already after some errors, such as a full disk.
+            if isInsideTransaction { try? rollback() }
+            throw error
+        }
+    }
+
     /// Reads in one snapshot, without the cost of GRDB's own transaction.
     func inSnapshot<Value>(_ read: () throws -> Value) throws -> Value {
         try runCached("BEGIN DEFERRED")
