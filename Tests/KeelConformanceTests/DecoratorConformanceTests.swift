@@ -6,7 +6,7 @@ import KeelTestKit
 import Testing
 
 /// A decorator is an adapter: it keeps every promise of what it wraps.
-@Suite("Decorators keep the promises of the adapters they wrap")
+@Suite("Decorators keep the promises of the adapters they wrap", .serialized)
 struct DecoratorConformanceTests {
     private static let checks = StorageAdapterCheck.applicable(
         to: InMemoryStorageAdapter().capabilities

@@ -3,8 +3,8 @@ import Testing
 
 extension StorageAdapterCheck {
     /// How long a wait may last that nothing ends, and what a wait that a commit ends stays below.
-    private static let limit = Duration.seconds(60)
-    private static let patience = Duration.seconds(55)
+    private static let limit = Duration.seconds(300)
+    private static let patience = Duration.seconds(290)
 
     static let waitChecks: [Self] = [
         log("a waiting reader is told of a commit as it happens") { store in
