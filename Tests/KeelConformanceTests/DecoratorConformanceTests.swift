@@ -1,9 +1,12 @@
 import KeelConformance
 import KeelCore
 import KeelStorage
-import KeelStorageObservability
 import KeelTestKit
 import Testing
+
+#if Observability
+import KeelStorageObservability
+#endif
 
 /// A decorator is an adapter: it keeps every promise of what it wraps.
 @Suite("Decorators keep the promises of the adapters they wrap", .serialized)
@@ -32,8 +35,10 @@ struct DecoratorConformanceTests {
         try await check.run(on: InMemoryStorageAdapter().failing([]))
     }
 
+    #if Observability
     @Test(arguments: checks)
     func observed(_ check: StorageAdapterCheck) async throws {
         try await check.run(on: InMemoryStorageAdapter().observed(label: "checks"))
     }
+    #endif
 }
