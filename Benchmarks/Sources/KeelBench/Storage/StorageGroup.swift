@@ -8,7 +8,7 @@ struct Flaw: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// Document storage on SQLite against GRDB: issue 2 holds the targets.
+/// Document storage on SQLite against GRDB: Documentation/Benchmarks.md has the targets.
 enum StorageGroup {
     @concurrent
     static func measures(_ options: Options) async throws -> [Measure] {
