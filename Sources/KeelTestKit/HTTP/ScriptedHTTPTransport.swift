@@ -9,7 +9,7 @@ import Synchronization
 /// let client = NetworkClient(baseURL: address, transport: transport)
 /// ```
 ///
-/// The answers are given in order; after the last one, ``fallback`` answers. Streamed request
+/// The answers are given in order; after the last one, `fallback` answers. Streamed request
 /// bodies are read to their end before the answer, so that ``calls`` has all bytes.
 public final class ScriptedHTTPTransport: HTTPTransport {
     /// What becomes of one call.
