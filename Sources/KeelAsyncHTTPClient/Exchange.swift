@@ -1,6 +1,7 @@
 #if AsyncHTTPClient && canImport(AsyncHTTPClient)
 import HTTPTypes
 import KeelHTTP
+import NIOCore
 import Synchronization
 
 /// What becomes known of one exchange while it is under way.
@@ -87,17 +88,23 @@ final class Exchange: Sendable {
         let state = state.withLock { $0 }
         guard Self.mayNeedFacts.contains(error.phase) else { return error }
         var complete = error
-        let isStale =
-            error.code == .connectionLost && error.phase == .awaitHead && !state.hasResponse
-            && state.connection?.isReused ?? true
-        if isStale {
-            // Without any connection the pool handed out one that was closed already.
-            complete = TransportError(
-                .staleConnection,
-                processed: state.bytesSent == 0 ? .no : .maybe,
-                url: error.url,
-                cause: error.cause
-            )
+        if error.code == .connectionLost, error.phase == .awaitHead, !state.hasResponse {
+            if state.connection?.isReused ?? error.isOfClosedChannel {
+                complete = TransportError(
+                    .staleConnection,
+                    processed: state.bytesSent == 0 ? .no : .maybe,
+                    url: error.url,
+                    cause: error.cause
+                )
+            } else if state.connection == nil {
+                // It was lost while it was being opened; the server has not seen the request.
+                complete = TransportError(
+                    .connectionLost,
+                    phase: .connect,
+                    url: error.url,
+                    cause: error.cause
+                )
+            }
         }
         complete.reusedConnection = state.connection?.isReused
         complete.bytesSent = state.bytesSent
@@ -108,6 +115,13 @@ final class Exchange: Sendable {
     private static let mayNeedFacts: Set<TransportError.Phase?> = [
         .send, .awaitHead, .readBody, nil,
     ]
+}
+
+extension TransportError {
+    /// Whether the pool handed out a connection that was closed already.
+    fileprivate var isOfClosedChannel: Bool {
+        (cause as? ChannelError) == .ioOnClosedChannel
+    }
 }
 
 extension HTTPRequest {

@@ -119,7 +119,9 @@ final class Connection {
 }
 
 /// Keeps what is known of an HTTP/2 connection in its pipeline, where its streams find it.
-final class ConnectionHolder: ChannelHandler {
+final class ConnectionHolder: ChannelInboundHandler {
+    typealias InboundIn = NIOAny
+
     let connection: Connection
 
     init(_ connection: Connection) { self.connection = connection }
