@@ -6,7 +6,15 @@ extension AsyncHTTPClientTransport {
     /// What all calls of a transport have in common.
     public struct Configuration: Sendable, Hashable {
         /// How long a connection may take to open, the secure channel included.
+        ///
+        /// It also bounds the wait for a free connection, see ``poolTimeout``.
         public var connectTimeout: Duration = .seconds(10)
+
+        /// How long a call may wait for a free connection while all of its host are busy; nil is
+        /// as long as ``connectTimeout``, which is the most.
+        ///
+        /// When it passes, the call fails with `TransportError.Code.poolTimeout`.
+        public var poolTimeout: Duration?
 
         /// How long the request may wait for the network to take more of it.
         public var writeTimeout: Duration = .seconds(60)
@@ -19,6 +27,12 @@ extension AsyncHTTPClientTransport {
 
         /// Whether HTTP/2 is used with servers that offer it.
         public var usesHTTP2 = true
+
+        /// Whom to trust, and what to show servers that ask.
+        public var security = TransportSecurity()
+
+        /// The proxy in between; nil connects directly.
+        public var proxy: Proxy?
 
         /// Creates a configuration with the usual limits.
         public init() {}
@@ -34,8 +48,68 @@ extension AsyncHTTPClientTransport {
             settings.redirectConfiguration = .disallow
             settings.decompression = .disabled
             settings.httpVersion = usesHTTP2 ? .automatic : .http1Only
+            settings.tlsConfiguration = security.tlsConfiguration
+            settings.proxy = proxy?.settings
             return settings
         }
     }
+
+    /// A proxy that connections go through.
+    public struct Proxy: Sendable, Hashable {
+        private enum Kind: Hashable { case http, socks }
+
+        private let kind: Kind
+        private let host: String
+        private let port: Int
+        private let credentials: Credentials?
+
+        private struct Credentials: Hashable {
+            let user: String
+            let password: String
+        }
+
+        /// An HTTP proxy, asked for a tunnel with `CONNECT` (RFC 9110 section 9.3.6).
+        public static func http(host: String, port: Int) -> Proxy {
+            Proxy(kind: .http, host: host, port: port, credentials: nil)
+        }
+
+        /// An HTTP proxy that asks for a user and a password (Basic, RFC 7617).
+        public static func http(
+            host: String,
+            port: Int,
+            user: String,
+            password: String
+        ) -> Proxy {
+            let credentials = Credentials(user: user, password: password)
+            return Proxy(kind: .http, host: host, port: port, credentials: credentials)
+        }
+
+        /// A SOCKS5 proxy without authorization (RFC 1928).
+        public static func socks(host: String, port: Int = 1080) -> Proxy {
+            Proxy(kind: .socks, host: host, port: port, credentials: nil)
+        }
+
+        var settings: HTTPClient.Configuration.Proxy {
+            switch kind {
+            case .socks:
+                .socksServer(host: host, port: port)
+            case .http:
+                .server(
+                    host: host,
+                    port: port,
+                    authorization: credentials.map {
+                        .basic(username: $0.user, password: $0.password)
+                    }
+                )
+            }
+        }
+    }
+}
+
+extension AsyncHTTPClientTransport.Proxy: CustomStringConvertible, CustomReflectable {
+    /// The address, without the credentials.
+    public var description: String { "\(host):\(port)" }
+
+    public var customMirror: Mirror { Mirror(self, children: ["address": description]) }
 }
 #endif

@@ -1,5 +1,5 @@
 #if AsyncHTTPClient && canImport(AsyncHTTPClient)
-package import AsyncHTTPClient
+import AsyncHTTPClient
 import HTTPTypes
 public import KeelHTTP
 import NIOCore
@@ -11,11 +11,11 @@ import Synchronization
 /// | feature | |
 /// |---|---|
 /// | streaming both ways, with back-pressure | yes |
-/// | trailers | no: AsyncHTTPClient has them only behind an unstable trait |
+/// | trailers | yes |
 /// | content coding | left as the server sent it |
 /// | HTTP/2 | over TLS, where the server offers it |
-/// | connection information | the protocol's version |
-/// | pinning, client certificates | no |
+/// | connection information | identity, reuse, protocol, address; the moments of an exchange |
+/// | pinning, client certificates, proxies | yes |
 ///
 /// AsyncHTTPClient's own repetition of connection attempts is off: it would hide a refused port
 /// or an unknown host until the connect timeout. So are redirects and decompression.
@@ -24,24 +24,23 @@ import Synchronization
 public final class AsyncHTTPClientTransport: HTTPTransport {
     private let client: HTTPClient
     private let isShutDown = Mutex(false)
+    private let waiting = WaitingExchanges()
+    private let queue: ConnectionQueue
 
     public let features: HTTPTransportFeatures = [
-        .streamingUpload, .rawContentCoding, .connectionInfo,
+        .streamingUpload, .rawContentCoding, .connectionInfo, .trailers, .pinning,
+        .clientCertificates, .exchangeMoments,
     ]
 
     /// Creates a transport with a connection pool of its own.
-    public convenience init(_ configuration: Configuration = Configuration()) {
-        self.init(configuration) { _ in }
-    }
-
-    /// Creates a transport after `adjust` has had its say, for settings that are not public yet.
-    package init(
-        _ configuration: Configuration,
-        adjust: (inout HTTPClient.Configuration) -> Void
-    ) {
+    public init(_ configuration: Configuration = Configuration()) {
         var settings = configuration.settings
-        adjust(&settings)
+        ConnectionWatch(waiting: waiting).install(in: &settings)
         client = HTTPClient(configuration: settings)
+        queue = ConnectionQueue(
+            limit: configuration.connectionsPerHost,
+            timeout: configuration.poolTimeout
+        )
     }
 
     deinit {
@@ -51,16 +50,21 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        let request = try HTTPClientRequest(call)
+        var request = try HTTPClientRequest(call)
+        let exchange = waiting.begin(call, queue)
+        defer { waiting.take(exchange.number) }
+        request.headers.replaceOrAdd(name: ExchangeHandler.field, value: "\(exchange.number)")
+        let prepared = request
         // AsyncHTTPClient's deadline covers exactly the time to the response head.
         let deadline = call.timeouts.firstByte.map { NIODeadline.now() + TimeAmount($0) }
-        let response: HTTPClientResponse
         do {
-            response = try await client.execute(request, deadline: deadline ?? .distantFuture)
+            let response = try await queue.waiting(exchange) {
+                try await self.client.execute(prepared, deadline: deadline ?? .distantFuture)
+            }
+            return reply(to: call, from: response, exchange)
         } catch {
-            throw translated(error, .awaitHead).located(at: call.redactedURL)
+            throw translated(error, .awaitHead, exchange).located(in: call)
         }
-        return reply(to: call, from: response)
     }
 
     public func shutdown() async {
@@ -76,18 +80,24 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    private func reply(to call: HTTPCall, from response: HTTPClientResponse) -> HTTPReply {
+    private func reply(
+        to call: HTTPCall,
+        from response: HTTPClientResponse,
+        _ exchange: Exchange
+    ) -> HTTPReply {
         let reader = ResponseBodyReader(response.body)
-        let url = call.redactedURL
+        // Not the call itself: it would keep the request's body in memory while this one is read.
+        let (url, id) = (call.redactedURL, call.id)
         let read: HTTPByteStream.Read = { () async throws(TransportError) in
             do {
                 return try await reader.next()
             } catch {
-                throw self.translated(error, .readBody).located(at: url)
+                throw self.translated(error, .readBody, exchange).located(at: url, in: id)
             }
         }
         let idle = call.timeouts.idle
-        let body = HTTPByteStream { () async throws(TransportError) in
+        let body = HTTPByteStream(trailers: { exchange.trailers }) {
+            () async throws(TransportError) in
             guard let idle else { return try await read() }
             // AsyncHTTPClient's read timeout goes on while nobody reads and would punish a slow
             // reader, so waiting is measured here.
@@ -102,20 +112,22 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         return HTTPReply(
             head: HTTPResponse(response),
             body: body,
-            connection: ConnectionInfo(version: response.version.description)
+            connection: exchange.connection
+                ?? ConnectionInfo(version: response.version.description)
         )
     }
 
     private func translated(
         _ error: any Error,
-        _ phase: TransportError.Phase
+        _ phase: TransportError.Phase,
+        _ exchange: Exchange
     ) -> TransportError {
         let translated = TransportError(fromAsyncHTTPClient: error, during: phase)
         // Shutting down cancels what is under way; the caller did not.
         if translated.code == .cancelled, !Task.isCancelled, isShutDown.withLock({ $0 }) {
             return TransportError(.clientShutdown, phase: phase)
         }
-        return translated
+        return exchange.complete(translated)
     }
 }
 #else

@@ -33,7 +33,7 @@ extension TransportError {
         case let error as HTTPParserError: self.init(parser: error, phase)
         case let error as NIOSSLError: self.init(secure: error, phase)
         case let error as NIOSSLExtraError: self.init(secure: error)
-        case is BoringSSLError: self.init(.connectionLost, phase: phase, cause: error)
+        case let error as BoringSSLError: self.init(record: error, phase)
         case let error as NIOHTTP2Errors.StreamClosed: self.init(stream: error, phase)
         case is any NIOHTTP2Error: self.init(.protocolViolation, phase: phase, cause: error)
         default: self.init(.unknown, phase: phase, cause: error)
@@ -58,8 +58,10 @@ extension TransportError {
             self.init(.connectionLost, phase: phase, cause: error)
         case .uncleanShutdown:
             self.init(phase == .readBody ? .truncatedBody : .connectionLost, cause: error)
-        case .invalidProxyResponse, .proxyAuthenticationRequired, .socksHandshakeTimeout,
-            .httpProxyHandshakeTimeout, .invalidProxyConfiguration:
+        case .proxyAuthenticationRequired:
+            self.init(.proxyUnauthorized, cause: error)
+        case .invalidProxyResponse, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
+            .invalidProxyConfiguration:
             self.init(.proxyFailed, cause: error)
         case .redirectLimitReached:
             self.init(.redirectLimit, cause: error)
@@ -144,13 +146,9 @@ extension TransportError {
         case .uncleanShutdown:
             self.init(phase == .readBody ? .truncatedBody : .connectionLost, cause: error)
         case .handshakeFailed(let reason):
-            // BoringSSL tells its reasons apart only in the text of its error stack.
-            let text = String(describing: reason)
-            if text.contains("CERTIFICATE_VERIFY_FAILED") {
+            if String(describing: reason).contains("CERTIFICATE_VERIFY_FAILED") {
                 self.init(.tlsUntrusted, cause: error)
-            } else if text.contains("CERTIFICATE_REQUIRED") || text.contains("ALERT_BAD_CERT")
-                || text.contains("ALERT_UNKNOWN_CA")
-            {
+            } else if Self.concernsClientCertificate(reason) {
                 self.init(.tlsClientCertificate, cause: error)
             } else {
                 self.init(.tlsHandshakeFailed, cause: error)
@@ -160,6 +158,28 @@ extension TransportError {
         default:
             self.init(.tlsHandshakeFailed, cause: error)
         }
+    }
+
+    /// Creates the error of a secure channel that was open.
+    ///
+    /// In TLS 1.3 a server judges the client's certificate only when the client believes that the
+    /// handshake is over (RFC 8446 section 4.4.2.4).
+    private init(record error: BoringSSLError, _ phase: Phase) {
+        guard Self.concernsClientCertificate(error) else {
+            self.init(.connectionLost, phase: phase, cause: error)
+            return
+        }
+        self.init(.tlsClientCertificate, cause: error)
+    }
+
+    // BoringSSL tells its reasons apart only in the text of its error stack.
+    private static func concernsClientCertificate(_ error: BoringSSLError) -> Bool {
+        let text = String(describing: error)
+        let alerts = [
+            "CERTIFICATE_REQUIRED", "BAD_CERTIFICATE", "UNKNOWN_CA", "CERTIFICATE_UNKNOWN",
+            "CERTIFICATE_EXPIRED", "CERTIFICATE_REVOKED", "UNSUPPORTED_CERTIFICATE",
+        ]
+        return text.contains("ALERT") && alerts.contains { text.contains($0) }
     }
 
     private init(secure error: NIOSSLExtraError) {
@@ -172,9 +192,13 @@ extension TransportError {
     }
 
     private init(stream error: NIOHTTP2Errors.StreamClosed, _ phase: Phase) {
-        // REFUSED_STREAM promises that nothing was done with the request (RFC 9113 section 8.7).
-        let processed: Processed? = error.errorCode == .refusedStream ? .no : nil
-        self.init(.connectionLost, phase: phase, processed: processed, cause: error)
+        // REFUSED_STREAM promises that nothing was done with the request (RFC 9113 section 8.7);
+        // streams above the last one that a GOAWAY names end the same way.
+        guard error.errorCode == .refusedStream else {
+            self.init(.streamReset, phase: phase, cause: error)
+            return
+        }
+        self.init(.streamRefused, processed: .no, cause: error)
     }
 }
 #endif

@@ -32,6 +32,10 @@ public struct NetworkClient: Sendable {
 
     /// Creates a client.
     public init(_ configuration: Configuration, transport: any HTTPTransport) {
+        precondition(
+            configuration.pins == nil || transport.features.contains(.pinning),
+            "This transport cannot check pins; use one that can, or take the pins away."
+        )
         self.configuration = configuration
         self.transport = transport
         chain = transport.chain(Self.layers(of: configuration))

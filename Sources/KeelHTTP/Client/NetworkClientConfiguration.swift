@@ -48,6 +48,13 @@ extension NetworkClient {
         /// Which redirects are followed.
         public var redirects: RedirectPolicy = .safeMethods
 
+        /// The public keys that the servers may have; nil looks at certificates alone.
+        ///
+        /// A client with pins over a transport that does not declare
+        /// ``HTTPTransportFeatures/pinning`` is a mistake that stops the program when the client is
+        /// created: its calls would look protected and not be.
+        public var pins: PublicKeyPins?
+
         /// The layers that every call passes once, the first one outermost.
         ///
         /// They stand above redirects and repetitions: what they add holds for all of them, and

@@ -70,6 +70,7 @@ extension RequestPlan {
         }
         var everything = configuration.options
         everything.merge(options)
+        if let pins = configuration.pins { everything.pins = pins }
         var call = HTTPCall(
             head,
             body: prepared,

@@ -45,6 +45,24 @@ extension TransportError.Code {
         advice: "Check the base URL, the path, the header fields and the body of the endpoint."
     )
 
+    /// The transport cannot work with what it was configured with.
+    public static let invalidConfiguration = Self(
+        "invalidConfiguration",
+        isTransient: false,
+        phase: .build,
+        "The configuration of the transport is not valid.",
+        advice: "Check the certificates, keys and addresses that the transport was given."
+    )
+
+    /// The rules that the platform has for apps forbid the connection.
+    public static let platformPolicy = Self(
+        "platformPolicy",
+        isTransient: false,
+        phase: .build,
+        "The system does not allow this app the connection.",
+        advice: "Use https, or declare the exception that the platform asks for."
+    )
+
     /// There is no route to the network or the host.
     public static let offline = Self(
         "offline",
@@ -334,6 +352,15 @@ extension TransportError.Code {
         advice: "Read each body from one task at a time."
     )
 
+    /// The response could not be written to the file that it was meant for.
+    public static let fileNotWritten = Self(
+        "fileNotWritten",
+        isTransient: false,
+        phase: .readBody,
+        "The response could not be written to its file.",
+        advice: "Check that the folder exists and may be written to, and that the disk has room."
+    )
+
     /// The request body failed while it was produced.
     public static let bodyProducerFailed = Self(
         "bodyProducerFailed",
@@ -420,14 +447,16 @@ extension TransportError.Code {
 
 extension TransportError.Code {
     public static let known: [Self] = [
-        .invalidRequest, .offline, .hostNotFound, .nameLookupFailed, .connectionRefused,
+        .invalidRequest, .invalidConfiguration, .platformPolicy, .offline, .hostNotFound,
+        .nameLookupFailed, .connectionRefused,
         .connectTimeout, .poolTimeout, .tlsHandshakeFailed, .tlsUntrusted, .tlsHostnameMismatch,
         .tlsClientCertificate, .tlsPinMismatch, .proxyUnauthorized, .proxyFailed, .circuitOpen,
         .throttled, .clientShutdown, .responseTimeout, .writeTimeout, .deadlineExceeded,
         .attemptTimeout, .tooSlow, .connectionLost, .staleConnection, .streamRefused,
         .streamReset, .truncatedBody, .protocolViolation, .responseTooLarge,
         .decompressionFailed, .decompressionLimit, .lineTooLong, .concurrentRead,
-        .bodyProducerFailed, .bodyNotReplayable, .credentialsUnavailable, .cancelled, .unknown,
+        .fileNotWritten, .bodyProducerFailed, .bodyNotReplayable, .credentialsUnavailable,
+        .cancelled, .unknown,
         .redirectLoop, .redirectLimit, .redirectDowngrade, .redirectInvalid,
     ]
 }

@@ -118,9 +118,14 @@ public struct TransportError: KeelError {
 
     /// Returns this error with the call and its target named, unless they are named already.
     package func located(in call: HTTPCall) -> TransportError {
+        located(at: call.redactedURL, in: call.id)
+    }
+
+    /// Returns this error with the call and its target named, unless they are named already.
+    package func located(at url: String, in call: HTTPCallID) -> TransportError {
         var located = self
-        if url == nil { located.url = call.redactedURL }
-        if callID == nil { located.callID = call.id }
+        located.url = self.url ?? url
+        located.callID = callID ?? call
         return located
     }
 

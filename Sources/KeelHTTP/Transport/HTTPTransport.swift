@@ -39,7 +39,7 @@ public struct HTTPTransportFeatures: OptionSet, Sendable, Hashable {
 
     /// Request bodies are sent as they are produced, not collected first.
     public static let streamingUpload = Self(rawValue: 1 << 0)
-    /// The server's public key can be checked against known ones.
+    /// The pins in ``HTTPCallOptions/pins`` are enforced before a request is sent.
     public static let pinning = Self(rawValue: 1 << 1)
     /// ``HTTPReply/connection`` is filled in.
     public static let connectionInfo = Self(rawValue: 1 << 2)
@@ -49,4 +49,6 @@ public struct HTTPTransportFeatures: OptionSet, Sendable, Hashable {
     public static let clientCertificates = Self(rawValue: 1 << 4)
     /// Bodies arrive as the server sent them, with their content coding intact.
     public static let rawContentCoding = Self(rawValue: 1 << 5)
+    /// The moments of an exchange are told as events: connected, head sent, body sent.
+    public static let exchangeMoments = Self(rawValue: 1 << 6)
 }

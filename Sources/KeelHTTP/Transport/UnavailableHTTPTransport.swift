@@ -10,7 +10,10 @@ public struct UnavailableHTTPTransport: HTTPTransport {
 
     /// All of them, so that each call comes as far as the error.
     public var features: HTTPTransportFeatures {
-        [.streamingUpload, .pinning, .connectionInfo, .trailers, .clientCertificates]
+        [
+            .streamingUpload, .pinning, .connectionInfo, .trailers, .clientCertificates,
+            .rawContentCoding, .exchangeMoments,
+        ]
     }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply { throw error }

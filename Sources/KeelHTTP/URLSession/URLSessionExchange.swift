@@ -1,7 +1,11 @@
-#if canImport(Darwin)
+#if canImport(Darwin) || URLSession
 import Foundation
 import HTTPTypes
 import Synchronization
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// One task of a URLSession, as a response head that is awaited and a body that is pulled.
 final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
@@ -125,7 +129,10 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
     ) {
         let hasHead = state.withLock { $0.head != nil }
         let failure = error.map {
-            TransportError(fromURLSession: $0, during: hasHead ? .readBody : .awaitHead)
+            TransportError(
+                urlError: ($0 as? URLError)?.errorCode ?? -1,
+                during: hasHead ? .readBody : .awaitHead
+            )
         }
         deliver(.failure(failure ?? TransportError(.protocolViolation)))
         state.withLock { $0.end = failure.map { .failure($0) } ?? .success(()) }
@@ -173,42 +180,6 @@ extension HTTPResponse {
                 let value = value as? String
             else { continue }
             headerFields.append(HTTPField(name: name, value: value))
-        }
-    }
-}
-
-extension TransportError {
-    /// Creates the error that a failure of URLSession means.
-    fileprivate init(fromURLSession error: any Error, during phase: Phase) {
-        // The error's user information holds the whole URL with its query: it is not kept.
-        guard let code = (error as? URLError)?.code else {
-            self.init(.unknown, phase: phase)
-            return
-        }
-        switch code {
-        case .cancelled: self.init(.cancelled, phase: phase)
-        case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
-            self.init(.offline)
-        case .cannotFindHost: self.init(.hostNotFound)
-        case .dnsLookupFailed: self.init(.nameLookupFailed)
-        case .cannotConnectToHost: self.init(.connectionRefused)
-        case .timedOut: self.init(.responseTimeout, phase: phase)
-        case .networkConnectionLost: self.init(.connectionLost, phase: phase)
-        case .secureConnectionFailed: self.init(.tlsHandshakeFailed)
-        case .serverCertificateHasBadDate, .serverCertificateUntrusted,
-            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid:
-            self.init(.tlsUntrusted)
-        case .clientCertificateRejected, .clientCertificateRequired:
-            self.init(.tlsClientCertificate)
-        case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData,
-            .cannotDecodeContentData:
-            self.init(.protocolViolation, phase: phase)
-        case .dataLengthExceedsMaximum: self.init(.responseTooLarge)
-        case .httpTooManyRedirects: self.init(.redirectLimit)
-        case .badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection:
-            self.init(.invalidRequest)
-        case .requestBodyStreamExhausted: self.init(.bodyProducerFailed)
-        default: self.init(.unknown, "URLSession failed with code \(code.rawValue).", phase: phase)
         }
     }
 }

@@ -1,0 +1,160 @@
+#if AsyncHTTPClient && canImport(AsyncHTTPClient)
+import HTTPTypes
+import KeelHTTP
+import NIOCore
+import Synchronization
+
+/// What becomes known of one exchange while it is under way.
+///
+/// AsyncHTTPClient does not tell which connection serves a request. The request therefore carries
+/// its number in a field that ``ExchangeHandler`` takes out again right before the encoder.
+final class Exchange: Sendable {
+    private struct State {
+        var connection: ConnectionInfo?
+        var bytesSent: Int64 = 0
+        var bodyBytesSent: Int64 = 0
+        var bytesReceived: Int64 = 0
+        var hasResponse = false
+        var hasEnded = false
+        var trailers: HTTPFields?
+    }
+
+    let number: UInt64
+    let origin: String
+    let pins: PublicKeyPins?
+    let host: String
+    private let call: HTTPCall?
+    private let queue: ConnectionQueue
+    private let state = Mutex(State())
+
+    init(number: UInt64, call: HTTPCall, _ queue: ConnectionQueue) {
+        self.number = number
+        self.queue = queue
+        origin = call.head.authority ?? ""
+        pins = call.options.pins
+        host = pins == nil ? "" : call.head.hostWithoutPort
+        // Only an observed call is worth keeping: it may hold a large body.
+        self.call = call.isObserved ? call : nil
+    }
+
+    var connection: ConnectionInfo? { state.withLock { $0.connection } }
+    var trailers: HTTPFields? { state.withLock { $0.trailers } }
+    var hasConnection: Bool { state.withLock { $0.connection != nil } }
+
+    // MARK: Told by the connection
+
+    func connected(to connection: ConnectionInfo) {
+        state.withLock { $0.connection = connection }
+        queue.exchangeBegan(origin)
+        call?.record(.connected(connection))
+    }
+
+    func sentHead(bytes: Int) {
+        state.withLock { $0.bytesSent += Int64(bytes) }
+        call?.record(.sentHead)
+    }
+
+    func sentBody(bytes: Int) {
+        state.withLock { state in
+            state.bytesSent += Int64(bytes)
+            state.bodyBytesSent += Int64(bytes)
+        }
+    }
+
+    func sentEnd() {
+        guard let call else { return }
+        call.record(.sentBody(bytes: state.withLock { $0.bodyBytesSent }))
+    }
+
+    func responseBegan() { state.withLock { $0.hasResponse = true } }
+
+    func received(trailers: HTTPFields?) { state.withLock { $0.trailers = trailers } }
+
+    /// The connection is free again, or gone.
+    func ended() {
+        let isFirst = state.withLock { state in
+            defer { state.hasEnded = true }
+            return !state.hasEnded && state.connection != nil
+        }
+        if isFirst { queue.exchangeEnded(origin) }
+    }
+
+    func received(bytes: Int) { state.withLock { $0.bytesReceived += Int64(bytes) } }
+
+    // MARK: Asked when it failed
+
+    /// Adds what is known of the connection, and tells a stale one from one that was lost.
+    func complete(_ error: TransportError) -> TransportError {
+        let state = state.withLock { $0 }
+        guard Self.mayNeedFacts.contains(error.phase) else { return error }
+        var complete = error
+        if error.code == .connectionLost, error.phase == .awaitHead, !state.hasResponse {
+            if state.connection?.isReused ?? error.isOfClosedChannel {
+                complete = TransportError(
+                    .staleConnection,
+                    processed: state.bytesSent == 0 ? .no : .maybe,
+                    url: error.url,
+                    cause: error.cause
+                )
+            } else if state.connection == nil {
+                // It was lost while it was being opened; the server has not seen the request.
+                complete = TransportError(
+                    .connectionLost,
+                    phase: .connect,
+                    url: error.url,
+                    cause: error.cause
+                )
+            }
+        }
+        complete.reusedConnection = state.connection?.isReused
+        complete.bytesSent = state.bytesSent
+        complete.bytesReceived = state.bytesReceived
+        return complete
+    }
+
+    private static let mayNeedFacts: Set<TransportError.Phase?> = [
+        .send, .awaitHead, .readBody, nil,
+    ]
+}
+
+extension TransportError {
+    /// Whether the pool handed out a connection that was closed already.
+    fileprivate var isOfClosedChannel: Bool {
+        (cause as? ChannelError) == .ioOnClosedChannel
+    }
+}
+
+extension HTTPRequest {
+    /// The host of the target, without its port and without brackets.
+    fileprivate var hostWithoutPort: String {
+        var host = (authority ?? "")[...]
+        if let end = host.lastIndex(of: "]") {
+            host = host[host.index(after: host.startIndex)..<end]
+        } else if let colon = host.lastIndex(of: ":") {
+            host = host[..<colon]
+        }
+        return String(host)
+    }
+}
+
+/// The exchanges whose request has not reached a connection yet.
+final class WaitingExchanges: Sendable {
+    private let state = Mutex<(next: UInt64, waiting: [UInt64: Exchange])>((0, [:]))
+
+    /// Takes note of a call that is about to be sent.
+    func begin(_ call: HTTPCall, _ queue: ConnectionQueue) -> Exchange {
+        state.withLock { state in
+            state.next += 1
+            let exchange = Exchange(number: state.next, call: call, queue)
+            state.waiting[state.next] = exchange
+            return exchange
+        }
+    }
+
+    /// Returns an exchange that has reached a connection, or that has ended, and forgets it.
+    @discardableResult
+    func take(_ number: UInt64) -> Exchange? {
+        state.withLock { $0.waiting.removeValue(forKey: number) }
+    }
+}
+#endif

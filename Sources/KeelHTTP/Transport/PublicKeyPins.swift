@@ -1,0 +1,108 @@
+/// The public keys that the servers of a client may have.
+///
+/// A pin is the SHA-256 digest of a certificate's SubjectPublicKeyInfo (RFC 7469 section 2.4). It
+/// is looked at in addition to the usual validation, on the certificate of the server itself, and
+/// before the first byte of a request is sent.
+///
+/// Have at least one backup pin, of a key that is not in use yet: without it a lost key locks every
+/// installed app out.
+public struct PublicKeyPins: Sendable {
+    /// One pin.
+    public struct Pin: Sendable, Hashable {
+        /// The 32 bytes of the digest.
+        public let digest: [UInt8]
+
+        /// Creates a pin; nil unless there are 32 bytes.
+        public init?(digest: some Sequence<UInt8>) {
+            self.digest = Array(digest)
+            guard self.digest.count == 32 else { return nil }
+        }
+    }
+
+    /// What a mismatch leads to.
+    public enum Mode: Sendable, Hashable {
+        /// The call fails with ``TransportError/Code/tlsPinMismatch`` and nothing is sent.
+        case enforce
+        /// The call goes on; the mismatch is only reported.
+        case audit
+    }
+
+    /// A server key that no pin fits.
+    public struct Mismatch: Sendable, Hashable {
+        /// The host that was asked for.
+        public var host: String
+        /// The digest of the key that the server has.
+        public var digest: [UInt8]
+
+        /// Creates a report.
+        public init(host: String, digest: [UInt8]) {
+            self.host = host
+            self.digest = digest
+        }
+    }
+
+    /// The pins of each host; `*.example.org` stands for every host directly below `example.org`.
+    ///
+    /// A host without pins is not looked at.
+    public var hosts: [String: Set<Pin>]
+
+    /// What a mismatch leads to.
+    public var mode: Mode
+
+    /// Is told of every mismatch, in both modes.
+    public var report: @Sendable (Mismatch) -> Void
+
+    /// Creates a set of pins.
+    ///
+    /// - Parameters:
+    ///   - hosts: The pins of each host.
+    ///   - mode: What a mismatch leads to.
+    ///   - report: Is told of every mismatch; it must be quick.
+    public init(
+        _ hosts: [String: Set<Pin>],
+        mode: Mode = .enforce,
+        report: @escaping @Sendable (Mismatch) -> Void = { _ in }
+    ) {
+        self.hosts = Dictionary(
+            hosts.map { ($0.key.lowercased(), $0.value) },
+            uniquingKeysWith: { $0.union($1) }
+        )
+        self.mode = mode
+        self.report = report
+    }
+
+    /// Returns the pins that hold for a host, or nil if it has none.
+    public func pins(for host: String) -> Set<Pin>? {
+        let host = host.lowercased()
+        if let pins = hosts[host] { return pins }
+        guard let dot = host.firstIndex(of: ".") else { return nil }
+        return hosts["*" + host[dot...]]
+    }
+
+    /// Decides on a server's key; for transports.
+    ///
+    /// - Parameters:
+    ///   - digest: The SHA-256 digest of the key, or nil if the connection has none.
+    ///   - host: The host that was asked for.
+    /// - Returns: Whether the call may go on.
+    public func allows(_ digest: [UInt8]?, for host: String) -> Bool {
+        guard let pins = pins(for: host) else { return true }
+        if let pin = digest.flatMap({ Pin(digest: $0) }), pins.contains(pin) { return true }
+        report(Mismatch(host: host, digest: digest ?? []))
+        return mode == .audit
+    }
+}
+
+extension HTTPCallOptions {
+    private enum PinsKey: HTTPCallOptionKey {
+        static var defaultValue: PublicKeyPins? { nil }
+    }
+
+    /// The pins that the connection of the call must fit; set from the client's configuration.
+    ///
+    /// A transport that declares ``HTTPTransportFeatures/pinning`` obeys them.
+    public var pins: PublicKeyPins? {
+        get { self[PinsKey.self] }
+        set { self[PinsKey.self] = newValue }
+    }
+}

@@ -1,0 +1,185 @@
+#if TestServer
+public import Crypto
+public import Foundation
+public import NIOSSL
+import SwiftASN1
+import X509
+
+/// A certificate authority for one test, made when it is asked for.
+///
+/// Its key exists in memory only. A client trusts it through ``certificatePEM``,
+/// ``certificateDER`` or ``trustRoots``; no system's trust store is touched.
+///
+/// ```swift
+/// let authority = try TestAuthority()
+/// let tls = FaultServer.TLS(try authority.identity(.expired))
+/// ```
+public struct TestAuthority: Sendable {
+    /// What is right or wrong with a server's certificate.
+    public enum Flaw: String, Sendable, Hashable, CaseIterable {
+        /// Nothing: it is for `localhost`, 127.0.0.1 and ::1, and valid now.
+        case none
+        /// It was valid until yesterday.
+        case expired
+        /// It will be valid from tomorrow.
+        case notYetValid
+        /// It is for `elsewhere.example` only.
+        case wrongHost
+        /// Nobody but itself has signed it.
+        case selfSigned
+    }
+
+    let certificate: Certificate
+    let key: P256.Signing.PrivateKey
+    private let now: Date
+
+    /// Creates an authority with a new key.
+    ///
+    /// - Parameters:
+    ///   - name: The name in its certificates.
+    ///   - now: The time that `expired` and `notYetValid` are relative to.
+    /// - Throws: An error of the certificate library; none is expected.
+    public init(name: String = "Keel Test Authority", now: Date = Date()) throws {
+        let key = P256.Signing.PrivateKey()
+        let subject = try DistinguishedName { CommonName(name) }
+        self.key = key
+        self.now = now
+        certificate = try Certificate(
+            version: .v3,
+            serialNumber: Certificate.SerialNumber(),
+            publicKey: .init(key.publicKey),
+            notValidBefore: now - 2 * day,
+            notValidAfter: now + 30 * day,
+            issuer: subject,
+            subject: subject,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+                Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+                SubjectKeyIdentifier(hash: Certificate.PublicKey(key.publicKey))
+            },
+            issuerPrivateKey: .init(key)
+        )
+    }
+
+    // MARK: Trust
+
+    /// The authority's certificate as PEM text.
+    public var certificatePEM: String {
+        get throws { try certificate.serializeAsPEM().pemString }
+    }
+
+    /// The authority's certificate in DER.
+    public var certificateDER: [UInt8] {
+        get throws { try certificate.derBytes }
+    }
+
+    /// What a client on SwiftNIO must trust.
+    public var trustRoots: NIOSSLTrustRoots {
+        get throws { .certificates([try NIOSSLCertificate(bytes: certificateDER, format: .der)]) }
+    }
+
+    /// The settings of a client on SwiftNIO that trusts this authority and nobody else.
+    ///
+    /// - Parameter client: The certificate that the client shows, if any.
+    /// - Returns: The settings.
+    /// - Throws: An error of the TLS library; none is expected.
+    public func clientConfiguration(
+        showing client: TestIdentity? = nil
+    ) throws -> NIOSSL.TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.trustRoots = try trustRoots
+        if let client {
+            configuration.certificateChain = try client.chain
+            configuration.privateKey = try client.privateKey
+        }
+        return configuration
+    }
+
+    // MARK: Certificates
+
+    /// Makes a server's certificate with a key of its own.
+    ///
+    /// - Parameters:
+    ///   - flaw: What is right or wrong with it.
+    ///   - key: The key; pass an old certificate's to renew that with the same pin.
+    /// - Returns: The certificate and its key.
+    /// - Throws: An error of the certificate library; none is expected.
+    public func identity(
+        _ flaw: Flaw = .none,
+        key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
+    ) throws -> TestIdentity {
+        let hosts: [GeneralName] =
+            flaw == .wrongHost
+            ? [.dnsName("elsewhere.example")]
+            : [
+                .dnsName("localhost"),
+                .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
+                .ipAddress(
+                    ASN1OctetString(contentBytes: ArraySlice(repeatElement(0, count: 15) + [1]))
+                ),
+            ]
+        return try leaf(flaw == .wrongHost ? "elsewhere.example" : "localhost", flaw, key) {
+            try ExtendedKeyUsage([.serverAuth])
+            SubjectAlternativeNames(hosts)
+        }
+    }
+
+    /// Makes a client's certificate with a key of its own.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the certificate.
+    ///   - flaw: What is right or wrong with it; `wrongHost` says nothing about a client.
+    /// - Returns: The certificate and its key.
+    /// - Throws: An error of the certificate library; none is expected.
+    public func client(_ name: String, flaw: Flaw = .none) throws -> TestIdentity {
+        try leaf(name, flaw, P256.Signing.PrivateKey()) { try ExtendedKeyUsage([.clientAuth]) }
+    }
+
+    private func leaf(
+        _ name: String,
+        _ flaw: Flaw,
+        _ key: P256.Signing.PrivateKey,
+        @ExtensionsBuilder _ extensions: () throws -> Result<Certificate.Extensions, any Error>
+    ) throws -> TestIdentity {
+        let subject = try DistinguishedName { CommonName(name) }
+        let isSelfSigned = flaw == .selfSigned
+        let ends: (Date, Date) =
+            switch flaw {
+            case .expired: (now - 3 * day, now - day)
+            case .notYetValid: (now + day, now + 3 * day)
+            default: (now - day, now + 20 * day)
+            }
+        var all = try Certificate.Extensions {
+            Critical(BasicConstraints.notCertificateAuthority)
+            Critical(KeyUsage(digitalSignature: true))
+        }
+        for one in try extensions().get() { try all.append(one) }
+        let certificate = try Certificate(
+            version: .v3,
+            serialNumber: Certificate.SerialNumber(),
+            publicKey: .init(key.publicKey),
+            notValidBefore: ends.0,
+            notValidAfter: ends.1,
+            issuer: isSelfSigned ? subject : self.certificate.subject,
+            subject: subject,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: all,
+            issuerPrivateKey: .init(isSelfSigned ? key : self.key)
+        )
+        return TestIdentity(certificate: certificate, key: key)
+    }
+}
+
+private let day: TimeInterval = 86_400
+
+extension Certificate {
+    var derBytes: [UInt8] {
+        get throws {
+            var serializer = DER.Serializer()
+            try serializer.serialize(self)
+            return serializer.serializedBytes
+        }
+    }
+}
+#endif

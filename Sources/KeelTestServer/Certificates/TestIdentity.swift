@@ -1,0 +1,105 @@
+#if TestServer
+public import Crypto
+public import Foundation
+public import NIOSSL
+import SwiftASN1
+import X509
+
+/// A certificate and its private key, of a server or of a client.
+public struct TestIdentity: Sendable {
+    let certificate: Certificate
+    /// The private key.
+    public let key: P256.Signing.PrivateKey
+
+    init(certificate: Certificate, key: P256.Signing.PrivateKey) {
+        self.certificate = certificate
+        self.key = key
+    }
+
+    /// The certificate as PEM text.
+    public var certificatePEM: String {
+        get throws { try certificate.serializeAsPEM().pemString }
+    }
+
+    /// The certificate in DER.
+    public var certificateDER: [UInt8] {
+        get throws { try certificate.derBytes }
+    }
+
+    /// The private key as PEM text (PKCS #8).
+    public var privateKeyPEM: String { key.pemRepresentation }
+
+    /// The private key in DER (PKCS #8).
+    public var privateKeyDER: [UInt8] { Array(key.derRepresentation) }
+
+    /// The SHA-256 hash of the public key's `SubjectPublicKeyInfo`, which pinning compares.
+    ///
+    /// In Base64 it is what RFC 7469 writes after `pin-sha256`.
+    public var publicKeyPin: [UInt8] { Self.pin(of: key.publicKey) }
+
+    /// The pin of a key that no certificate has yet, as a backup pin is.
+    public static func backupPin(
+        of key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
+    ) -> [UInt8] {
+        pin(of: key.publicKey)
+    }
+
+    /// The pin in Base64, as curl and RFC 7469 write it.
+    public var publicKeyPinText: String { Self.pinText(publicKeyPin) }
+
+    /// A pin in Base64, as curl and RFC 7469 write it.
+    public static func pinText(_ pin: [UInt8]) -> String { Data(pin).base64EncodedString() }
+
+    private static func pin(of key: P256.Signing.PublicKey) -> [UInt8] {
+        Array(SHA256.hash(data: key.derRepresentation))
+    }
+
+    /// The certificate as SwiftNIO's TLS takes it.
+    public var chain: [NIOSSLCertificateSource] {
+        get throws { [.certificate(try NIOSSLCertificate(bytes: certificateDER, format: .der))] }
+    }
+
+    /// The private key as SwiftNIO's TLS takes it.
+    public var privateKey: NIOSSLPrivateKeySource {
+        get throws { .privateKey(try NIOSSLPrivateKey(bytes: privateKeyDER, format: .der)) }
+    }
+
+    /// Writes PEM files for programs that take nothing else, and removes them in the end.
+    ///
+    /// - Parameters:
+    ///   - authority: Whose certificate is written, too.
+    ///   - body: Works with the files.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or an error of the file system.
+    public func withFiles<Value>(
+        trusting authority: TestAuthority,
+        _ body: (Files) async throws -> Value
+    ) async throws -> Value {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("keel-test-\(UUID().uuidString)")
+        let files = Files(folder)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data(authority.certificatePEM.utf8).write(to: files.authority)
+        try Data(certificatePEM.utf8).write(to: files.certificate)
+        try Data(privateKeyPEM.utf8).write(to: files.privateKey)
+        return try await body(files)
+    }
+
+    /// Where the parts of an identity lie as PEM files.
+    public struct Files: Sendable, Hashable {
+        /// The authority's certificate.
+        public let authority: URL
+        /// The certificate.
+        public let certificate: URL
+        /// The private key.
+        public let privateKey: URL
+
+        fileprivate init(_ folder: URL) {
+            authority = folder.appendingPathComponent("authority.pem")
+            certificate = folder.appendingPathComponent("certificate.pem")
+            privateKey = folder.appendingPathComponent("key.pem")
+        }
+    }
+}
+#endif

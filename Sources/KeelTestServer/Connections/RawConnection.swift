@@ -1,0 +1,101 @@
+#if TestServer
+public import KeelTestKit
+
+/// A connection whose bytes a test reads and writes itself.
+///
+/// It is for one task at a time.
+public final class RawConnection: Sendable {
+    /// The place among all connections of the server, from 0.
+    public let number: Int
+
+    private let reader: WireReader
+    private let wire: Wire
+    private let journal: Watched<HTTPTestJournal>
+    private let parser: Watched<HTTP1RequestParser>
+
+    init(
+        _ number: Int,
+        _ reader: WireReader,
+        _ wire: Wire,
+        _ journal: Watched<HTTPTestJournal>
+    ) {
+        self.number = number
+        self.reader = reader
+        self.wire = wire
+        self.journal = journal
+        parser = Watched(HTTP1RequestParser())
+    }
+
+    /// Returns the next bytes, or nil when the client sends no more.
+    ///
+    /// - Throws: An error of the connection.
+    public func read() async throws -> [UInt8]? {
+        try await reader.next()
+    }
+
+    /// Reads the next HTTP/1.1 request to its end and notes it as one of the server's requests.
+    ///
+    /// Do not mix it with ``read()``: it may have read more than it returns.
+    ///
+    /// - Returns: The request, or nil when the client sends no more.
+    /// - Throws: An error of the connection.
+    public func readRequest() async throws -> HTTPTestRequest? {
+        var request: Int?
+        while true {
+            switch parser.change({ $0.next() }) {
+            case .head(let head)?:
+                request = journal.change { $0.begin(head, on: self.number) }
+            case .body(let bytes)?:
+                guard let request else { continue }
+                journal.change { $0.receive(bytes, of: request, limit: .max) }
+            case .end(let trailers)?:
+                guard let request else { continue }
+                return journal.change { journal in
+                    journal.requests[request].trailers = trailers
+                    journal.requests[request].isComplete = true
+                    return journal.requests[request]
+                }
+            case .invalid?:
+                return nil
+            case nil:
+                guard let bytes = try await reader.next() else { return nil }
+                parser.change { $0.append(bytes) }
+            }
+        }
+    }
+
+    /// Writes bytes, waiting while the client takes none.
+    ///
+    /// - Throws: An error of the connection, as when the client has hung up.
+    public func write(_ bytes: [UInt8]) async throws {
+        try await wire.write(bytes)
+    }
+
+    /// Writes a text.
+    ///
+    /// - Throws: An error of the connection, as when the client has hung up.
+    public func write(_ text: String) async throws {
+        try await wire.write(Array(text.utf8))
+    }
+
+    /// Closes the connection in order.
+    public func close() async {
+        await wire.close()
+    }
+
+    /// Closes the connection without TLS's goodbye.
+    public func cut() async {
+        await wire.cut()
+    }
+
+    /// Resets the connection, as a crash of the peer does.
+    public func reset() async {
+        await wire.reset()
+    }
+
+    /// Keeps silent until the client hangs up.
+    public func stall() async {
+        try? await wire.waitForClose()
+    }
+}
+#endif

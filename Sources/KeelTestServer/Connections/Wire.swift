@@ -1,0 +1,126 @@
+#if TestServer
+import KeelTestKit
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The bytes of an open connection, behind TLS where there is TLS.
+final class Wire: Sendable {
+    private let channel: any Channel
+    private let isClosed = Watched(false)
+
+    init(_ channel: any Channel) {
+        self.channel = channel
+        channel.closeFuture.whenComplete { [isClosed] _ in isClosed.change { $0 = true } }
+    }
+
+    /// Writes bytes and returns when the system has taken them, which it does not while the client
+    /// reads none.
+    func write(_ bytes: some Collection<UInt8> & Sendable) async throws {
+        guard !bytes.isEmpty else { return }
+        // Past the asynchronous writer, whose return leaves bytes behind that closing would drop.
+        try await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
+    }
+
+    /// Closes the connection in order.
+    func close() async {
+        try? await channel.close().get()
+    }
+
+    /// Closes the connection below TLS.
+    func cut() async {
+        await channel.cut()
+    }
+
+    /// Resets the connection.
+    func reset() async {
+        // Lingering for no time makes closing send a reset.
+        let options = channel as? any SocketOptionProvider
+        try? await options?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        await channel.cut()
+    }
+
+    /// Returns when the connection is over, whoever has closed it.
+    func waitForClose() async throws {
+        _ = try await isClosed.wait { $0 ? true : nil }
+    }
+
+    /// Waits without end: for the caller's cancellation, as ``untilClosed(_:)`` brings it about.
+    func stall() async throws {
+        _ = try await isClosed.wait { _ in Bool?.none }
+    }
+
+    /// Runs `work` until it ends or the connection does.
+    ///
+    /// - Returns: Whether `work` came to its end.
+    func untilClosed(_ work: @escaping @Sendable () async throws -> Void) async throws -> Bool {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                do {
+                    try await work()
+                    return true
+                } catch {
+                    // A write learns of the end before the one who waits for it.
+                    guard !self.channel.isActive else { throw error }
+                    return false
+                }
+            }
+            group.addTask {
+                try await self.waitForClose()
+                return false
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? false
+        }
+    }
+}
+
+extension Channel {
+    /// Closes the channel past the TLS handler, which would wait for the peer's goodbye.
+    func cut() async {
+        eventLoop.execute { self.cutNow() }
+        try? await closeFuture.get()
+    }
+
+    /// What ``cut()`` does, on the event loop.
+    func cutNow() {
+        let secure = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+        if let secure {
+            secure.close(promise: nil)
+        } else {
+            close(promise: nil)
+        }
+    }
+}
+
+/// The bytes that come in, read by one task at a time.
+final class WireReader: @unchecked Sendable {
+    // Unchecked because the iterator cannot be sent: a connection is read by its own loop, or by
+    // the one task which that loop waits for.
+    private var chunks: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    private let note: @Sendable (Int) -> Void
+
+    init(
+        _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
+        noting note: @escaping @Sendable (Int) -> Void
+    ) {
+        chunks = inbound.makeAsyncIterator()
+        self.note = note
+    }
+
+    /// Returns the next bytes, or nil when the client sends no more.
+    func next() async throws -> [UInt8]? {
+        guard let chunk = try await chunks.next() else { return nil }
+        note(chunk.readableBytes)
+        return Array(chunk.readableBytesView)
+    }
+}
+#endif

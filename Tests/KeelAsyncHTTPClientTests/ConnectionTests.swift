@@ -1,0 +1,207 @@
+#if AsyncHTTPClient
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelHTTP
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("AsyncHTTPClientTransport tells what it knows of connections")
+struct ConnectionTests {
+    @Test("The second exchange says that its connection had carried one before")
+    func reuse() async throws {
+        let connections = try await FaultServer.run(answering: answer(), then: .keepOpen) { port in
+            try await withTransport { transport in
+                var connections: [ConnectionInfo?] = []
+                for _ in 0..<3 {
+                    let reply = try await transport.send(get(port))
+                    _ = try await reply.body.collect(upTo: 1 << 20)
+                    connections.append(reply.connection)
+                }
+                return connections
+            }
+        }
+        #expect(connections.map { $0?.isReused } == [false, true, true])
+        #expect(Set(connections.map { $0?.id }).count == 1)
+        #expect(connections.allSatisfy { $0?.version == "HTTP/1.1" })
+        #expect(connections.allSatisfy { $0?.remoteAddress?.contains("127.0.0.1") == true })
+    }
+
+    @Test("The server never sees the number of the exchange")
+    func keepsNumberToItself() async throws {
+        let fields = Mutex<[String]>([])
+        try await FaultServer.run { request, write in
+            fields.withLock { $0 += request.fields }
+            try await write(answer())
+            return .keepOpen
+        } while: { port in
+            try await withTransport { transport in
+                let reply = try await transport.send(get(port))
+                _ = try await reply.body.collect(upTo: 1 << 20)
+            }
+        }
+        let names = fields.withLock { $0 }.map { $0.lowercased() }
+        #expect(names.contains { $0.hasPrefix("host:") })
+        #expect(!names.contains { $0.contains("keel") })
+    }
+
+    @Test(
+        "A connection that the server closes instead of answering again was a stale one",
+        arguments: [FaultServer.After.close, .reset]
+    )
+    func stale(_ end: FaultServer.After) async throws {
+        let count = Mutex(0)
+        let errors = try await FaultServer.run { _, write in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number == 1 else { return end }
+            try await write(answer())
+            return .keepOpen
+        } while: { port in
+            try await withTransport { transport in
+                let first = try await transport.send(get(port))
+                _ = try await first.body.collect(upTo: 1 << 20)
+                let second = await failure(of: get(port), on: transport)
+                let third = await failure(of: get(port), on: transport)
+                return [second, third]
+            }
+        }
+        let stale = try #require(errors[0])
+        #expect(stale.code == .staleConnection)
+        #expect(stale.reusedConnection == true)
+        #expect(stale.processed == .maybe)
+        #expect(try #require(stale.bytesSent) > 0)
+        // On a connection of its own the same end is no stale one.
+        let lost = try #require(errors[1])
+        #expect(lost.code == .connectionLost)
+        #expect(lost.reusedConnection == false)
+    }
+
+    @Test("A failed body says how much of it had arrived")
+    func bytesReceived() async throws {
+        let error = try await FaultServer.run(
+            answering: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf",
+            then: .close
+        ) { port in
+            try await withTransport { await failure(of: get(port), on: $0) }
+        }
+        #expect(error?.code == .truncatedBody)
+        #expect(error?.bytesReceived == 4)
+        #expect(error?.reusedConnection == false)
+        #expect(error?.callID != nil)
+    }
+
+    @Test("A call that waits too long while all connections are busy says so")
+    func poolTimeout() async throws {
+        let (reached, signal) = AsyncStream.makeStream(of: Void.self)
+        let error = try await FaultServer.run { _, _ in
+            signal.finish()
+            return .stall
+        } while: { port in
+            var settings = AsyncHTTPClientTransport.Configuration()
+            settings.connectionsPerHost = 1
+            settings.poolTimeout = .milliseconds(100)
+            return try await withTransport(settings) { transport in
+                let first = Task { await failure(of: get(port), on: transport) }
+                for await _ in reached {}
+                let second = await failure(of: get(port), on: transport)
+                first.cancel()
+                _ = await first.value
+                return second
+            }
+        }
+        #expect(error?.code == .poolTimeout)
+        #expect(error?.phase == .pool)
+        #expect(error?.processed == .no)
+    }
+
+    @Test("Trailers are there when the body has ended")
+    func trailers() async throws {
+        let text =
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
+            + "4\r\nbody\r\n0\r\nX-Sum: 42\r\n\r\n"
+        let sum = try await FaultServer.run(answering: text, then: .keepOpen) { port in
+            try await withTransport { transport in
+                let reply = try await transport.send(get(port))
+                _ = try await reply.body.collect(upTo: 1 << 20)
+                return reply.body.trailers?[values: try #require(.init("X-Sum"))]
+            }
+        }
+        #expect(sum == ["42"])
+    }
+
+    @Test("An observed call tells its moments in their order")
+    func moments() async throws {
+        let observer = MomentList()
+        try await FaultServer.run(answering: answer(), then: .keepOpen) { port in
+            try await withClient(
+                "http://127.0.0.1:\(port)",
+                { $0.observers = [observer] }
+            ) { client in
+                _ = try await client.request(GetItem(method: .post, body: .bytes([1, 2, 3])))
+            }
+        }
+        #expect(
+            observer.names == [
+                "started", "sending", "connected", "sentHead", "sentBody 3", "received 200",
+                "receivedBody 14", "succeeded 200",
+            ]
+        )
+    }
+}
+
+/// Remembers the names of moments.
+final class MomentList: HTTPEventObserver {
+    private let list = Mutex<[String]>([])
+
+    var names: [String] { list.withLock { $0 } }
+
+    func observe(_ event: HTTPEvent) {
+        let name: String
+        switch event.moment {
+        case .started: name = "started"
+        case .sending: name = "sending"
+        case .connected: name = "connected"
+        case .sentHead: name = "sentHead"
+        case .sentBody(let bytes): name = "sentBody \(bytes)"
+        case .received(let head, _): name = "received \(head.status.code)"
+        case .receivedBody(let bytes): name = "receivedBody \(bytes)"
+        case .succeeded(let status): name = "succeeded \(status)"
+        default: name = "other"
+        }
+        list.withLock { $0.append(name) }
+    }
+}
+
+private func get(_ port: Int) -> HTTPCall {
+    HTTPCall(HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/"))
+}
+
+private func withTransport<Value: Sendable>(
+    _ settings: AsyncHTTPClientTransport.Configuration = .init(),
+    _ work: (AsyncHTTPClientTransport) async throws -> Value
+) async throws -> Value {
+    let transport = AsyncHTTPClientTransport(settings)
+    do {
+        let value = try await work(transport)
+        await transport.shutdown()
+        return value
+    } catch {
+        await transport.shutdown()
+        throw error
+    }
+}
+
+private func failure(of call: HTTPCall, on transport: AsyncHTTPClientTransport) async
+    -> TransportError?
+{
+    do throws(TransportError) {
+        _ = try await transport.send(call).body.collect(upTo: 1 << 20)
+        return nil
+    } catch {
+        return error
+    }
+}
+#endif

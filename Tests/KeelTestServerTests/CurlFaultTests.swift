@@ -1,0 +1,211 @@
+#if TestServer
+import HTTPTypes
+import KeelTestKit
+import KeelTestServer
+import Testing
+
+@Suite(
+    "FaultServer fails curl as it should",
+    .disabled(if: Curl.isMissing, "curl is not installed"),
+    .timeLimit(.minutes(1))
+)
+struct CurlFaultTests {
+    /// A fault, and the exit codes with which curl tells it.
+    struct Row: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var answer: HTTPTestAnswer
+        var exitCodes: Set<Int32>
+
+        init(_ description: String, _ answer: HTTPTestAnswer, _ exitCodes: Set<Int32>) {
+            testDescription = description
+            self.answer = answer
+            self.exitCodes = exitCodes
+        }
+    }
+
+    static let http1: [Row] = [
+        Row("closes before the head", .text("x").interrupted(.beforeHead, by: .close), [52]),
+        Row("resets before the head", .text("x").interrupted(.beforeHead, by: .reset), [56]),
+        Row("closes inside the head", .text("x").interrupted(.insideHead, by: .close), [0, 52, 56]),
+        Row(
+            "truncates a body of known length",
+            .text("whole").interrupted(.insideBody(after: 2), by: .close),
+            [18]
+        ),
+        Row(
+            "truncates a chunked body",
+            .text("whole").framed(.chunked).interrupted(.insideBody(after: 2), by: .close),
+            [18, 56]
+        ),
+        Row(
+            "resets inside the body",
+            .text("whole").interrupted(.insideBody(after: 2), by: .reset),
+            [56, 18]
+        ),
+        Row("announces too much", .text("short").framed(.length(9)).thenClosing(), [18]),
+        Row("breaks the chunk coding", .brokenChunks, [56]),
+        Row("sends garbage", .garbage, [1, 8]),
+        Row("sends a huge field", .hugeField(bytes: 400_000), [56, 27, 100]),
+        Row("ends the body with the connection", .text("to the end").framed(.untilClose), [0]),
+    ]
+
+    @Test("HTTP/1.1 that", arguments: http1)
+    func http1(row: Row) async throws {
+        try await FaultServer.run(answers: [row.answer]) { server in
+            let result = try await Curl.run("--http1.1", server.address())
+            #expect(row.exitCodes.contains(result.exitCode), "curl exits with \(result.exitCode)")
+        }
+    }
+
+    static let http2: [Row] = [
+        Row("closes before the head", .text("x").interrupted(.beforeHead, by: .close), [52, 16]),
+        Row("resets before the head", .text("x").interrupted(.beforeHead, by: .reset), [56, 16]),
+        Row(
+            "resets the stream",
+            .text("x").interrupted(.beforeHead, by: .resetStream(code: 2)),
+            [92]
+        ),
+        Row(
+            "resets the stream inside the body",
+            .text("whole").interrupted(.insideBody(after: 2), by: .resetStream(code: 2)),
+            [92]
+        ),
+        Row(
+            "goes away without having processed",
+            .text("x").interrupted(.beforeHead, by: .goAway(code: 0, processed: false)),
+            // A protocol error, a refused stream, or an end without an answer.
+            [16, 52, 56, 92]
+        ),
+        Row(
+            "goes away inside the body",
+            .text("whole").interrupted(.insideBody(after: 2), by: .goAway(code: 2, processed: true)),
+            [16, 18, 56, 92]
+        ),
+        Row(
+            "closes inside the body",
+            .text("whole").interrupted(.insideBody(after: 2), by: .close),
+            [16, 18, 56, 92]
+        ),
+        Row("breaks the framing", .raw([UInt8](repeating: 0xff, count: 32)), [16, 56, 92]),
+    ]
+
+    @Test("HTTP/2 that", arguments: http2)
+    func http2(row: Row) async throws {
+        try await FaultServer.run(answers: [row.answer]) { server in
+            let result = try await Curl.run("--http2-prior-knowledge", server.address())
+            #expect(row.exitCodes.contains(result.exitCode), "curl exits with \(result.exitCode)")
+        }
+    }
+
+    @Test("HTTP/2 that never sends its settings keeps silent")
+    func silentHTTP2() async throws {
+        var configuration = FaultServer.Configuration()
+        configuration.http2.sendsSettings = false
+        try await FaultServer.run(configuration, answers: [.text("x")]) { server in
+            let result = try await Curl.run(
+                "--http2-prior-knowledge", "--max-time", "0.3", server.address()
+            )
+            #expect(result.exitCode == 28)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test("A connection that goes stale is found so by its second request")
+    func stale() async throws {
+        try await FaultServer.run(answers: [.text("one").thenClosing(), .text("two")]) { server in
+            let result = try await Curl.run(server.address("/1"), server.address("/2"))
+            #expect(result.text == "onetwo")
+            #expect(try await server.waitForConnections(2).count == 2)
+        }
+    }
+
+    // MARK: Secure channels
+
+    @Test("A certificate is", arguments: TestAuthority.Flaw.allCases)
+    func certificates(flaw: TestAuthority.Flaw) async throws {
+        let authority = try TestAuthority()
+        let identity = try authority.identity(flaw)
+        try await identity.withFiles(trusting: authority) { files in
+            let configuration = FaultServer.Configuration(tls: FaultServer.TLS(identity))
+            try await FaultServer.run(configuration, answers: [.text("x")]) { server in
+                let result = try await Curl.run(
+                    "--cacert", files.authority.path, server.address()
+                )
+                #expect(result.exitCode == (flaw == .none ? 0 : 60))
+                #expect(server.requests.count == (flaw == .none ? 1 : 0))
+                if flaw != .none {
+                    let connection = try await server.waitForConnections(1, closed: true)[0]
+                    #expect(connection.handshakeFailure != nil || connection.receivedBytes == 0)
+                }
+            }
+        }
+    }
+
+    @Test("A certificate of an unknown authority is refused")
+    func unknownAuthority() async throws {
+        let identity = try TestAuthority().identity()
+        try await identity.withFiles(trusting: try TestAuthority()) { files in
+            let configuration = FaultServer.Configuration(tls: FaultServer.TLS(identity))
+            try await FaultServer.run(configuration) { server in
+                let result = try await Curl.run(
+                    "--cacert", files.authority.path, server.address()
+                )
+                #expect(result.exitCode == 60)
+            }
+        }
+    }
+
+    @Test("A handshake can", arguments: FaultServer.HandshakeFault.allCases)
+    func handshakes(fault: FaultServer.HandshakeFault) async throws {
+        let tls = FaultServer.TLS(try TestAuthority().identity()).failing(with: fault)
+        try await FaultServer.run(.init(tls: tls)) { server in
+            let result = try await Curl.run("-k", "--max-time", "0.5", server.address())
+            #expect(result.exitCode == (fault == .stall ? 28 : 35))
+        }
+    }
+
+    @Test("The public key's pin is what curl computes")
+    func pins() async throws {
+        let authority = try TestAuthority()
+        let identity = try authority.identity()
+        try await identity.withFiles(trusting: authority) { files in
+            try await FaultServer.run(.init(tls: .init(identity)), answers: [.text("x")]) {
+                server in
+                let right = "sha256//" + identity.publicKeyPinText
+                let wrong = "sha256//" + TestIdentity.pinText(TestIdentity.backupPin())
+                let root = files.authority.path
+                let accepted = try await Curl.run(
+                    "--cacert", root, "--pinnedpubkey", right, server.address()
+                )
+                #expect(accepted.exitCode == 0)
+                let refused = try await Curl.run(
+                    "--cacert", root, "--pinnedpubkey", wrong, server.address()
+                )
+                #expect(refused.exitCode == 90)
+                #expect(server.requests.count == 1)
+            }
+        }
+    }
+
+    @Test("A client's certificate is asked for", arguments: [true, false])
+    func clientCertificates(isKnown: Bool) async throws {
+        let authority = try TestAuthority()
+        let client = try (isKnown ? authority : TestAuthority()).client("Ada")
+        let tls = FaultServer.TLS(try authority.identity()).requiringClients(of: authority)
+        try await client.withFiles(trusting: authority) { files in
+            try await FaultServer.run(.init(tls: tls), answers: [.text("x")]) { server in
+                let result = try await Curl.run(
+                    "--cacert", files.authority.path, "--cert", files.certificate.path,
+                    "--key", files.privateKey.path, server.address()
+                )
+                #expect((result.exitCode == 0) == isKnown)
+                let der = server.requests.first?.security?.clientCertificate
+                #expect(try der == (isKnown ? client.certificateDER : nil))
+                let without = try await Curl.run("--cacert", files.authority.path, server.address())
+                #expect(without.exitCode != 0)
+                #expect(server.requests.count == (isKnown ? 1 : 0))
+            }
+        }
+    }
+}
+#endif
