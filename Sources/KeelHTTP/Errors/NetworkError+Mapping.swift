@@ -53,29 +53,10 @@ extension NetworkError {
     init(undecodable response: NetworkResponse, url: String, cause: any Error) {
         self.init(
             .decoding,
-            Self.explain(cause),
+            DecodingFailure(cause).explanation,
             response: response,
             url: url,
             cause: cause
         )
-    }
-
-    private static func explain(_ error: any Error) -> String {
-        func place(_ path: [any CodingKey]) -> String {
-            let steps = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }
-            return path.isEmpty ? "the top level" : "'\(steps.joined().drop { $0 == "." })'"
-        }
-        switch error {
-        case DecodingError.keyNotFound(let key, let context):
-            return "The response has no value for \(place(context.codingPath + [key]))."
-        case DecodingError.valueNotFound(let type, let context):
-            return "The response has null at \(place(context.codingPath)), not a \(type)."
-        case DecodingError.typeMismatch(let type, let context):
-            return "The response does not have a \(type) at \(place(context.codingPath))."
-        case DecodingError.dataCorrupted(let context):
-            return "The response could not be read at \(place(context.codingPath))."
-        default:
-            return Code.decoding.summary
-        }
     }
 }
