@@ -13,11 +13,11 @@ public import Foundation
 /// let restaurant = try await client.request(GetRestaurant(id: "42"))
 /// ```
 ///
-/// - ``request(_:)`` takes any status from 200 to 299 and decodes the body; everything else is a
+/// - ``request(_:timeout:options:)`` takes any status from 200 to 299 and decodes the body; everything else is a
 ///   ``NetworkError``.
-/// - ``response(to:)`` leaves the status and the body to the caller and reports only whether the
+/// - ``response(to:timeout:options:)`` leaves the status and the body to the caller and reports only whether the
 ///   exchange took place.
-/// - ``stream(_:timeoutCovers:)`` hands the body over as it arrives.
+/// - ``stream(_:timeoutCovers:timeout:options:)`` hands the body over as it arrives.
 ///
 /// Requests are encoded and responses decoded off the caller's actor. A client is a value: copies
 /// share the transport, and shutting that down is up to who made it.
@@ -71,7 +71,9 @@ public struct NetworkClient: Sendable {
 
     /// The limit for a call, from its own wish or from the configuration.
     func deadline(for plan: RequestPlan) -> Deadline? {
-        (plan.timeout ?? configuration.timeout).map { Deadline(in: $0, on: configuration.clock) }
+        (plan.timeout ?? (plan.isLongUpload ? nil : configuration.timeout)).map {
+            Deadline(in: $0, on: configuration.clock)
+        }
     }
 
     /// Does a part of a call that must be over at the deadline.

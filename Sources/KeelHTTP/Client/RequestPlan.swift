@@ -15,40 +15,53 @@ struct RequestPlan: Sendable {
     var body: RequestBody?
     var timeout: Duration?
     var options = HTTPCallOptions()
+    var failures: [FailureBody] = []
+    var uploadObserver: TransferObserver?
+    var downloadObserver: TransferObserver?
 
-    init(_ endpoint: some ServiceEndpoint) {
+    /// Whether the client's usual total time does not apply, but only one that the call asks for.
+    var isLongUpload = false
+
+    init(_ endpoint: some ServiceEndpoint, _ wishes: CallWishes = CallWishes()) {
         method = endpoint.method
         path = endpoint.path
         query = endpoint.query
         headers = endpoint.headers
         body = endpoint.body
-        timeout = endpoint.timeout
+        timeout = wishes.timeout ?? endpoint.timeout
         options = endpoint.options
+        options.merge(wishes.options)
+        failures = endpoint.failures
     }
 
-    init(_ method: HTTPRequest.Method, _ path: EndpointPath, timeout: Duration?) {
+    init(
+        _ method: HTTPRequest.Method,
+        _ path: EndpointPath,
+        _ wishes: CallWishes,
+        query: HTTPQuery = HTTPQuery(),
+        body: RequestBody? = nil
+    ) {
         self.method = method
         self.path = path
-        self.timeout = timeout
-        query = HTTPQuery()
+        self.query = query
+        self.body = body
+        timeout = wishes.timeout
+        options = wishes.options
         headers = [:]
     }
+}
+
+/// What one call asks for, beside its endpoint.
+struct CallWishes: Sendable {
+    var timeout: Duration?
+    var options = HTTPCallOptions()
 }
 
 extension RequestPlan {
     /// Makes the call for a client with this configuration.
     func call(for configuration: NetworkClient.Configuration) throws(NetworkError) -> HTTPCall {
         let base = try BaseAddress(configuration.baseURL)
-        guard let encodedPath = path.encoded else {
-            throw NetworkError(
-                .invalidURL,
-                "The path of the endpoint has an empty value, a segment of dots only, "
-                    + "a query or a stray percent sign.",
-                url: base.text
-            )
-        }
-        var target = base.path + "/" + encodedPath
-        if !query.items.isEmpty { target += "?" + query.encoded }
+        let target = try target(below: base)
         var head = HTTPRequest(
             method: method,
             scheme: base.scheme,
@@ -62,8 +75,10 @@ extension RequestPlan {
             do {
                 prepared = try body.make(configuration.json)
             } catch {
-                throw NetworkError(.encoding, url: head.redactedURL, cause: error)
+                let code: NetworkError.Code = error is HTTPFileError ? .file : .encoding
+                throw NetworkError(code, url: head.redactedURL, cause: error)
             }
+            if let observer = uploadObserver { prepared = prepared?.observed(by: observer) }
         }
         for name in Set(headers.map(\.name)) {
             head.headerFields[fields: name] = headers[fields: name]
@@ -80,6 +95,20 @@ extension RequestPlan {
         call.recorder = HTTPEventRecorder(configuration.observers, clock: configuration.clock)
         call.record(.started(head))
         return call
+    }
+}
+
+extension RequestPlan {
+    /// Returns the encoded path with the query, those of the path's template first.
+    private func target(below base: BaseAddress) throws(NetworkError) -> String {
+        switch path.content {
+        case .refused(let reason):
+            throw NetworkError(.invalidURL, reason, url: base.text)
+        case .usable(let path, let query):
+            let target = base.path + "/" + path
+            let parameters = [query, self.query.encoded].filter { !$0.isEmpty }
+            return parameters.isEmpty ? target : target + "?" + parameters.joined(separator: "&")
+        }
     }
 }
 

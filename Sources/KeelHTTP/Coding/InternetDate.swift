@@ -22,8 +22,8 @@ enum InternetDate {
 
     /// Returns the text of a date in UTC, or nil for a year outside 0 to 9999.
     ///
-    /// - Parameter hasFraction: Whether three digits follow the second; if not, the second is the
-    ///   one that had begun.
+    /// With a fraction it has three digits behind the second; without, it names the second that
+    /// had begun.
     static func format(_ date: Date, hasFraction: Bool) -> String? {
         let seconds = date.timeIntervalSince1970
         // The years 0 and 9999; also what keeps the conversion to an integer safe.

@@ -130,7 +130,8 @@ extension JSONCoding.Dates {
         switch self {
         case .iso8601: InternetDate.format(date, hasFraction: false)
         case .iso8601WithFraction: InternetDate.format(date, hasFraction: true)
-        case .secondsSince1970: Int64(exactly: date.timeIntervalSince1970.rounded(.down))?.description
+        case .secondsSince1970:
+            Int64(exactly: date.timeIntervalSince1970.rounded(.down))?.description
         case .millisecondsSince1970:
             Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded())?.description
         }
