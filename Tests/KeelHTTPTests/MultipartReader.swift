@@ -17,7 +17,7 @@ struct MultipartReader {
         var places: [Int] = []
         var index = 0
         while index + delimiter.count <= bytes.count {
-            if Array(bytes[index..<(index + delimiter.count)]) == delimiter {
+            if bytes[index] == 0x0D, bytes[index...].starts(with: delimiter) {
                 places.append(index)
                 index += delimiter.count
             } else {
@@ -40,7 +40,7 @@ struct MultipartReader {
         let blankLine: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
         guard
             let end = bytes.indices.first(where: { index in
-                bytes[index...].starts(with: blankLine)
+                bytes[index] == 0x0D && bytes[index...].starts(with: blankLine)
             })
         else { return nil }
         var headers: [String: String] = [:]

@@ -124,6 +124,44 @@ struct MultipartTests {
         }
     }
 
+    @Test("Whatever is in the parts, a reader finds them as they were given, in small pieces")
+    func survivesAnything() async throws {
+        var generator = SplitMix(seed: 2046)
+        let fragments: [[UInt8]] = [
+            [13, 10], [45, 45], [13], [10], Array("--KeelFormBoundary".utf8), [0], [255],
+            Array("\r\n\r\n".utf8), TemporaryFolder.bytes(70_000),
+        ]
+        for _ in 1...60 {
+            let bodies = (0..<Int.random(in: 1...4, using: &generator)).map { _ in
+                (0..<Int.random(in: 0...5, using: &generator)).flatMap { _ in
+                    fragments.randomElement(using: &generator) ?? []
+                }
+            }
+            let folder = try TemporaryFolder()
+            let parts = try bodies.enumerated().map { index, bytes in
+                Bool.random(using: &generator)
+                    ? MultipartForm.Part.bytes("p\(index)", bytes)
+                    : .file("p\(index)", at: try folder.file("f\(index)", bytes))
+            }
+            let form = MultipartForm(parts, using: &generator)
+            let capture = BodyCapture()
+            let client = NetworkClient(
+                baseURL: try #require(URL(string: "https://api.example.com")),
+                transport: capture
+            )
+            _ = try await client.upload(.multipart(form), to: AddAlbum())
+            var sent: [UInt8] = []
+            let body = try #require(capture.last)
+            for try await piece in try await body.open() {
+                #expect(body.length ?? 0 <= 1 << 20 || piece.count <= 64 * 1024)
+                sent += piece
+            }
+            #expect(Int64(sent.count) == body.length)
+            let read = MultipartReader.parts(of: sent, boundary: form.boundary)
+            #expect(read?.map(\.body) == bodies, "seed \(generator.seed)")
+        }
+    }
+
     @Test("A part that gives another length than it announced fails the exchange")
     func checksLengths() async throws {
         for given in [2, 4] {

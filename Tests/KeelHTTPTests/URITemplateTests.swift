@@ -97,6 +97,26 @@ struct URITemplateTests {
         #expect(template.variableNames == ["b", "a", "c", "d"])
     }
 
+    @Test("Whatever the text, a template is read or refused at a place inside it")
+    func readsAnything() {
+        var generator = SplitMix(seed: 570)
+        let characters = Array("{}{}+#./;?&*:,%41a9_-é |=!")
+        for _ in 1...5000 {
+            let text = String(
+                (0..<Int.random(in: 0...12, using: &generator)).compactMap { _ in
+                    characters.randomElement(using: &generator)
+                }
+            )
+            do throws(URITemplateError) {
+                let template = try URITemplate(text)
+                #expect(template.description == text)
+                _ = try template.expanded(["a": "x", "9": ["y"], "_": ["k": "v"]])
+            } catch {
+                #expect((0...text.utf8.count).contains(error.offset), "\(text)")
+            }
+        }
+    }
+
     @Test("Whatever the values, a simple expansion has unreserved characters and triplets only")
     func encodesAnything() throws {
         var generator = SplitMix(seed: 6570)

@@ -16,14 +16,17 @@ struct DecodingFailure {
             }
             return steps.isEmpty ? "the top level" : "'\(steps.joined().drop { $0 == "." })'"
         }
+        func name(_ type: any Any.Type) -> String {
+            "\((type as? any DecodingStandIn.Type)?.original ?? type)"
+        }
         explanation =
             switch error {
             case DecodingError.keyNotFound(let key, let context):
                 "The response has no value for \(place(context.codingPath + [key]))."
             case DecodingError.valueNotFound(let type, let context):
-                "The response has null at \(place(context.codingPath)), not a \(type)."
+                "The response has null at \(place(context.codingPath)), not a \(name(type))."
             case DecodingError.typeMismatch(let type, let context):
-                "The response does not have a \(type) at \(place(context.codingPath))."
+                "The response does not have a \(name(type)) at \(place(context.codingPath))."
             case DecodingError.dataCorrupted(let context):
                 "The response could not be read at \(place(context.codingPath))."
             default:

@@ -6,7 +6,8 @@ import Foundation
 
 /// Dates as RFC 3339 text, the form of ISO 8601 that web services use.
 ///
-/// Foundation's formats refuse a fraction that is not announced, and read several times slower.
+/// Foundation's formats refuse a fraction that is not announced, and follow the Julian calendar
+/// before 1582, which RFC 3339 does not.
 enum InternetDate {
     /// Returns the date that a text names, or nil if it is not RFC 3339.
     ///

@@ -35,13 +35,20 @@ struct SnakeCaseDecoder: Decoder {
     }
 }
 
+/// A stand-in for a type, which an error should not name.
+protocol DecodingStandIn {
+    static var original: any Any.Type { get }
+}
+
 /// A value that is decoded through ``SnakeCaseDecoder``, whoever decodes this.
-struct SnakeCaseDecodable<Value: Decodable>: Decodable {
+struct SnakeCaseDecodable<Value: Decodable>: Decodable, DecodingStandIn {
+    static var original: any Any.Type { Value.self }
+
     let value: Value
 
     init(from decoder: any Decoder) throws {
         // A type that the JSON coder writes in its own way must meet that one itself.
-        if Value.self is any JSONLeaf.Type {
+        if JSONLeaf.contains(Value.self) {
             value = try decoder.singleValueContainer().decode(Value.self)
         } else {
             value = try Value(from: SnakeCaseDecoder(decoder))
@@ -49,13 +56,12 @@ struct SnakeCaseDecodable<Value: Decodable>: Decodable {
     }
 }
 
-/// A type for which Foundation's JSON coders have a form of their own.
-protocol JSONLeaf {}
-
-extension Date: JSONLeaf {}
-extension Data: JSONLeaf {}
-extension URL: JSONLeaf {}
-extension Decimal: JSONLeaf {}
+/// The types for which Foundation's JSON coders have a form of their own.
+enum JSONLeaf {
+    static func contains(_ type: any Any.Type) -> Bool {
+        type == Date.self || type == URL.self || type == Data.self || type == Decimal.self
+    }
+}
 
 private struct SnakeCaseKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let base: KeyedDecodingContainer<SnakeCaseKey>
@@ -72,7 +78,9 @@ private struct SnakeCaseKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerPro
     /// The key of the text; if there is none, the one that an error should name.
     private func resolved(_ key: Key) -> SnakeCaseKey {
         let written = SnakeCaseKey(asWritten: key)
-        return base.contains(written) ? written : SnakeCaseKey(converting: key)
+        let converted = SnakeCaseKey(converting: key)
+        guard written.stringValue != converted.stringValue else { return written }
+        return base.contains(written) ? written : converted
     }
 
     func contains(_ key: Key) -> Bool { base.contains(resolved(key)) }
@@ -135,7 +143,7 @@ private struct SnakeCaseKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerPro
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        if type is any JSONLeaf.Type { return try base.decode(type, forKey: resolved(key)) }
+        if JSONLeaf.contains(type) { return try base.decode(type, forKey: resolved(key)) }
         return try base.decode(SnakeCaseDecodable<Value>.self, forKey: resolved(key)).value
     }
 
@@ -186,7 +194,7 @@ private struct SnakeCaseUnkeyedDecoding: UnkeyedDecodingContainer {
     mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try base.decode(type) }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        if type is any JSONLeaf.Type { return try base.decode(type) }
+        if JSONLeaf.contains(type) { return try base.decode(type) }
         return try base.decode(SnakeCaseDecodable<Value>.self).value
     }
 
@@ -231,7 +239,7 @@ private struct SnakeCaseSingleValueDecoding: SingleValueDecodingContainer {
     func decode(_ type: UInt64.Type) throws -> UInt64 { try base.decode(type) }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        if type is any JSONLeaf.Type { return try base.decode(type) }
+        if JSONLeaf.contains(type) { return try base.decode(type) }
         return try base.decode(SnakeCaseDecodable<Value>.self).value
     }
 }

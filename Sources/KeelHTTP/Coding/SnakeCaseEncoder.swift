@@ -42,7 +42,7 @@ struct SnakeCaseEncodable<Value: Encodable>: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         // A type that the JSON coder writes in its own way must meet that one itself.
-        if Value.self is any JSONLeaf.Type {
+        if JSONLeaf.contains(Value.self) {
             var container = encoder.singleValueContainer()
             try container.encode(value)
         } else {
@@ -164,7 +164,7 @@ private struct SnakeCaseKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerPro
     }
 
     mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        if Value.self is any JSONLeaf.Type {
+        if JSONLeaf.contains(Value.self) {
             try base.encode(value, forKey: converted(key))
         } else {
             try base.encode(SnakeCaseEncodable(value), forKey: converted(key))
@@ -216,7 +216,7 @@ private struct SnakeCaseUnkeyedEncoding: UnkeyedEncodingContainer {
     mutating func encode(_ value: UInt64) throws { try base.encode(value) }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {
-        if Value.self is any JSONLeaf.Type {
+        if JSONLeaf.contains(Value.self) {
             try base.encode(value)
         } else {
             try base.encode(SnakeCaseEncodable(value))
@@ -260,7 +260,7 @@ private struct SnakeCaseSingleValueEncoding: SingleValueEncodingContainer {
     mutating func encode(_ value: UInt64) throws { try base.encode(value) }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {
-        if Value.self is any JSONLeaf.Type {
+        if JSONLeaf.contains(Value.self) {
             try base.encode(value)
         } else {
             try base.encode(SnakeCaseEncodable(value))

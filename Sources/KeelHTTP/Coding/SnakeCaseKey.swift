@@ -34,10 +34,51 @@ extension SnakeCaseKey {
     /// several capital letters if a small one follows: `imageURLPath` has three words. A name
     /// without capital letters is returned as it is.
     static func snakeCase(_ name: String) -> String {
-        guard name.unicodeScalars.contains(where: \.properties.isUppercase) else { return name }
-        let scalars = Array(name.unicodeScalars)
+        var isASCII = true
+        var hasCapital = false
+        for byte in name.utf8 {
+            if byte >= 0x80 { isASCII = false }
+            if isCapital(byte) { hasCapital = true }
+        }
+        guard isASCII else { return snakeCase(Array(name.unicodeScalars)) }
+        return hasCapital ? snakeCase(ascii: name) : name
+    }
+
+    /// The same for a name of ASCII alone: nearly all are, and each is asked for very often.
+    private static func snakeCase(ascii name: String) -> String {
+        var name = name
+        return name.withUTF8 { bytes in
+            String(unsafeUninitializedCapacity: bytes.count * 2) { text in
+                var length = 0
+                for (index, byte) in bytes.enumerated() {
+                    guard isCapital(byte) else {
+                        text[length] = byte
+                        length += 1
+                        continue
+                    }
+                    if index > 0, bytes[index - 1] != UInt8(ascii: "_") {
+                        let precedesSmall =
+                            index + 1 < bytes.count
+                            && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[index + 1])
+                        if !isCapital(bytes[index - 1]) || precedesSmall {
+                            text[length] = UInt8(ascii: "_")
+                            length += 1
+                        }
+                    }
+                    text[length] = byte | 0x20
+                    length += 1
+                }
+                return length
+            }
+        }
+    }
+
+    private static func isCapital(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+    }
+
+    private static func snakeCase(_ scalars: [Unicode.Scalar]) -> String {
         var text = ""
-        text.reserveCapacity(scalars.count + 4)
         for (index, scalar) in scalars.enumerated() {
             guard scalar.properties.isUppercase else {
                 text.unicodeScalars.append(scalar)

@@ -26,7 +26,7 @@ extension EndpointPath {
 
     /// Creates a path, and a part of the query, from a URI template that was read before.
     ///
-    /// See ``init(template:_:)-(String,_)`` for what it promises.
+    /// It promises what the initializer with the template's text does.
     public init(template: URITemplate, _ values: [String: URITemplate.Value]) {
         var target = TemplateTarget()
         do throws(URITemplateError) {

@@ -19,7 +19,7 @@ public import Foundation
 /// refuses a literal with a question mark or a number sign: a query belongs into the endpoint's
 /// `query`.
 ///
-/// A path can also be written as a URI template, see ``init(template:_:)``.
+/// A path can also be written as a URI template, see `init(template:_:)`.
 public struct EndpointPath: Sendable, Hashable {
     /// What became of the text.
     enum Content: Sendable, Hashable {

@@ -48,7 +48,9 @@ public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The path, the reason and the system's own words on one line.
     public var description: String {
         let text = "The file '\(path)' \(reason)"
-        guard let number, let words = strerror(number) else { return text + "." }
+        // Whether the pointer is optional depends on the system.
+        let words: UnsafeMutablePointer<CChar>? = number.flatMap { strerror($0) }
+        guard let words else { return text + "." }
         return "\(text): \(String(cString: words))."
     }
 }

@@ -51,7 +51,7 @@ extension NetworkClient {
 
     /// Sends a body and decodes the response as the type named here.
     ///
-    /// See ``upload(_:to:observer:timeout:options:)-(RequestBody,_,_,_,_)``.
+    /// It does what the form for endpoints with a response of their own does.
     ///
     /// - Throws: ``NetworkError``.
     public func upload<Response: Decodable & Sendable>(
