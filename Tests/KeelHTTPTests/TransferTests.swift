@@ -158,17 +158,77 @@ struct UploadTests {
         #expect(try await body.open().collect(upTo: 1).isEmpty)
     }
 
-    @Test("A streamed upload has no total time unless one is asked for; bytes have the client's")
+    @Test("A streamed upload has a total time only if one is asked for; bytes have the client's")
     func limitsUploads() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("a", [1])
         let clock = GateClock()
-        let client = try makeClient(ScriptedHTTPTransport(then: .status(.ok))) { $0.clock = clock }
+        let client = try makeClient(ScriptedHTTPTransport([.status(.ok), .stall])) {
+            $0.clock = clock
+            $0.timeout = nil
+        }
         _ = try await client.upload(.file(file), to: AddFilm())
         #expect(clock.sleeps.isEmpty)
-        _ = try await client.upload(.file(file), to: AddFilm(), timeout: .seconds(7))
-        _ = try await client.upload([1] as [UInt8], to: AddFilm())
-        #expect(clock.sleeps == [.seconds(7), .seconds(60)])
+        clock.open()
+        let error = await #expect(throws: NetworkError.self) {
+            try await client.upload(.file(file), to: AddFilm(), timeout: .seconds(7))
+        }
+        #expect(error?.code == .timeout)
+        #expect(clock.sleeps == [.seconds(7)])
+    }
+
+    @Test("A streamed upload ends when nothing has moved for the client's time, not before")
+    func noticesSilence() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("a", TemporaryFolder.bytes(150_000))
+        let clock = TestClock()
+        let moved = Mutex(0)
+        let transport = StepwiseTransport { pieces in
+            // Two pieces are taken, each within the time, but both together beyond it.
+            for _ in 1...2 {
+                _ = try await pieces.next()
+                try await clock.sleep(for: .seconds(40))
+                moved.withLock { $0 += 1 }
+            }
+            _ = try await pieces.next()
+            try await clock.sleep(for: .seconds(100_000))
+        }
+        var configuration = NetworkClient.Configuration(
+            baseURL: try #require(URL(string: "https://api.example.com"))
+        )
+        configuration.clock = clock
+        let client = NetworkClient(configuration, transport: transport)
+        let isOver = Mutex(false)
+        async let outcome: NetworkError? = #expect(throws: NetworkError.self) {
+            defer { isOver.withLock { $0 = true } }
+            _ = try await client.upload(.file(file), to: AddFilm())
+        }
+        for step in [40, 20, 20, 40] {
+            await clock.waitForSleepers(2)
+            await clock.advance(by: .seconds(step))
+        }
+        await clock.waitForSleepers(2)
+        #expect(moved.withLock { $0 } == 2)
+        #expect(!isOver.withLock { $0 })
+        await clock.advance(by: .seconds(60))
+        #expect(await outcome?.code == .timeout)
+    }
+
+    @Test("A URL of another machine is no file")
+    func refusesRemoteURLs() async throws {
+        let url = try #require(URL(string: "https://example.com/etc/hosts"))
+        let client = try makeClient(ScriptedHTTPTransport(then: .status(.ok)))
+        for error in [
+            await #expect(throws: NetworkError.self) {
+                try await client.upload(.file(url), to: AddFilm())
+            },
+            await #expect(throws: NetworkError.self) {
+                try await client.download(from: GetFilm(), to: url)
+            },
+        ] {
+            #expect(error?.code == .file)
+            #expect((error?.cause as? HTTPFileError)?.reason == .notLocal)
+        }
     }
 }
 

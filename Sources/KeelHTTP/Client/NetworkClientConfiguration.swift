@@ -28,7 +28,8 @@ extension NetworkClient {
         /// The total time for a call, from its start through redirects to the last byte of the
         /// body; nil is no limit.
         ///
-        /// Of a stream it covers the time to the response head, see
+        /// A request body that is produced while it is sent, such as a file, may take longer: of
+        /// such a call this is the time in which nothing happens at all. Of a stream it covers the time to the response head, see
         /// ``NetworkClient/stream(_:timeoutCovers:timeout:options:)``.
         public var timeout: Duration? = .seconds(60)
 

@@ -12,15 +12,15 @@ struct RequestPlan: Sendable {
     var path: EndpointPath
     var query: HTTPQuery
     var headers: HTTPFields
-    var body: RequestBody?
+    private(set) var body: RequestBody?
     var timeout: Duration?
     var options = HTTPCallOptions()
     var failures: [FailureBody] = []
     var uploadObserver: TransferObserver?
     var downloadObserver: TransferObserver?
 
-    /// Whether the client's usual total time does not apply, but only one that the call asks for.
-    var isLongUpload = false
+    /// Tells whether a body that is produced while it is sent still moves; nil for other bodies.
+    private(set) var activity: UploadActivity?
 
     init(_ endpoint: some ServiceEndpoint, _ wishes: CallWishes = CallWishes()) {
         method = endpoint.method
@@ -32,6 +32,7 @@ struct RequestPlan: Sendable {
         options = endpoint.options
         options.merge(wishes.options)
         failures = endpoint.failures
+        watchBody()
     }
 
     init(
@@ -48,6 +49,21 @@ struct RequestPlan: Sendable {
         timeout = wishes.timeout
         options = wishes.options
         headers = [:]
+        watchBody()
+    }
+
+    /// Returns the same plan with another body, and with `POST` in place of `GET`.
+    func uploading(_ body: RequestBody, _ observer: TransferObserver?) -> RequestPlan {
+        var plan = self
+        if plan.method == .get { plan.method = .post }
+        plan.body = body
+        plan.uploadObserver = observer
+        plan.watchBody()
+        return plan
+    }
+
+    private mutating func watchBody() {
+        activity = body?.isStreamed == true ? UploadActivity() : nil
     }
 }
 
@@ -79,6 +95,7 @@ extension RequestPlan {
                 throw NetworkError(code, url: head.redactedURL, cause: error)
             }
             if let observer = uploadObserver { prepared = prepared?.observed(by: observer) }
+            if let activity { prepared = prepared?.observed(by: activity.observer) }
         }
         for name in Set(headers.map(\.name)) {
             head.headerFields[fields: name] = headers[fields: name]

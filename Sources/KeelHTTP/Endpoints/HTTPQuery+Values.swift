@@ -37,6 +37,14 @@ extension HTTPQuery {
         append(name, value?.rawValue)
     }
 
+    /// Adds a value that has a raw value and a text of its own, as that text; nil adds nothing.
+    public mutating func append<Value: RawRepresentable & LosslessStringConvertible>(
+        _ name: String,
+        _ value: Value?
+    ) where Value.RawValue: LosslessStringConvertible {
+        append(name, value?.description)
+    }
+
     /// Adds the raw values of an enumeration's cases; none at all adds nothing.
     public mutating func append<Value: RawRepresentable>(
         _ name: String,

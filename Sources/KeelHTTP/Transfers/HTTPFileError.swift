@@ -8,12 +8,20 @@ import Android
 import Darwin
 #endif
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Why a file could not be sent or received.
 public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure; later versions may add more.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
+        /// The address is not one of a file on this machine.
+        public static let notLocal = Reason(description: "is not on this machine")
         /// The file could not be opened or made.
         public static let open = Reason(description: "could not be opened")
         /// There is something at the path, but not a file with contents, such as a folder.
@@ -52,5 +60,14 @@ public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible 
         let words: UnsafeMutablePointer<CChar>? = number.flatMap { strerror($0) }
         guard let words else { return text + "." }
         return "\(text): \(String(cString: words))."
+    }
+}
+
+extension HTTPFileError {
+    /// Returns the path that a URL names on this machine.
+    static func localPath(of url: URL) throws(HTTPFileError) -> String {
+        let path = url.path(percentEncoded: false)
+        guard url.isFileURL else { throw HTTPFileError(.notLocal, path) }
+        return path
     }
 }

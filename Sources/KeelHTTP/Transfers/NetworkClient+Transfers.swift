@@ -31,9 +31,9 @@ extension NetworkClient {
     /// try await client.upload(.file(url, contentType: "video/mp4"), to: AddFilm())
     /// ```
     ///
-    /// It takes the place of the endpoint's own body; a method of `GET` becomes `POST`. For a body
-    /// that is produced while it is sent there is no total time unless the endpoint or the call asks
-    /// for one.
+    /// It takes the place of the endpoint's own body; a method of `GET` becomes `POST`. A body that
+    /// is produced while it is sent may take as long as it wants, unless the endpoint or the call
+    /// asks for a total time: the client's is then how long nothing may happen at all.
     ///
     /// - Throws: ``NetworkError``; ``NetworkError/Code/file`` if a file cannot be read or changes
     ///   its length meanwhile.
@@ -115,18 +115,6 @@ extension NetworkClient {
     }
 }
 
-extension RequestPlan {
-    /// The same plan with another body.
-    func uploading(_ body: RequestBody, _ observer: TransferObserver?) -> RequestPlan {
-        var plan = self
-        if plan.method == .get { plan.method = .post }
-        plan.body = body
-        plan.uploadObserver = observer
-        plan.isLongUpload = body.isStreamed
-        return plan
-    }
-}
-
 extension NetworkClient {
     func uploaded<Value: Decodable & Sendable>(
         _ plan: RequestPlan,
@@ -155,7 +143,7 @@ extension NetworkClient {
         }
         let file: PartialFile
         do throws(HTTPFileError) {
-            file = try PartialFile(becoming: url.path(percentEncoded: false))
+            file = try PartialFile(becoming: try HTTPFileError.localPath(of: url))
         } catch {
             throw NetworkError(.file, url: call.redactedURL, cause: error)
         }

@@ -96,7 +96,7 @@ extension HTTPBody {
     ///
     /// - Throws: ``HTTPFileError`` if the file cannot be opened or is no regular file.
     public static func file(_ url: URL) throws(HTTPFileError) -> HTTPBody {
-        let path = url.path(percentEncoded: false)
+        let path = try HTTPFileError.localPath(of: url)
         let length = try ReadableFile(path).length
         return HTTPBody(length: length, isReplayable: true) { () async throws(TransportError) in
             do throws(HTTPFileError) {
