@@ -7,7 +7,7 @@ package struct Deadline: Sendable {
         self = Self.make(limit, clock)
     }
 
-    private init(sleepUntilReached: @escaping @Sendable () async throws -> Void) {
+    init(sleepUntilReached: @escaping @Sendable () async throws -> Void) {
         self.sleepUntilReached = sleepUntilReached
     }
 

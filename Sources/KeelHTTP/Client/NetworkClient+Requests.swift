@@ -1,27 +1,42 @@
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+import FoundationEssentials
 #else
-public import Foundation
+import Foundation
 #endif
 
 extension NetworkClient {
     /// Calls an endpoint and returns its decoded response.
     ///
+    /// - Parameters:
+    ///   - endpoint: The operation.
+    ///   - timeout: The total time for this call; nil uses the endpoint's or the client's.
+    ///   - options: What this call asks of the layers, over what the endpoint and the client say.
+    /// - Returns: The decoded body.
     /// - Throws: ``NetworkError``.
-    public func request<E: Endpoint>(_ endpoint: E) async throws(NetworkError) -> E.Response {
-        try await value(of: RequestPlan(endpoint), as: E.Response.self)
+    public func request<E: Endpoint>(
+        _ endpoint: E,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(NetworkError) -> E.Response {
+        let wishes = CallWishes(timeout: timeout, options: options)
+        return try await value(of: RequestPlan(endpoint, wishes), as: E.Response.self)
     }
 
     /// Calls an endpoint and decodes its response as the type named here.
     ///
+    /// See ``request(_:timeout:options:)``.
+    ///
     /// - Throws: ``NetworkError``.
     public func request<Response: Decodable & Sendable>(
         _ endpoint: some ServiceEndpoint,
-        as type: Response.Type
+        as type: Response.Type,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        try await value(of: RequestPlan(endpoint), as: type)
+        let wishes = CallWishes(timeout: timeout, options: options)
+        return try await value(of: RequestPlan(endpoint, wishes), as: type)
     }
 
     /// Calls an endpoint and leaves the status and the body to the caller.
@@ -29,34 +44,11 @@ extension NetworkClient {
     /// A request that cannot be put together fails with
     /// ``TransportError/Code/invalidRequest``, whose cause is the ``NetworkError``.
     public func response(
-        to endpoint: some ServiceEndpoint
+        to endpoint: some ServiceEndpoint,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
     ) async -> Result<NetworkResponse, TransportError> {
-        await result(of: RequestPlan(endpoint))
-    }
-
-    /// Sends bytes as the body of an endpoint and returns its decoded response.
-    ///
-    /// They take the place of the endpoint's own body; a method of `GET` becomes `POST`. The
-    /// content type is `application/octet-stream` unless the endpoint's headers name another.
-    ///
-    /// - Throws: ``NetworkError``.
-    public func upload<E: Endpoint>(
-        _ bytes: some Sequence<UInt8>,
-        to endpoint: E
-    ) async throws(NetworkError) -> E.Response {
-        var plan = RequestPlan(endpoint)
-        if plan.method == .get { plan.method = .post }
-        plan.body = .bytes(bytes)
-        return try await value(of: plan, as: E.Response.self)
-    }
-
-    /// Calls an endpoint and returns the bytes of its response.
-    ///
-    /// For responses that do not fit into memory, use ``stream(_:timeoutCovers:)``.
-    ///
-    /// - Throws: ``NetworkError``.
-    public func download(from endpoint: some ServiceEndpoint) async throws(NetworkError) -> Data {
-        try await bytes(of: RequestPlan(endpoint))
+        await result(of: RequestPlan(endpoint, CallWishes(timeout: timeout, options: options)))
     }
 }
 
@@ -85,13 +77,14 @@ extension NetworkClient {
     }
 
     @concurrent
-    private func bytes(of plan: RequestPlan) async throws(NetworkError) -> Data {
+    func bytes(of plan: RequestPlan) async throws(NetworkError) -> Data {
+        defer { plan.downloadObserver?.finish() }
         let call = try plan.call(for: configuration)
         return try await accepted(call, plan).data
     }
 
     @concurrent
-    private func result(of plan: RequestPlan) async -> Result<NetworkResponse, TransportError> {
+    func result(of plan: RequestPlan) async -> Result<NetworkResponse, TransportError> {
         do throws(NetworkError) {
             let call = try plan.call(for: configuration)
             do throws(TransportError) {
@@ -117,8 +110,22 @@ extension NetworkClient {
         } catch {
             throw NetworkError(error)
         }
-        if let refusal = NetworkError(refusal: response, url: call.redactedURL) { throw refusal }
+        if let refusal = refusal(of: response, call, plan) { throw refusal }
         return response
+    }
+
+    /// The error that a refusing status means, with what its body says.
+    func refusal(
+        of response: NetworkResponse,
+        _ call: HTTPCall,
+        _ plan: RequestPlan
+    ) -> NetworkError? {
+        NetworkError(
+            refusal: response,
+            url: call.redactedURL,
+            declared: plan.failures + configuration.failures,
+            coding: configuration.json
+        )
     }
 
     /// Carries a call out and reads its body to the end, all within the total time.
@@ -142,10 +149,11 @@ extension NetworkClient {
             if call.head.method != .head, let length = reply.announcedLength, length > limit {
                 throw TransportError.responseTooLarge(limit: limit)
             }
-            return NetworkResponse(
-                head: reply.head,
-                body: try await reply.body.collect(upTo: limit)
-            )
+            var body = reply.body
+            if let observer = plan.downloadObserver {
+                body = body.observed(by: observer, total: total(of: reply))
+            }
+            return NetworkResponse(head: reply.head, body: try await body.collect(upTo: limit))
         }
         do throws(TransportError) {
             let response = try await within(deadline(for: plan), call, exchange)

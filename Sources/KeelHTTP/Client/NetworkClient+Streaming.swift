@@ -20,9 +20,12 @@ extension NetworkClient {
     ///   with ``TransportError``.
     public func stream(
         _ endpoint: some ServiceEndpoint,
-        timeoutCovers scope: StreamTimeoutScope = .head
+        timeoutCovers scope: StreamTimeoutScope = .head,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> HTTPReply {
-        try await opened(RequestPlan(endpoint), scope, idle: configuration.idleTimeout)
+        let plan = RequestPlan(endpoint, CallWishes(timeout: timeout, options: options))
+        return try await opened(plan, scope, idle: configuration.idleTimeout).reply
     }
 
     /// Calls an endpoint and reads its response as server-sent events.
@@ -40,7 +43,7 @@ extension NetworkClient {
     ) async throws(NetworkError) -> ServerSentEvents {
         var plan = RequestPlan(endpoint)
         if plan.headers[.accept] == nil { plan.headers[.accept] = "text/event-stream" }
-        let reply = try await opened(plan, .head, idle: nil)
+        let reply = try await opened(plan, .head, idle: nil).reply
         let type = (reply.head.headerFields[.contentType] ?? "").prefix { $0 != ";" && $0 != " " }
         guard type.lowercased() == "text/event-stream" else {
             throw NetworkError(
@@ -53,11 +56,11 @@ extension NetworkClient {
     }
 
     @concurrent
-    private func opened(
+    func opened(
         _ plan: RequestPlan,
         _ scope: StreamTimeoutScope,
         idle: Duration?
-    ) async throws(NetworkError) -> HTTPReply {
+    ) async throws(NetworkError) -> (call: HTTPCall, reply: HTTPReply) {
         var prepared = try plan.call(for: configuration)
         prepared.timeouts.idle = idle
         let call = prepared
@@ -65,7 +68,7 @@ extension NetworkClient {
         let opening: Opening
         do throws(TransportError) {
             opening = try await within(deadline, call) { () async throws(TransportError) in
-                try await self.opening(of: call)
+                try await self.opening(of: call, plan)
             }
         } catch {
             let located = error.located(in: call)
@@ -82,7 +85,7 @@ extension NetworkClient {
                     try await within(deadline, call, read)
                 }
             }
-            return reply
+            return (call, reply)
         }
     }
 
@@ -92,14 +95,15 @@ extension NetworkClient {
         case refused(NetworkError)
     }
 
-    private func opening(of call: HTTPCall) async throws(TransportError) -> Opening {
+    private func opening(
+        of call: HTTPCall,
+        _ plan: RequestPlan
+    ) async throws(TransportError) -> Opening {
         let reply = try await send(call)
         guard reply.head.status.kind != .successful else { return .accepted(reply) }
         let body = try await reply.body.collectPrefix(configuration.errorBodyLimit)
         let response = NetworkResponse(head: reply.head, body: body)
-        guard let refusal = NetworkError(refusal: response, url: call.redactedURL) else {
-            return .accepted(reply)
-        }
+        guard let refusal = refusal(of: response, call, plan) else { return .accepted(reply) }
         return .refused(refusal)
     }
 }

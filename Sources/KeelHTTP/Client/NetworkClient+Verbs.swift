@@ -2,62 +2,114 @@ import HTTPTypes
 
 /// Calls without an endpoint type: handy for small services and scripts.
 ///
-/// Each takes a total time for the call; nil uses the client's. All throw ``NetworkError``.
+/// Each takes a total time for the call, nil uses the client's, and options for the layers. All
+/// throw ``NetworkError``. Where the answer has no body of interest, name ``EmptyResponse``.
 extension NetworkClient {
     /// Gets what is at the path.
     public func get<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
         as type: Response.Type = Response.self,
-        timeout: Duration? = nil
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        var plan = RequestPlan(.get, path, timeout: timeout)
-        plan.query = query
-        return try await value(of: plan, as: type)
+        let wishes = CallWishes(timeout: timeout, options: options)
+        return try await value(of: RequestPlan(.get, path, wishes, query: query), as: type)
     }
 
     /// Sends a value as JSON with the method `POST`.
     public func post<Response: Decodable & Sendable>(
         _ path: EndpointPath,
+        query: HTTPQuery = HTTPQuery(),
         body: some Encodable & Sendable,
         as type: Response.Type = Response.self,
-        timeout: Duration? = nil
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        var plan = RequestPlan(.post, path, timeout: timeout)
-        plan.body = .json(body)
+        let wishes = CallWishes(timeout: timeout, options: options)
+        let plan = RequestPlan(.post, path, wishes, query: query, body: .json(body))
+        return try await value(of: plan, as: type)
+    }
+
+    /// Sends a body, such as a form, with the method `POST`.
+    public func post<Response: Decodable & Sendable>(
+        _ path: EndpointPath,
+        query: HTTPQuery = HTTPQuery(),
+        body: RequestBody,
+        as type: Response.Type = Response.self,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(NetworkError) -> Response {
+        let wishes = CallWishes(timeout: timeout, options: options)
+        let plan = RequestPlan(.post, path, wishes, query: query, body: body)
         return try await value(of: plan, as: type)
     }
 
     /// Sends a value as JSON with the method `PUT`.
     public func put<Response: Decodable & Sendable>(
         _ path: EndpointPath,
+        query: HTTPQuery = HTTPQuery(),
         body: some Encodable & Sendable,
         as type: Response.Type = Response.self,
-        timeout: Duration? = nil
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        var plan = RequestPlan(.put, path, timeout: timeout)
-        plan.body = .json(body)
+        let wishes = CallWishes(timeout: timeout, options: options)
+        let plan = RequestPlan(.put, path, wishes, query: query, body: .json(body))
+        return try await value(of: plan, as: type)
+    }
+
+    /// Sends a body, such as a form, with the method `PUT`.
+    public func put<Response: Decodable & Sendable>(
+        _ path: EndpointPath,
+        query: HTTPQuery = HTTPQuery(),
+        body: RequestBody,
+        as type: Response.Type = Response.self,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(NetworkError) -> Response {
+        let wishes = CallWishes(timeout: timeout, options: options)
+        let plan = RequestPlan(.put, path, wishes, query: query, body: body)
         return try await value(of: plan, as: type)
     }
 
     /// Sends a value as JSON with the method `PATCH`.
     public func patch<Response: Decodable & Sendable>(
         _ path: EndpointPath,
+        query: HTTPQuery = HTTPQuery(),
         body: some Encodable & Sendable,
         as type: Response.Type = Response.self,
-        timeout: Duration? = nil
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        var plan = RequestPlan(.patch, path, timeout: timeout)
-        plan.body = .json(body)
+        let wishes = CallWishes(timeout: timeout, options: options)
+        let plan = RequestPlan(.patch, path, wishes, query: query, body: .json(body))
+        return try await value(of: plan, as: type)
+    }
+
+    /// Sends a body, such as a form, with the method `PATCH`.
+    public func patch<Response: Decodable & Sendable>(
+        _ path: EndpointPath,
+        query: HTTPQuery = HTTPQuery(),
+        body: RequestBody,
+        as type: Response.Type = Response.self,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(NetworkError) -> Response {
+        let wishes = CallWishes(timeout: timeout, options: options)
+        let plan = RequestPlan(.patch, path, wishes, query: query, body: body)
         return try await value(of: plan, as: type)
     }
 
     /// Deletes what is at the path; a body in the answer is not looked at.
     public func delete(
         _ path: EndpointPath,
-        timeout: Duration? = nil
+        query: HTTPQuery = HTTPQuery(),
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        let plan = RequestPlan(.delete, path, timeout: timeout)
+        let wishes = CallWishes(timeout: timeout, options: options)
+        let plan = RequestPlan(.delete, path, wishes, query: query)
         _ = try await value(of: plan, as: EmptyResponse.self)
     }
 }

@@ -13,11 +13,11 @@ public import Foundation
 /// let restaurant = try await client.request(GetRestaurant(id: "42"))
 /// ```
 ///
-/// - ``request(_:)`` takes any status from 200 to 299 and decodes the body; everything else is a
+/// - ``request(_:timeout:options:)`` takes any status from 200 to 299 and decodes the body; everything else is a
 ///   ``NetworkError``.
-/// - ``response(to:)`` leaves the status and the body to the caller and reports only whether the
+/// - ``response(to:timeout:options:)`` leaves the status and the body to the caller and reports only whether the
 ///   exchange took place.
-/// - ``stream(_:timeoutCovers:)`` hands the body over as it arrives.
+/// - ``stream(_:timeoutCovers:timeout:options:)`` hands the body over as it arrives.
 ///
 /// Requests are encoded and responses decoded off the caller's actor. A client is a value: copies
 /// share the transport, and shutting that down is up to who made it.
@@ -74,8 +74,14 @@ public struct NetworkClient: Sendable {
     }
 
     /// The limit for a call, from its own wish or from the configuration.
+    ///
+    /// The configuration's limits the silence of a long upload, not its time.
     func deadline(for plan: RequestPlan) -> Deadline? {
-        (plan.timeout ?? configuration.timeout).map { Deadline(in: $0, on: configuration.clock) }
+        guard let limit = plan.timeout ?? configuration.timeout else { return nil }
+        if plan.timeout == nil, let activity = plan.activity {
+            return Deadline(withoutMoving: activity, for: limit, on: configuration.clock)
+        }
+        return Deadline(in: limit, on: configuration.clock)
     }
 
     /// Does a part of a call that must be over at the deadline.

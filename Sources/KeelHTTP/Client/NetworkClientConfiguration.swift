@@ -21,11 +21,16 @@ extension NetworkClient {
         /// How the service writes JSON.
         public var json: JSONCoding = .standard
 
+        /// Which types the bodies of refusing responses are read as, unless an endpoint or a
+        /// service says otherwise.
+        public var failures: [FailureBody] = []
+
         /// The total time for a call, from its start through redirects to the last byte of the
         /// body; nil is no limit.
         ///
-        /// Of a stream it covers the time to the response head, see
-        /// ``NetworkClient/stream(_:timeoutCovers:)``.
+        /// A request body that is produced while it is sent, such as a file, may take longer: of
+        /// such a call this is the time in which nothing happens at all. Of a stream it covers the time to the response head, see
+        /// ``NetworkClient/stream(_:timeoutCovers:timeout:options:)``.
         public var timeout: Duration? = .seconds(60)
 
         /// How long the reader of a stream may wait for the next bytes; nil is no limit.

@@ -23,6 +23,13 @@ public struct NetworkResponse: Sendable, Hashable {
     /// The status.
     public var status: HTTPResponse.Status { head.status }
 
+    /// The media type of the body in small letters, without parameters.
+    public var mediaType: String? {
+        head.headerFields[.contentType].map { field in
+            field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+        }
+    }
+
     /// The bytes of the body as Foundation's type.
     public var data: Data { Data(body) }
 

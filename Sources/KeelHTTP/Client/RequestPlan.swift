@@ -12,43 +12,72 @@ struct RequestPlan: Sendable {
     var path: EndpointPath
     var query: HTTPQuery
     var headers: HTTPFields
-    var body: RequestBody?
+    private(set) var body: RequestBody?
     var timeout: Duration?
     var options = HTTPCallOptions()
+    var failures: [FailureBody] = []
+    var uploadObserver: TransferObserver?
+    var downloadObserver: TransferObserver?
 
-    init(_ endpoint: some ServiceEndpoint) {
+    /// Tells whether a body that is produced while it is sent still moves; nil for other bodies.
+    private(set) var activity: UploadActivity?
+
+    init(_ endpoint: some ServiceEndpoint, _ wishes: CallWishes = CallWishes()) {
         method = endpoint.method
         path = endpoint.path
         query = endpoint.query
         headers = endpoint.headers
         body = endpoint.body
-        timeout = endpoint.timeout
+        timeout = wishes.timeout ?? endpoint.timeout
         options = endpoint.options
+        options.merge(wishes.options)
+        failures = endpoint.failures
+        watchBody()
     }
 
-    init(_ method: HTTPRequest.Method, _ path: EndpointPath, timeout: Duration?) {
+    init(
+        _ method: HTTPRequest.Method,
+        _ path: EndpointPath,
+        _ wishes: CallWishes,
+        query: HTTPQuery = HTTPQuery(),
+        body: RequestBody? = nil
+    ) {
         self.method = method
         self.path = path
-        self.timeout = timeout
-        query = HTTPQuery()
+        self.query = query
+        self.body = body
+        timeout = wishes.timeout
+        options = wishes.options
         headers = [:]
+        watchBody()
     }
+
+    /// Returns the same plan with another body, and with `POST` in place of `GET`.
+    func uploading(_ body: RequestBody, _ observer: TransferObserver?) -> RequestPlan {
+        var plan = self
+        if plan.method == .get { plan.method = .post }
+        plan.body = body
+        plan.uploadObserver = observer
+        plan.watchBody()
+        return plan
+    }
+
+    private mutating func watchBody() {
+        activity = body?.isStreamed == true ? UploadActivity() : nil
+    }
+}
+
+/// What one call asks for, beside its endpoint.
+struct CallWishes: Sendable {
+    var timeout: Duration?
+    var options = HTTPCallOptions()
 }
 
 extension RequestPlan {
     /// Makes the call for a client with this configuration.
     func call(for configuration: NetworkClient.Configuration) throws(NetworkError) -> HTTPCall {
         let base = try BaseAddress(configuration.baseURL)
-        guard let encodedPath = path.encoded else {
-            throw NetworkError(
-                .invalidURL,
-                "The path of the endpoint has an empty value, a segment of dots only, "
-                    + "a query or a stray percent sign.",
-                url: base.text
-            )
-        }
-        var target = base.path + "/" + encodedPath
-        if !query.items.isEmpty { target += "?" + query.encoded }
+        let target = try target(below: base)
         var head = HTTPRequest(
             method: method,
             scheme: base.scheme,
@@ -62,8 +91,11 @@ extension RequestPlan {
             do {
                 prepared = try body.make(configuration.json)
             } catch {
-                throw NetworkError(.encoding, url: head.redactedURL, cause: error)
+                let code: NetworkError.Code = error is HTTPFileError ? .file : .encoding
+                throw NetworkError(code, url: head.redactedURL, cause: error)
             }
+            if let observer = uploadObserver { prepared = prepared?.observed(by: observer) }
+            if let activity { prepared = prepared?.observed(by: activity.observer) }
         }
         for name in Set(headers.map(\.name)) {
             head.headerFields[fields: name] = headers[fields: name]
@@ -81,6 +113,20 @@ extension RequestPlan {
         call.recorder = HTTPEventRecorder(configuration.observers, clock: configuration.clock)
         call.record(.started(head))
         return call
+    }
+}
+
+extension RequestPlan {
+    /// Returns the encoded path with the query, those of the path's template first.
+    private func target(below base: BaseAddress) throws(NetworkError) -> String {
+        switch path.content {
+        case .refused(let reason):
+            throw NetworkError(.invalidURL, reason, url: base.text)
+        case .usable(let path, let query):
+            let target = base.path + "/" + path
+            let parameters = [query, self.query.encoded].filter { !$0.isEmpty }
+            return parameters.isEmpty ? target : target + "?" + parameters.joined(separator: "&")
+        }
     }
 }
 

@@ -46,6 +46,10 @@ public protocol ServiceEndpoint {
 
     /// What the call asks of the layers it passes; nothing unless said otherwise.
     var options: HTTPCallOptions { get }
+
+    /// Which types the bodies of refusing responses are read as, beside those that the service and
+    /// the client name; none unless said otherwise.
+    var failures: [FailureBody] { get }
 }
 
 extension ServiceEndpoint {
@@ -55,6 +59,7 @@ extension ServiceEndpoint {
     public var body: RequestBody? { nil }
     public var timeout: Duration? { nil }
     public var options: HTTPCallOptions { HTTPCallOptions() }
+    public var failures: [FailureBody] { [] }
 }
 
 /// An operation of a service that knows what it returns.

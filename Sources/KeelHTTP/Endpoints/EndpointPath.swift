@@ -18,12 +18,32 @@ public import Foundation
 /// empty or makes a segment of dots only: either would silently name another resource. It also
 /// refuses a literal with a question mark or a number sign: a query belongs into the endpoint's
 /// `query`.
+///
+/// A path can also be written as a URI template, see `init(template:_:)`.
 public struct EndpointPath: Sendable, Hashable {
-    /// The encoded path without its leading slash, or nil if it must be refused.
-    let encoded: String?
+    /// What became of the text.
+    enum Content: Sendable, Hashable {
+        /// The encoded path without its leading slash, and the encoded query that it brings.
+        case usable(path: String, query: String)
+        /// Why the client must refuse the path.
+        case refused(String)
+    }
 
-    private init(encoded: String?) {
-        self.encoded = encoded.flatMap { Self.isSafe($0) ? String($0.drop { $0 == "/" }) : nil }
+    let content: Content
+
+    init(encoded: String?, query: String = "") {
+        if let encoded, Self.isSafe(encoded) {
+            content = .usable(path: String(encoded.drop { $0 == "/" }), query: query)
+        } else {
+            content = .refused(
+                "The path of the endpoint has an empty value, a segment of dots only, "
+                    + "a query or a stray percent sign."
+            )
+        }
+    }
+
+    init(refusedFor reason: String) {
+        content = .refused(reason)
     }
 
     /// Creates a path of segments, each of which may hold any text.

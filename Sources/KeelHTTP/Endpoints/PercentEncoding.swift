@@ -30,8 +30,7 @@ enum PercentEncoding {
             case UInt8(ascii: "?"), UInt8(ascii: "#"):
                 return nil
             case UInt8(ascii: "%"):
-                let digits = bytes[(index + 1)...].prefix(2)
-                guard digits.count == 2, digits.allSatisfy(isHexadecimalDigit) else { return nil }
+                guard isTriplet(bytes[index...]) else { return nil }
                 encoded.append("%")
             case _ where isUnreserved(byte) || "/!$&'()*+,;=:@".utf8.contains(byte):
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
@@ -40,6 +39,32 @@ enum PercentEncoding {
             }
         }
         return encoded
+    }
+
+    /// Returns a text with every byte encoded that is neither unreserved nor reserved (RFC 3986
+    /// section 2.2), percent triplets kept.
+    static func encodeReserved(_ text: some Collection<UInt8>) -> String {
+        var encoded = ""
+        let bytes = Array(text)
+        for (index, byte) in bytes.enumerated() {
+            let isKept =
+                byte == UInt8(ascii: "%")
+                ? isTriplet(bytes[index...])
+                : isUnreserved(byte) || ":/?#[]@!$&'()*+,;=".utf8.contains(byte)
+            if isKept {
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                append(byte, to: &encoded)
+            }
+        }
+        return encoded
+    }
+
+    /// Whether the bytes begin with a percent sign and two hexadecimal digits.
+    static func isTriplet(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let triplet = bytes.prefix(3)
+        return triplet.count == 3 && triplet.first == UInt8(ascii: "%")
+            && triplet.dropFirst().allSatisfy(isHexadecimalDigit)
     }
 
     private static func append(_ byte: UInt8, to text: inout String) {

@@ -120,6 +120,14 @@ extension NetworkError.Code {
         advice: "Try again if repeating the request does no harm."
     )
 
+    /// A file that was to be sent or received could not be read or written.
+    public static let file = Self(
+        "file",
+        isTransient: false,
+        "A file could not be read or written.",
+        advice: "See the cause: check the path, its permissions and the space that is left."
+    )
+
     /// The exchange failed in another way, which the cause tells.
     public static let transport = Self(
         "transport",
@@ -138,6 +146,7 @@ extension NetworkError.Code {
 
     public static let known: [Self] = [
         .invalidURL, .encoding, .invalidResponse, .status, .unavailable, .unauthorized, .notFound,
-        .noData, .decoding, .timeout, .noConnection, .connectionLost, .transport, .cancelled,
+        .noData, .decoding, .timeout, .noConnection, .connectionLost, .file, .transport,
+        .cancelled,
     ]
 }

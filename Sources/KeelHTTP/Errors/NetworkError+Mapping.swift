@@ -9,17 +9,31 @@ extension NetworkError {
             self = reason
             return
         }
-        self.init(Self.code(for: error.code), error.message, url: error.url, cause: error)
+        let code = error.cause is HTTPFileError ? .file : Self.code(for: error.code)
+        self.init(code, error.message, url: error.url, cause: error)
     }
 
     /// Creates the error that a refusing status means, or nil for a status from 200 to 299.
-    init?(refusal response: NetworkResponse, url: String) {
+    ///
+    /// The body is read as one of the types that are declared for it, in this coding.
+    init?(
+        refusal response: NetworkResponse,
+        url: String,
+        declared failures: [FailureBody],
+        coding: JSONCoding
+    ) {
         let status = response.head.status
         guard status.kind != .successful else { return nil }
         let code = Self.code(for: status)
         // The reason phrase is the server's own text, and HTTP/2 has none: the number suffices.
         let message = "\(code.summary) Its status is \(status.code)."
-        self.init(code, message, response: response, url: url)
+        self.init(
+            code,
+            message,
+            response: response,
+            url: url,
+            failure: FailureBody.value(of: response, declared: failures, coding: coding)
+        )
     }
 
     private static func code(for status: HTTPResponse.Status) -> Code {
@@ -57,29 +71,10 @@ extension NetworkError {
     init(undecodable response: NetworkResponse, url: String, cause: any Error) {
         self.init(
             .decoding,
-            Self.explain(cause),
+            DecodingFailure(cause).explanation,
             response: response,
             url: url,
             cause: cause
         )
-    }
-
-    private static func explain(_ error: any Error) -> String {
-        func place(_ path: [any CodingKey]) -> String {
-            let steps = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }
-            return path.isEmpty ? "the top level" : "'\(steps.joined().drop { $0 == "." })'"
-        }
-        switch error {
-        case DecodingError.keyNotFound(let key, let context):
-            return "The response has no value for \(place(context.codingPath + [key]))."
-        case DecodingError.valueNotFound(let type, let context):
-            return "The response has null at \(place(context.codingPath)), not a \(type)."
-        case DecodingError.typeMismatch(let type, let context):
-            return "The response does not have a \(type) at \(place(context.codingPath))."
-        case DecodingError.dataCorrupted(let context):
-            return "The response could not be read at \(place(context.codingPath))."
-        default:
-            return Code.decoding.summary
-        }
     }
 }

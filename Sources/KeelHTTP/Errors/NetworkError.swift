@@ -20,6 +20,11 @@ public struct NetworkError: KeelError, CustomDebugStringConvertible {
     /// The target without user information, query and fragment.
     public let url: String?
 
+    /// What the body of a refusing response says, as the type that was declared for its status.
+    ///
+    /// See ``FailureBody``. It is never part of a message or a description.
+    public let failure: (any Sendable)?
+
     /// Creates an error.
     ///
     /// - Parameters:
@@ -28,19 +33,25 @@ public struct NetworkError: KeelError, CustomDebugStringConvertible {
     ///   - response: The response, where one arrived.
     ///   - url: The target, already redacted.
     ///   - cause: The error underneath.
+    ///   - failure: What the body of the response says.
     public init(
         _ code: Code,
         _ message: String? = nil,
         response: NetworkResponse? = nil,
         url: String? = nil,
-        cause: (any Error)? = nil
+        cause: (any Error)? = nil,
+        failure: (any Sendable)? = nil
     ) {
         self.code = code
         self.message = message ?? code.summary
         self.response = response
         self.url = url
         self.cause = cause
+        self.failure = failure
     }
+
+    /// What the body of a refusing response says, if it was read as this type.
+    public func failure<Value: Sendable>(as type: Value.Type) -> Value? { failure as? Value }
 
     /// The status of the response, where one arrived.
     public var status: HTTPResponse.Status? { response?.head.status }

@@ -1,0 +1,36 @@
+/// What a decoding error means to people: the place in the text and what was expected there.
+///
+/// It holds no value of the text, which the error's own description may quote.
+struct DecodingFailure {
+    let explanation: String
+
+    /// Explains an error.
+    ///
+    /// - Parameters:
+    ///   - error: The error that the decoding threw.
+    ///   - count: How many steps at the start of its path lead to what was decoded.
+    init(_ error: any Error, droppingFirst count: Int = 0) {
+        func place(_ path: [any CodingKey]) -> String {
+            let steps = path.dropFirst(count).map { key in
+                key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
+            }
+            return steps.isEmpty ? "the top level" : "'\(steps.joined().drop { $0 == "." })'"
+        }
+        func name(_ type: any Any.Type) -> String {
+            "\((type as? any DecodingStandIn.Type)?.original ?? type)"
+        }
+        explanation =
+            switch error {
+            case DecodingError.keyNotFound(let key, let context):
+                "The response has no value for \(place(context.codingPath + [key]))."
+            case DecodingError.valueNotFound(let type, let context):
+                "The response has null at \(place(context.codingPath)), not a \(name(type))."
+            case DecodingError.typeMismatch(let type, let context):
+                "The response does not have a \(name(type)) at \(place(context.codingPath))."
+            case DecodingError.dataCorrupted(let context):
+                "The response could not be read at \(place(context.codingPath))."
+            default:
+                NetworkError.Code.decoding.summary
+            }
+    }
+}

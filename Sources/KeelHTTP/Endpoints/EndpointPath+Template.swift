@@ -1,0 +1,127 @@
+extension EndpointPath {
+    /// Creates a path, and a part of the query, from a URI template (RFC 6570).
+    ///
+    /// ```swift
+    /// var path: EndpointPath {
+    ///     EndpointPath(template: "/users/{id}{?fields*}", ["id": "\(id)", "fields": .list(fields)])
+    /// }
+    /// ```
+    ///
+    /// What `{?…}` and `{&…}` give, and what follows a question mark of the template, goes into the
+    /// query, before the endpoint's own ``ServiceEndpoint/query``.
+    ///
+    /// The promises of a literal path hold here too. The client refuses the path, with
+    /// ``NetworkError/Code/invalidURL``, if the template is not valid, has a fragment, or if a value
+    /// in the path is missing from `{id}` or is empty. Values of `{id}`, `{.id}`, `{/id}` and `{;id}`
+    /// stay inside their segments. A value of `{+path}` may have slashes and so any number of
+    /// segments below the base URL, but it cannot leave that: dot segments, a question mark and a
+    /// number sign are refused. In the query a value of `{+more}` may add parameters of its own.
+    public init(template: String, _ values: [String: URITemplate.Value]) {
+        do throws(URITemplateError) {
+            self.init(template: try URITemplate(template), values)
+        } catch {
+            self.init(refusedFor: error.description)
+        }
+    }
+
+    /// Creates a path, and a part of the query, from a URI template that was read before.
+    ///
+    /// It promises what the initializer with the template's text does.
+    public init(template: URITemplate, _ values: [String: URITemplate.Value]) {
+        var target = TemplateTarget()
+        do throws(URITemplateError) {
+            for part in template.parts { try target.append(part, values) }
+        } catch {
+            self.init(refusedFor: error.description)
+            return
+        }
+        if let refusal = target.refusal {
+            self.init(refusedFor: refusal)
+        } else {
+            self.init(encoded: target.path, query: target.query)
+        }
+    }
+}
+
+/// A path and a query that grow with the parts of a template.
+private struct TemplateTarget {
+    var path = ""
+    var query = ""
+    var refusal: String?
+    private var isInQuery = false
+
+    mutating func append(
+        _ part: URITemplate.Part,
+        _ values: [String: URITemplate.Value]
+    ) throws(URITemplateError) {
+        switch part {
+        case .literal(let text):
+            append(literal: text)
+        case .expression(let expression):
+            let text = try expression.expanded(values)
+            switch expression.mark {
+            case .query, .continuation:
+                isInQuery = true
+                add(parameters: text.dropFirst())
+            case .fragment:
+                refusal = "The template has a fragment, which no request carries."
+            default:
+                append(text, of: expression, values)
+            }
+        }
+    }
+
+    private mutating func append(literal text: String) {
+        guard !text.contains("#") else {
+            refusal = "The template has a fragment, which no request carries."
+            return
+        }
+        guard !isInQuery, let mark = text.firstIndex(of: "?") else {
+            if isInQuery { query += text } else { path += text }
+            return
+        }
+        path += text[..<mark]
+        isInQuery = true
+        query += text[text.index(after: mark)...]
+    }
+
+    private mutating func append(
+        _ text: String,
+        of expression: URITemplate.Expression,
+        _ values: [String: URITemplate.Value]
+    ) {
+        if expression.mark.keepsReserved, text.contains("#") || !isInQuery && text.contains("?") {
+            refusal = "A value of the path has a question mark or a number sign."
+        }
+        if isInQuery {
+            query += text
+            return
+        }
+        path += text
+        if expression.mark != .parameter, let name = emptyVariable(of: expression, values) {
+            refusal = "The value '\(name)' of the path is missing or empty."
+        }
+    }
+
+    /// The first variable whose value would leave a segment empty.
+    ///
+    /// A label and a segment may be left out altogether; that is what they are for.
+    private func emptyVariable(
+        of expression: URITemplate.Expression,
+        _ values: [String: URITemplate.Value]
+    ) -> String? {
+        let mayBeMissing = expression.mark == .label || expression.mark == .segment
+        return expression.variables.first { variable in
+            guard let value = values[variable.name], !value.isUndefined else {
+                return !mayBeMissing
+            }
+            return value.hasEmptyText
+        }?.name
+    }
+
+    private mutating func add(parameters: some StringProtocol) {
+        guard !parameters.isEmpty else { return }
+        if !query.isEmpty, !query.hasSuffix("&") { query += "&" }
+        query += parameters
+    }
+}

@@ -1,0 +1,131 @@
+/// Writes a form as the body of a request, RFC 7578.
+struct MultipartEncoder {
+    let form: MultipartForm
+
+    init(_ form: MultipartForm) {
+        self.form = form
+    }
+
+    /// Bodies up to this size that are all in memory are put together, larger ones are streamed.
+    private static let joinedSize: Int64 = 1 << 20
+
+    /// The media type with the boundary, in quotation marks only where RFC 9110 asks for them.
+    var contentType: String {
+        let isToken = form.boundary.utf8.allSatisfy { !"'(),/:=? ".utf8.contains($0) }
+        let boundary = isToken ? form.boundary : "\"\(form.boundary)\""
+        return "multipart/form-data; boundary=\(boundary)"
+    }
+
+    func body(_ coding: JSONCoding) throws -> HTTPBody {
+        try checkBoundary()
+        var sources: [HTTPBody] = []
+        for part in form.parts {
+            sources.append(HTTPBody(try head(of: part)))
+            sources.append(try source(of: part, coding))
+            sources.append(HTTPBody([0x0D, 0x0A]))
+        }
+        sources.append(HTTPBody(Array("--\(form.boundary)--\r\n".utf8)))
+        return HTTPBody(joining: sources, inMemoryUpTo: Self.joinedSize)
+    }
+
+    private func source(of part: MultipartForm.Part, _ coding: JSONCoding) throws -> HTTPBody {
+        switch part.content {
+        case .bytes(let bytes):
+            // A random boundary was chosen so that it does not occur here.
+            if form.isBoundaryGiven { try checkAbsence(in: bytes, of: part) }
+            return HTTPBody(bytes)
+        case .value(let encode):
+            let bytes = try encode(coding)
+            try checkAbsence(in: bytes, of: part)
+            return HTTPBody(bytes)
+        case .file(let url):
+            return try HTTPBody.file(url)
+        case .stream(let body):
+            return body
+        }
+    }
+
+    private func head(of part: MultipartForm.Part) throws -> [UInt8] {
+        var head = "--\(form.boundary)\r\nContent-Disposition: form-data; "
+        head += "name=\"\(Self.escape(Self.normalizingLines(part.name)))\""
+        if let filename = part.filename { head += "; filename=\"\(Self.escape(filename))\"" }
+        if let contentType = part.contentType {
+            guard contentType.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+                throw MultipartFormError(
+                    description: "The media type of the part '\(part.name)' has control characters."
+                )
+            }
+            head += "\r\nContent-Type: \(contentType)"
+        }
+        return Array((head + "\r\n\r\n").utf8)
+    }
+
+    /// Encodes what would end a quoted name, and nothing else: so says WHATWG.
+    private static func escape(_ name: String) -> String {
+        var escaped = ""
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "\"": escaped += "%22"
+            case "\r": escaped += "%0D"
+            case "\n": escaped += "%0A"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// A line end of any kind in a field's name counts as CR LF; file names are left alone.
+    private static func normalizingLines(_ name: String) -> String {
+        var lines = String.UnicodeScalarView()
+        var previous: Unicode.Scalar?
+        for scalar in name.unicodeScalars {
+            if scalar == "\n", previous != "\r" { lines.append("\r") }
+            if previous == "\r", scalar != "\n" { lines.append("\n") }
+            lines.append(scalar)
+            previous = scalar
+        }
+        if previous == "\r" { lines.append("\n") }
+        return String(lines)
+    }
+}
+
+extension MultipartEncoder {
+    private func checkBoundary() throws {
+        let bytes = Array(form.boundary.utf8)
+        let isValid =
+            (1...70).contains(bytes.count) && bytes.last != 0x20
+            && bytes.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default:
+                    "'()+_,-./:=? ".utf8.contains(byte)
+                }
+            }
+        guard isValid else {
+            throw MultipartFormError(description: "The boundary is not one of RFC 2046.")
+        }
+    }
+
+    private func checkAbsence(in bytes: [UInt8], of part: MultipartForm.Part) throws {
+        guard Self.contains(form.boundary, in: bytes) else { return }
+        throw MultipartFormError(
+            description: "The boundary occurs in the contents of the part '\(part.name)'."
+        )
+    }
+
+    /// Whether the bytes hold a line that a reader would take for the end of a part.
+    static func contains(_ boundary: String, in bytes: [UInt8]) -> Bool {
+        let delimiter = Array("--\(boundary)".utf8)
+        guard bytes.count >= delimiter.count else { return false }
+        return bytes.withUnsafeBufferPointer { bytes in
+            var start = bytes.startIndex
+            while let place = bytes[start...].firstIndex(of: UInt8(ascii: "-")) {
+                if bytes[place...].starts(with: delimiter) { return true }
+                start = place + 1
+            }
+            return false
+        }
+    }
+}

@@ -1,0 +1,161 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A form of several parts, such as fields and files (`multipart/form-data`, RFC 7578).
+///
+/// ```swift
+/// let form = MultipartForm([
+///     .text("title", "Holidays"),
+///     .json("tags", ["sea", "sun"]),
+///     .file("photo", at: photoURL, contentType: "image/jpeg"),
+/// ])
+/// try await client.upload(.multipart(form), to: AddAlbum())
+/// ```
+///
+/// Files are read while they are sent and are never whole in memory. The body has a known length
+/// if every part has one, and can be repeated if every part can.
+///
+/// Names and file names are written as browsers write them (WHATWG HTML, "multipart/form-data
+/// encoding algorithm"): in UTF-8, a quotation mark as `%22`, line ends as `%0D` and `%0A`. The
+/// values of text parts are sent as they are.
+public struct MultipartForm: Sendable {
+    /// The parts in the order in which they are sent; a name may occur more than once.
+    public let parts: [Part]
+
+    /// What separates the parts; it occurs in none of them whose bytes are known beforehand.
+    public let boundary: String
+
+    let isBoundaryGiven: Bool
+
+    /// Creates a form with a random boundary.
+    public init(_ parts: [Part]) {
+        var generator = SystemRandomNumberGenerator()
+        self.init(parts, using: &generator)
+    }
+
+    /// Creates a form with a boundary made of random numbers from `generator`.
+    public init(_ parts: [Part], using generator: inout some RandomNumberGenerator) {
+        var boundary = Self.randomBoundary(using: &generator)
+        while Self.contains(parts, boundary) {
+            boundary = Self.randomBoundary(using: &generator)
+        }
+        self.parts = parts
+        self.boundary = boundary
+        isBoundaryGiven = false
+    }
+
+    /// Creates a form with a boundary of one's own.
+    ///
+    /// A call that sends the form fails with ``NetworkError/Code/encoding`` if the boundary is not
+    /// one of RFC 2046 (1 to 70 characters) or occurs in a part whose bytes are known beforehand.
+    public init(_ parts: [Part], boundary: String) {
+        self.parts = parts
+        self.boundary = boundary
+        isBoundaryGiven = true
+    }
+
+    private static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String
+    {
+        let characters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+        // 24 of 62 characters: 142 bits, which no content meets by chance.
+        let random = (0..<24).compactMap { _ in characters.randomElement(using: &generator) }
+        return "KeelFormBoundary" + String(random)
+    }
+
+    private static func contains(_ parts: [Part], _ boundary: String) -> Bool {
+        parts.contains { part in
+            guard case .bytes(let bytes) = part.content else { return false }
+            return MultipartEncoder.contains(boundary, in: bytes)
+        }
+    }
+}
+
+extension MultipartForm {
+    /// One field or file of a form.
+    public struct Part: Sendable {
+        /// The field's name.
+        public var name: String
+
+        /// The file's name; nil for a field that is no file.
+        public var filename: String?
+
+        /// The media type; nil sends none, which means text.
+        public var contentType: String?
+
+        let content: Content
+
+        enum Content: Sendable {
+            case bytes([UInt8])
+            case value(@Sendable (JSONCoding) throws -> [UInt8])
+            case file(URL)
+            case stream(HTTPBody)
+        }
+
+        /// A field with a text, a number or another value that is written as it is read.
+        public static func text(_ name: String, _ value: some LosslessStringConvertible) -> Part {
+            Part(name: name, content: .bytes(Array(value.description.utf8)))
+        }
+
+        /// A field with a value as JSON, in the client's ``JSONCoding``.
+        public static func json(_ name: String, _ value: some Encodable & Sendable) -> Part {
+            let content = Content.value { coding in try coding.encode(value) }
+            return Part(name: name, contentType: "application/json", content: content)
+        }
+
+        /// A field or file with these bytes.
+        public static func bytes(
+            _ name: String,
+            _ bytes: some Sequence<UInt8>,
+            filename: String? = nil,
+            contentType: String? = "application/octet-stream"
+        ) -> Part {
+            Part(
+                name: name,
+                filename: filename,
+                contentType: contentType,
+                content: .bytes(Array(bytes))
+            )
+        }
+
+        /// A file that is read from disk while it is sent.
+        ///
+        /// It is sent under its own name unless `filename` is another. See ``HTTPBody/file(_:)``.
+        public static func file(
+            _ name: String,
+            at url: URL,
+            filename: String? = nil,
+            contentType: String = "application/octet-stream"
+        ) -> Part {
+            Part(
+                name: name,
+                filename: filename ?? url.lastPathComponent,
+                contentType: contentType,
+                content: .file(url)
+            )
+        }
+
+        /// A field or file that is produced while it is sent.
+        public static func stream(
+            _ name: String,
+            _ body: HTTPBody,
+            filename: String? = nil,
+            contentType: String? = "application/octet-stream"
+        ) -> Part {
+            Part(
+                name: name,
+                filename: filename,
+                contentType: contentType,
+                content: .stream(body)
+            )
+        }
+    }
+}
+
+/// Why a form could not be written.
+public struct MultipartFormError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong with the form; it names a part, never a value.
+    public let description: String
+}

@@ -1,0 +1,189 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension NetworkClient {
+    /// Sends bytes as the body of an endpoint and returns its decoded response.
+    ///
+    /// They take the place of the endpoint's own body; a method of `GET` becomes `POST`. The
+    /// content type is `application/octet-stream` unless the endpoint's headers name another.
+    ///
+    /// - Throws: ``NetworkError``.
+    public func upload<E: Endpoint>(
+        _ bytes: some Sequence<UInt8>,
+        to endpoint: E,
+        observer: TransferObserver? = nil,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(NetworkError) -> E.Response {
+        let wishes = CallWishes(timeout: timeout, options: options)
+        let plan = RequestPlan(endpoint, wishes).uploading(.bytes(bytes), observer)
+        return try await uploaded(plan, as: E.Response.self)
+    }
+
+    /// Sends a body, such as a file or a form with files, and returns the decoded response.
+    ///
+    /// ```swift
+    /// try await client.upload(.file(url, contentType: "video/mp4"), to: AddFilm())
+    /// ```
+    ///
+    /// It takes the place of the endpoint's own body; a method of `GET` becomes `POST`. A body that
+    /// is produced while it is sent may take as long as it wants, unless the endpoint or the call
+    /// asks for a total time: the client's is then how long nothing may happen at all.
+    ///
+    /// - Throws: ``NetworkError``; ``NetworkError/Code/file`` if a file cannot be read or changes
+    ///   its length meanwhile.
+    public func upload<E: Endpoint>(
+        _ body: RequestBody,
+        to endpoint: E,
+        observer: TransferObserver? = nil,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(NetworkError) -> E.Response {
+        let wishes = CallWishes(timeout: timeout, options: options)
+        let plan = RequestPlan(endpoint, wishes).uploading(body, observer)
+        return try await uploaded(plan, as: E.Response.self)
+    }
+
+    /// Sends a body and decodes the response as the type named here.
+    ///
+    /// It does what the form for endpoints with a response of their own does.
+    ///
+    /// - Throws: ``NetworkError``.
+    public func upload<Response: Decodable & Sendable>(
+        _ body: RequestBody,
+        to endpoint: some ServiceEndpoint,
+        as type: Response.Type,
+        observer: TransferObserver? = nil,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(NetworkError) -> Response {
+        let wishes = CallWishes(timeout: timeout, options: options)
+        return try await uploaded(
+            RequestPlan(endpoint, wishes).uploading(body, observer),
+            as: type
+        )
+    }
+
+    /// Calls an endpoint and returns the bytes of its response.
+    ///
+    /// For responses that do not fit into memory, give a file as their place, or use
+    /// ``stream(_:timeoutCovers:timeout:options:)``.
+    ///
+    /// - Throws: ``NetworkError``.
+    public func download(
+        from endpoint: some ServiceEndpoint,
+        observer: TransferObserver? = nil,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(NetworkError) -> Data {
+        let wishes = CallWishes(timeout: timeout, options: options)
+        var plan = RequestPlan(endpoint, wishes)
+        plan.downloadObserver = observer
+        return try await bytes(of: plan)
+    }
+
+    /// Calls an endpoint and writes its response to a file, as it arrives.
+    ///
+    /// The file appears under its name once it is complete and on the disk, in place of what was
+    /// there; a reader sees the old contents or all of the new ones. A call that fails or is
+    /// cancelled leaves nothing behind. The folder must exist; the file that grows stands in it
+    /// under another name, beginning with `.keel-`.
+    ///
+    /// The body is not bounded by ``Configuration/responseLimit``. Waiting for its next bytes is
+    /// bounded by ``Configuration/idleTimeout``. The client's total time covers the time to the
+    /// response head; one that the endpoint or the call asks for covers the whole response.
+    ///
+    /// - Returns: The head of the response.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299, whose body goes nowhere;
+    ///   ``NetworkError/Code/file`` if the file cannot be written.
+    @discardableResult
+    public func download(
+        from endpoint: some ServiceEndpoint,
+        to file: URL,
+        observer: TransferObserver? = nil,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(NetworkError) -> HTTPResponse {
+        var plan = RequestPlan(endpoint, CallWishes(timeout: timeout, options: options))
+        plan.downloadObserver = observer
+        return try await written(plan, file)
+    }
+}
+
+extension NetworkClient {
+    func uploaded<Value: Decodable & Sendable>(
+        _ plan: RequestPlan,
+        as type: Value.Type
+    ) async throws(NetworkError) -> Value {
+        defer { plan.uploadObserver?.finish() }
+        return try await value(of: plan, as: type)
+    }
+
+    /// How many bytes a body has that arrives as the server sent it; nil if that is not known.
+    func total(of reply: HTTPReply) -> Int64? {
+        let isAsSent =
+            transport.features.contains(.rawContentCoding)
+            || reply.head.headerFields[.contentEncoding] == nil
+        return isAsSent ? reply.announcedLength : nil
+    }
+
+    @concurrent
+    func written(_ plan: RequestPlan, _ url: URL) async throws(NetworkError) -> HTTPResponse {
+        defer { plan.downloadObserver?.finish() }
+        let scope: StreamTimeoutScope = plan.timeout == nil ? .head : .wholeResponse
+        let (call, reply) = try await opened(plan, scope, idle: configuration.idleTimeout)
+        var body = reply.body
+        if let observer = plan.downloadObserver {
+            body = body.observed(by: observer, total: total(of: reply))
+        }
+        let file: PartialFile
+        do throws(HTTPFileError) {
+            file = try PartialFile(becoming: try HTTPFileError.localPath(of: url))
+        } catch {
+            throw NetworkError(.file, url: call.redactedURL, cause: error)
+        }
+        let failure = await Self.copy(body, to: file, call)
+        guard let failure else { return reply.head }
+        await file.discard()
+        throw failure
+    }
+
+    /// Writes a body to a file and gives that its name; returns what went wrong.
+    private static func copy(
+        _ body: HTTPByteStream,
+        to file: PartialFile,
+        _ call: HTTPCall
+    ) async -> NetworkError? {
+        // Few large writes cost less than a switch of threads for each piece of the network's.
+        let blockSize = 256 * 1024
+        var block: [UInt8] = []
+        var pieces = body.makeAsyncIterator()
+        var isAtEnd = false
+        while !isAtEnd {
+            do throws(TransportError) {
+                if let piece = try await pieces.next() {
+                    block.append(contentsOf: piece)
+                } else {
+                    isAtEnd = true
+                }
+            } catch {
+                return NetworkError(error.located(in: call))
+            }
+            do throws(HTTPFileError) {
+                if !block.isEmpty, isAtEnd || block.count >= blockSize {
+                    try await file.append(block)
+                    block.removeAll(keepingCapacity: true)
+                }
+                if isAtEnd { try await file.commit() }
+            } catch {
+                return NetworkError(.file, url: call.redactedURL, cause: error)
+            }
+        }
+        return nil
+    }
+}

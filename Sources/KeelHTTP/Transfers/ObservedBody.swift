@@ -1,0 +1,60 @@
+import Synchronization
+
+extension HTTPBody {
+    /// Returns this body under the eyes of an observer.
+    func observed(by observer: TransferObserver) -> HTTPBody {
+        let total = length
+        return HTTPBody(
+            length: total,
+            isReplayable: isReplayable
+        ) { () async throws(TransportError) in
+            let stream = try await openInPieces()
+            let counter = TakenBytes()
+            observer.report(0, of: total)
+            return stream.mapReads { read async throws(TransportError) in
+                if let taken = counter.take() { observer.report(taken, of: total) }
+                let piece = try await read()
+                if let piece {
+                    observer.show(piece)
+                    counter.give(piece.count)
+                }
+                return piece
+            }
+        }
+    }
+}
+
+extension HTTPByteStream {
+    /// Returns this stream under the eyes of an observer.
+    func observed(by observer: TransferObserver, total: Int64?) -> HTTPByteStream {
+        let counter = TakenBytes()
+        observer.report(0, of: total)
+        return mapReads { read async throws(TransportError) in
+            let piece = try await read()
+            if let piece, !piece.isEmpty {
+                observer.show(piece)
+                counter.give(piece.count)
+                if let taken = counter.take() { observer.report(taken, of: total) }
+            }
+            return piece
+        }
+    }
+}
+
+/// Counts bytes that were handed over, and of those the ones that were taken.
+private final class TakenBytes: Sendable {
+    private let state = Mutex<(taken: Int64, given: Int64)>((0, 0))
+
+    func give(_ count: Int) {
+        state.withLock { $0.given += Int64(count) }
+    }
+
+    /// Counts all that was given as taken; returns the total if that is news.
+    func take() -> Int64? {
+        state.withLock { state in
+            guard state.given > state.taken else { return nil }
+            state.taken = state.given
+            return state.taken
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A queue on which the calls of one file wait for the disk.
+///
+/// They would otherwise hold one of the few threads on which all tasks run.
+struct FileQueue: Sendable {
+    private let queue = DispatchQueue(label: "keel.http.file")
+
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(HTTPFileError) -> Value
+    ) async throws(HTTPFileError) -> Value {
+        let result = await withCheckedContinuation { waiter in
+            queue.async {
+                do throws(HTTPFileError) {
+                    waiter.resume(returning: Result<Value, HTTPFileError>.success(try work()))
+                } catch {
+                    waiter.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
+    }
+}
+
+/// A file that is open for reading; dropping it closes it.
+final class ReadableFile: Sendable {
+    /// The length when it was opened.
+    let length: Int64
+
+    private let path: String
+    private let descriptor: Int32
+    private let queue = FileQueue()
+
+    init(_ path: String) throws(HTTPFileError) {
+        self.path = path
+        // A pipe without a writer would otherwise hold the call forever.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw HTTPFileError(.open, path, number: errno) }
+        var status = stat()
+        let failure = fstat(descriptor, &status) == 0 ? nil : errno
+        guard failure == nil, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw failure.map { HTTPFileError(.open, path, number: $0) }
+                ?? HTTPFileError(.notAFile, path)
+        }
+        self.descriptor = descriptor
+        length = Int64(status.st_size)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Returns at most `count` bytes from `offset` on; none at the end of the file.
+    func read(at offset: Int64, upTo count: Int) async throws(HTTPFileError) -> [UInt8] {
+        try await queue.run { () throws(HTTPFileError) in
+            var failure: Int32?
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+                var read = -1
+                repeat {
+                    read = pread(self.descriptor, buffer.baseAddress, count, off_t(offset))
+                } while read < 0 && errno == EINTR
+                if read < 0 { failure = errno }
+                initialized = max(read, 0)
+            }
+            if let failure { throw HTTPFileError(.read, self.path, number: failure) }
+            return bytes
+        }
+    }
+}
+
+extension HTTPBody {
+    /// A body that is read from a file while it is sent, in pieces of 64 KiB.
+    ///
+    /// Its length is that of the file at this moment. It can be repeated: each time the file is
+    /// opened anew. A file that has another length by then, or that grows or shrinks while it is
+    /// sent, fails the exchange with ``TransportError/Code/bodyProducerFailed``, and the cause is
+    /// an ``HTTPFileError``. The disk is waited for on threads of its own.
+    ///
+    /// - Throws: ``HTTPFileError`` if the file cannot be opened or is no regular file.
+    public static func file(_ url: URL) throws(HTTPFileError) -> HTTPBody {
+        let path = try HTTPFileError.localPath(of: url)
+        let length = try ReadableFile(path).length
+        return HTTPBody(length: length, isReplayable: true) { () async throws(TransportError) in
+            do throws(HTTPFileError) {
+                let file = try ReadableFile(path)
+                guard file.length == length else { throw HTTPFileError(.changedLength, path) }
+                let reader = FileBodyReader(file, path)
+                return HTTPByteStream { () async throws(TransportError) in try await reader.next() }
+            } catch {
+                throw TransportError(.bodyProducerFailed, cause: error)
+            }
+        }
+    }
+}
+
+/// Reads a file from its start; like every stream it has one reader at a time.
+private final class FileBodyReader: Sendable {
+    private let file: ReadableFile
+    private let path: String
+    private let offset = Mutex<Int64>(0)
+
+    init(_ file: ReadableFile, _ path: String) {
+        self.file = file
+        self.path = path
+    }
+
+    func next() async throws(TransportError) -> ArraySlice<UInt8>? {
+        let offset = offset.withLock { $0 }
+        let wanted = Int(min(file.length - offset, Int64(HTTPBody.pieceSize)))
+        guard wanted > 0 else { return nil }
+        let isLast = offset + Int64(wanted) == file.length
+        do throws(HTTPFileError) {
+            // One byte more than there should be tells whether the file has grown, before its last
+            // piece completes the request.
+            let bytes = try await file.read(at: offset, upTo: isLast ? wanted + 1 : wanted)
+            guard !bytes.isEmpty, bytes.count <= wanted else {
+                throw HTTPFileError(.changedLength, path)
+            }
+            self.offset.withLock { $0 = offset + Int64(bytes.count) }
+            return bytes[...]
+        } catch {
+            throw TransportError(.bodyProducerFailed, cause: error)
+        }
+    }
+}

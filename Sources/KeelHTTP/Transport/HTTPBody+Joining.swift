@@ -1,0 +1,106 @@
+import Synchronization
+
+extension HTTPBody {
+    /// The size of the pieces in which bodies are read from disk and from memory.
+    static let pieceSize = 64 * 1024
+
+    /// Creates a body of several others, one after the other.
+    ///
+    /// Its length is known if theirs are, and it is replayable if they are. A body that gives more
+    /// or fewer bytes than it announced fails the exchange with
+    /// ``TransportError/Code/bodyProducerFailed``. If all are in memory and no longer together than
+    /// `limit`, so is the result.
+    init(joining bodies: [HTTPBody], inMemoryUpTo limit: Int64) {
+        let lengths = bodies.compactMap(\.length)
+        let length = lengths.count == bodies.count ? lengths.reduce(0, +) : nil
+        let inMemory = bodies.compactMap(\.bytes)
+        if inMemory.count == bodies.count, let length, length <= limit {
+            self.init(Array(inMemory.joined()))
+            return
+        }
+        self.init(
+            length: length,
+            isReplayable: bodies.allSatisfy(\.isReplayable)
+        ) { () async throws(TransportError) in
+            let reader = JoinedBodyReader(bodies)
+            return HTTPByteStream { () async throws(TransportError) in try await reader.next() }
+        }
+    }
+
+    /// A stream of this body in pieces of a moderate size, also where it is in memory.
+    func openInPieces() async throws(TransportError) -> HTTPByteStream {
+        guard let bytes, bytes.count > Self.pieceSize else { return try await open() }
+        let position = PiecePosition()
+        return HTTPByteStream { () async throws(TransportError) in
+            position.next(in: bytes, Self.pieceSize)
+        }
+    }
+}
+
+/// How far bytes in memory have been handed over.
+private final class PiecePosition: Sendable {
+    private let position = Mutex(0)
+
+    func next(in bytes: [UInt8], _ size: Int) -> ArraySlice<UInt8>? {
+        position.withLock { position in
+            guard position < bytes.count else { return nil }
+            let piece = bytes[position..<min(position + size, bytes.count)]
+            position = piece.endIndex
+            return piece
+        }
+    }
+}
+
+/// Reads bodies one after the other; like every stream it has one reader at a time.
+private final class JoinedBodyReader: Sendable {
+    private struct State {
+        var rest: ArraySlice<HTTPBody>
+        var stream: HTTPByteStream?
+        /// How many bytes the open body still has to give, where it announced a length.
+        var remaining: Int64?
+    }
+
+    private let state: Mutex<State>
+
+    init(_ bodies: [HTTPBody]) {
+        state = Mutex(State(rest: bodies[...]))
+    }
+
+    func next() async throws(TransportError) -> ArraySlice<UInt8>? {
+        while let stream = try await currentStream() {
+            var pieces = stream.makeAsyncIterator()
+            let piece = try await pieces.next()
+            try count(piece)
+            if let piece, !piece.isEmpty { return piece }
+        }
+        return nil
+    }
+
+    private func currentStream() async throws(TransportError) -> HTTPByteStream? {
+        if let stream = state.withLock({ $0.stream }) { return stream }
+        guard let body = state.withLock({ $0.rest.popFirst() }) else { return nil }
+        let stream = try await body.openInPieces()
+        state.withLock { state in
+            state.stream = stream
+            state.remaining = body.length
+        }
+        return stream
+    }
+
+    private func count(_ piece: ArraySlice<UInt8>?) throws(TransportError) {
+        let isAsAnnounced = state.withLock { state in
+            guard let piece else {
+                defer { state.stream = nil }
+                return (state.remaining ?? 0) == 0
+            }
+            guard let remaining = state.remaining else { return true }
+            state.remaining = remaining - Int64(piece.count)
+            return remaining >= piece.count
+        }
+        guard !isAsAnnounced else { return }
+        throw TransportError(
+            .bodyProducerFailed,
+            "A part of the request body has another length than it announced."
+        )
+    }
+}
