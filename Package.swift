@@ -162,6 +162,7 @@ let package = Package(
             name: "KeelStorageSQLiteTests",
             dependencies: [
                 "KeelCore", "KeelStorage", "KeelStorageCrashWriter", "KeelStorageSQLite",
+                "KeelTestKit",
             ] + grdb
         ),
         .testTarget(

@@ -3,6 +3,7 @@ import Foundation
 import KeelConformance
 import KeelStorage
 import KeelStorageSQLite
+import KeelTestKit
 import Testing
 
 @Suite("The SQLite adapter keeps the promises of storage adapters")
@@ -15,6 +16,26 @@ struct SQLiteConformanceTests {
         try await withStore { try await check.run(on: $0) }
     }
 
+    @Test(arguments: StorageAdapterCheck.applicable(to: capabilities))
+    func keepsWhenSealed(_ check: StorageAdapterCheck) async throws {
+        try await withStore { configuration in
+            configuration.sealing = FakeByteSealing(key: 42)
+            configuration.allowsSearchableText = true
+        } _: {
+            try await check.run(on: $0)
+        }
+    }
+
+    @Test("Sealed, it agrees with the memory adapter on random operations")
+    func agreesWhenSealed() async throws {
+        try await withStore { configuration in
+            configuration.sealing = FakeByteSealing(key: 42)
+            configuration.allowsSearchableText = true
+        } _: { adapter in
+            try await DifferentialFuzz().run(InMemoryStorageAdapter(), against: adapter)
+        }
+    }
+
     @Test("It agrees with the memory adapter on twenty thousand random operations")
     func agreesWithMemory() async throws {
         try await withStore { adapter in
@@ -22,13 +43,19 @@ struct SQLiteConformanceTests {
         }
     }
 
-    private func withStore(_ body: (SQLiteStorageAdapter) async throws -> Void) async throws {
+    private func withStore(
+        _ adjust: (inout SQLiteStorageAdapter.Configuration) -> Void = { _ in },
+        _ body: (SQLiteStorageAdapter) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("keel-conformance-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
+        var configuration = SQLiteStorageAdapter.Configuration()
+        adjust(&configuration)
         let adapter = try SQLiteStorageAdapter(
-            at: .file(folder.appendingPathComponent("s.sqlite").path)
+            at: .file(folder.appendingPathComponent("s.sqlite").path),
+            configuration: configuration
         )
         #expect(adapter.capabilities == Self.capabilities)
         try await body(adapter)

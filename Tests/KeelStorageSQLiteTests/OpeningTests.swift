@@ -38,6 +38,30 @@ struct OpeningTests {
         #expect(found?.revision == receipt.revision)
     }
 
+    @Test(
+        "the connection that commits waits for the disk where power failures are to be survived",
+        arguments: [
+            (SQLiteStorageAdapter.Configuration.Durability.process, 1), (.power, 2),
+        ]
+    )
+    func durability(
+        _ durability: SQLiteStorageAdapter.Configuration.Durability,
+        level: Int
+    ) async throws {
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.durability = durability
+        let adapter = try SQLiteStorageAdapter(
+            at: .file(folder.file().path),
+            configuration: configuration
+        )
+        try await adapter.set("notes/1", ["text": "kept"])
+        let synchronous = try await adapter.databasePool.writeWithoutTransaction { database in
+            try Int.fetchOne(database, sql: "PRAGMA synchronous")
+        }
+        #expect(synchronous == level)
+        try adapter.close()
+    }
+
     @Test("refuses a file that is no database")
     func refusesText() async throws {
         try Data(repeating: 65, count: 5_000).write(to: folder.file())

@@ -2,6 +2,7 @@
 import Foundation
 import KeelStorage
 import KeelStorageSQLite
+import KeelTestKit
 import Testing
 
 @Suite("Sealing")
@@ -12,7 +13,7 @@ struct SealingTests {
 
     private func sealed(key: UInt64 = 42, allowing: Bool = false) throws -> SQLiteStorageAdapter {
         try folder.adapter { configuration in
-            configuration.sealing = ToySealing(key: key)
+            configuration.sealing = FakeByteSealing(key: key)
             configuration.allowsSearchableText = allowing
         }
     }

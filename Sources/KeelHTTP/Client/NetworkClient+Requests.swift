@@ -148,9 +148,13 @@ extension NetworkClient {
             )
         }
         do throws(TransportError) {
-            return try await within(deadline(for: plan), call, exchange)
+            let response = try await within(deadline(for: plan), call, exchange)
+            call.record(.succeeded(status: response.status.code))
+            return response
         } catch {
-            throw error.located(at: call.redactedURL)
+            let located = error.located(in: call)
+            call.record(.failed(located))
+            throw located
         }
     }
 }

@@ -68,12 +68,15 @@ extension NetworkClient {
                 try await self.opening(of: call)
             }
         } catch {
-            throw NetworkError(error.located(at: call.redactedURL))
+            let located = error.located(in: call)
+            call.record(.failed(located))
+            throw NetworkError(located)
         }
         switch opening {
         case .refused(let refusal):
             throw refusal
         case .accepted(var reply):
+            call.record(.succeeded(status: reply.head.status.code))
             if scope == .wholeResponse {
                 reply.body = reply.body.mapReads { read async throws(TransportError) in
                     try await within(deadline, call, read)

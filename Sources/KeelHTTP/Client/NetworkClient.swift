@@ -34,11 +34,7 @@ public struct NetworkClient: Sendable {
     public init(_ configuration: Configuration, transport: any HTTPTransport) {
         self.configuration = configuration
         self.transport = transport
-        var layers = configuration.middleware
-        if configuration.redirects != .never {
-            layers.append(RedirectMiddleware(configuration.redirects))
-        }
-        chain = transport.chain(layers)
+        chain = transport.chain(Self.layers(of: configuration))
     }
 
     /// Creates a client with the usual limits.
@@ -55,8 +51,22 @@ public struct NetworkClient: Sendable {
             guard !Task.isCancelled else { throw TransportError(.cancelled, processed: .no) }
             return try await chain(call)
         } catch {
-            throw error.located(at: call.redactedURL)
+            throw error.located(in: call)
         }
+    }
+
+    /// The layers of a client, outermost first: those of the call, redirects, those of the attempt.
+    ///
+    /// Redirects stand above repetitions, so that a hop that fails is repeated by its own method:
+    /// a `POST` that led to a `GET` is not sent again because the `GET` failed.
+    private static func layers(of configuration: Configuration) -> [any HTTPMiddleware] {
+        var layers = configuration.middleware
+        if configuration.redirects != .never {
+            layers.append(RedirectMiddleware(configuration.redirects))
+        }
+        layers += configuration.attemptMiddleware
+        if !configuration.observers.isEmpty { layers.append(ExchangeObservation()) }
+        return layers
     }
 
     /// The limit for a call, from its own wish or from the configuration.

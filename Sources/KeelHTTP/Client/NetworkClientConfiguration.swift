@@ -31,6 +31,14 @@ extension NetworkClient {
         /// How long the reader of a stream may wait for the next bytes; nil is no limit.
         public var idleTimeout: Duration? = .seconds(60)
 
+        /// The limits inside one attempt, beside ``timeout`` over all of them.
+        ///
+        /// Its idle limit is used for bodies read into memory; streams have ``idleTimeout``.
+        public var timeouts = HTTPTimeouts()
+
+        /// What all calls ask of the layers, unless an endpoint or a call says otherwise.
+        public var options = HTTPCallOptions()
+
         /// The most bytes that a response body held in memory may have.
         public var responseLimit = 64 * 1024 * 1024
 
@@ -40,13 +48,28 @@ extension NetworkClient {
         /// Which redirects are followed.
         public var redirects: RedirectPolicy = .safeMethods
 
-        /// The layers that every call passes, the first one outermost.
+        /// The layers that every call passes once, the first one outermost.
         ///
-        /// They see a call once, before redirects are followed.
+        /// They stand above redirects and repetitions: what they add holds for all of them, and
+        /// what they see is the final outcome. Caching, coalescing and idempotency keys belong
+        /// here.
         public var middleware: [any HTTPMiddleware] = []
 
-        /// The clock that the time limits are measured on.
+        /// The layers that every attempt passes, the first one outermost.
+        ///
+        /// They stand below redirects and repetitions, next to the transport: each request that is
+        /// really sent passes them. Authorization, signatures, limits on concurrency, circuit
+        /// breakers, tracing of attempts and compression belong here.
+        public var attemptMiddleware: [any HTTPMiddleware] = []
+
+        /// Who looks at the events of each call.
+        public var observers: [any HTTPEventObserver] = []
+
+        /// The clock that time limits and pauses are measured on.
         public var clock: any Clock<Duration> = ContinuousClock()
+
+        /// Makes the names of calls; a test gives its own.
+        public var callID: @Sendable () -> HTTPCallID = { HTTPCallID() }
 
         /// Creates a configuration with the usual limits.
         public init(baseURL: URL) {

@@ -14,6 +14,7 @@ struct RequestPlan: Sendable {
     var headers: HTTPFields
     var body: RequestBody?
     var timeout: Duration?
+    var options = HTTPCallOptions()
 
     init(_ endpoint: some ServiceEndpoint) {
         method = endpoint.method
@@ -22,6 +23,7 @@ struct RequestPlan: Sendable {
         headers = endpoint.headers
         body = endpoint.body
         timeout = endpoint.timeout
+        options = endpoint.options
     }
 
     init(_ method: HTTPRequest.Method, _ path: EndpointPath, timeout: Duration?) {
@@ -66,7 +68,18 @@ extension RequestPlan {
         for name in Set(headers.map(\.name)) {
             head.headerFields[fields: name] = headers[fields: name]
         }
-        return HTTPCall(head, body: prepared)
+        var everything = configuration.options
+        everything.merge(options)
+        var call = HTTPCall(
+            head,
+            body: prepared,
+            timeouts: configuration.timeouts,
+            options: everything,
+            id: configuration.callID()
+        )
+        call.recorder = HTTPEventRecorder(configuration.observers, clock: configuration.clock)
+        call.record(.started(head))
+        return call
     }
 }
 

@@ -43,6 +43,9 @@ public protocol ServiceEndpoint {
 
     /// The total time for the call; nil, unless said otherwise, uses the client's.
     var timeout: Duration? { get }
+
+    /// What the call asks of the layers it passes; nothing unless said otherwise.
+    var options: HTTPCallOptions { get }
 }
 
 extension ServiceEndpoint {
@@ -51,6 +54,7 @@ extension ServiceEndpoint {
     public var headers: HTTPFields { [:] }
     public var body: RequestBody? { nil }
     public var timeout: Duration? { nil }
+    public var options: HTTPCallOptions { HTTPCallOptions() }
 }
 
 /// An operation of a service that knows what it returns.

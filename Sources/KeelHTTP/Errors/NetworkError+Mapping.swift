@@ -36,9 +36,13 @@ extension NetworkError {
         switch code {
         case .invalidRequest: .invalidURL
         case .offline, .hostNotFound, .nameLookupFailed, .connectionRefused: .noConnection
-        case .connectTimeout, .poolTimeout, .responseTimeout, .writeTimeout, .deadlineExceeded:
+        case .connectTimeout, .poolTimeout, .responseTimeout, .writeTimeout, .deadlineExceeded,
+            .attemptTimeout, .tooSlow:
             .timeout
-        case .connectionLost, .truncatedBody: .connectionLost
+        case .connectionLost, .staleConnection, .streamRefused, .streamReset, .truncatedBody:
+            .connectionLost
+        case .circuitOpen, .throttled: .unavailable
+        case .credentialsUnavailable: .unauthorized
         case .protocolViolation: .invalidResponse
         case .cancelled: .cancelled
         default: .transport

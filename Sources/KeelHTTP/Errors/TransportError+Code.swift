@@ -135,6 +135,24 @@ extension TransportError.Code {
         advice: "Give the transport a certificate that the server knows."
     )
 
+    /// None of the server's public keys is one of the pinned ones.
+    public static let tlsPinMismatch = Self(
+        "tlsPinMismatch",
+        isTransient: false,
+        phase: .tls,
+        "The server's public key is not one of the pinned keys.",
+        advice: "Ship the new key's pin in an update of the app; or someone reads along."
+    )
+
+    /// The proxy asks for credentials.
+    public static let proxyUnauthorized = Self(
+        "proxyUnauthorized",
+        isTransient: false,
+        phase: .connect,
+        "The proxy asks for credentials.",
+        advice: "Give the transport a user and a password that the proxy knows."
+    )
+
     /// A proxy refused the connection or spoke nonsense.
     public static let proxyFailed = Self(
         "proxyFailed",
@@ -142,6 +160,24 @@ extension TransportError.Code {
         phase: .connect,
         "The proxy did not open a way to the server.",
         advice: "Check the address and the credentials of the proxy."
+    )
+
+    /// The circuit of this origin is open: its last calls failed, so no call is tried now.
+    public static let circuitOpen = Self(
+        "circuitOpen",
+        isTransient: true,
+        phase: .pool,
+        "Calls to this server are held back, because the last ones failed.",
+        advice: "Try again after a while; the cause is the failure that opened the circuit."
+    )
+
+    /// A limit of this client, on the rate or the number of calls, refuses the call.
+    public static let throttled = Self(
+        "throttled",
+        isTransient: true,
+        phase: .pool,
+        "Too many calls are made or waiting; this client's own limit refuses more.",
+        advice: "Send fewer calls at once, or raise the limit of the middleware."
     )
 
     /// The transport was shut down.
@@ -191,6 +227,50 @@ extension TransportError.Code {
         advice: "Try again if repeating the request does no harm."
     )
 
+    /// A connection that had been kept for reuse was closed by the server just then.
+    public static let staleConnection = Self(
+        "staleConnection",
+        isTransient: true,
+        phase: .awaitHead,
+        "The server had closed the connection that was kept for this call.",
+        advice: "Try again if repeating the request does no harm: it gets a new connection."
+    )
+
+    /// The server refused the stream without having looked at the request (RFC 9113, 8.7).
+    public static let streamRefused = Self(
+        "streamRefused",
+        isTransient: true,
+        phase: .awaitHead,
+        "The server refused the request before it looked at it.",
+        advice: "Try again: the server promises that it has done nothing."
+    )
+
+    /// The server ended the stream of this request with an error of HTTP/2.
+    public static let streamReset = Self(
+        "streamReset",
+        isTransient: true,
+        phase: .awaitHead,
+        "The server broke the exchange off.",
+        advice: "Try again if repeating the request does no harm."
+    )
+
+    /// One attempt took longer than an attempt may.
+    public static let attemptTimeout = Self(
+        "attemptTimeout",
+        isTransient: true,
+        "The attempt was not done in the time it was given.",
+        advice: "Try again; for large responses and slow operations give attempts more time."
+    )
+
+    /// The body came more slowly than the minimum rate.
+    public static let tooSlow = Self(
+        "tooSlow",
+        isTransient: true,
+        phase: .readBody,
+        "The server sends the response too slowly.",
+        advice: "Try again on a better network, or lower the minimum rate."
+    )
+
     /// The response body ended before its announced length.
     public static let truncatedBody = Self(
         "truncatedBody",
@@ -218,6 +298,24 @@ extension TransportError.Code {
         advice: "Read it as a stream, or raise the client's limit."
     )
 
+    /// The response body could not be decompressed.
+    public static let decompressionFailed = Self(
+        "decompressionFailed",
+        isTransient: false,
+        phase: .readBody,
+        "The response body is not valid in its content coding.",
+        advice: "The server, or something between, breaks compressed responses: report it there."
+    )
+
+    /// The response body grows out of proportion when it is decompressed.
+    public static let decompressionLimit = Self(
+        "decompressionLimit",
+        isTransient: false,
+        phase: .readBody,
+        "The response body grows more than allowed when it is decompressed.",
+        advice: "It may be an attack; raise the limit only for a server that is trusted."
+    )
+
     /// A line of a streamed response is longer than the limit.
     public static let lineTooLong = Self(
         "lineTooLong",
@@ -243,6 +341,24 @@ extension TransportError.Code {
         phase: .send,
         "The request body could not be produced.",
         advice: "See the cause: it is the error of the body's own source."
+    )
+
+    /// A layer had to send the body a second time, and it can be read only once.
+    public static let bodyNotReplayable = Self(
+        "bodyNotReplayable",
+        isTransient: false,
+        phase: .send,
+        "The request body cannot be sent a second time.",
+        advice: "Use a body that starts from its first byte each time it is opened."
+    )
+
+    /// The credentials of the call could not be renewed.
+    public static let credentialsUnavailable = Self(
+        "credentialsUnavailable",
+        isTransient: false,
+        phase: .build,
+        "There are no valid credentials for the call.",
+        advice: "Sign in again; the cause tells why the credentials could not be renewed."
     )
 
     /// The call was cancelled by its caller.
@@ -306,9 +422,12 @@ extension TransportError.Code {
     public static let known: [Self] = [
         .invalidRequest, .offline, .hostNotFound, .nameLookupFailed, .connectionRefused,
         .connectTimeout, .poolTimeout, .tlsHandshakeFailed, .tlsUntrusted, .tlsHostnameMismatch,
-        .tlsClientCertificate, .proxyFailed, .clientShutdown, .responseTimeout, .writeTimeout,
-        .deadlineExceeded, .connectionLost, .truncatedBody, .protocolViolation,
-        .responseTooLarge, .lineTooLong, .concurrentRead, .bodyProducerFailed, .cancelled,
-        .unknown, .redirectLoop, .redirectLimit, .redirectDowngrade, .redirectInvalid,
+        .tlsClientCertificate, .tlsPinMismatch, .proxyUnauthorized, .proxyFailed, .circuitOpen,
+        .throttled, .clientShutdown, .responseTimeout, .writeTimeout, .deadlineExceeded,
+        .attemptTimeout, .tooSlow, .connectionLost, .staleConnection, .streamRefused,
+        .streamReset, .truncatedBody, .protocolViolation, .responseTooLarge,
+        .decompressionFailed, .decompressionLimit, .lineTooLong, .concurrentRead,
+        .bodyProducerFailed, .bodyNotReplayable, .credentialsUnavailable, .cancelled, .unknown,
+        .redirectLoop, .redirectLimit, .redirectDowngrade, .redirectInvalid,
     ]
 }

@@ -52,6 +52,25 @@ public struct TransportError: KeelError {
     /// The target without user information, query and fragment.
     public private(set) var url: String?
 
+    /// The call that failed, where it had a name.
+    public private(set) var callID: HTTPCallID?
+
+    /// Whether the connection had carried another exchange before, where that is known.
+    public var reusedConnection: Bool?
+
+    /// How many bytes of the request, its head included, had been handed to the network, where
+    /// that is known: with 0 the server cannot have acted on it.
+    public var bytesSent: Int64?
+
+    /// How many bytes of the response body had arrived, where that is known.
+    public var bytesReceived: Int64?
+
+    /// All attempts at the call, this one last; empty where the call is made once and in one layer.
+    public var attempts: [HTTPAttempt] = []
+
+    /// Why the call was not repeated, where its failure is one that may pass.
+    public var retryRefusal: RetryRefusal?
+
     /// Creates an error.
     ///
     /// - Parameters:
@@ -83,6 +102,8 @@ public struct TransportError: KeelError {
         var text = "\(code.name): \(message)"
         if let url { text += " [\(url)]" }
         if let phase { text += " (phase: \(phase), processed: \(processed.rawValue))" }
+        if attempts.count > 1 { text += " (attempts: \(attempts.count))" }
+        if let retryRefusal { text += " (not repeated: \(retryRefusal))" }
         if let cause { text += " (cause: \(cause))" }
         return text
     }
@@ -92,6 +113,14 @@ public struct TransportError: KeelError {
         guard self.url == nil else { return self }
         var located = self
         located.url = url
+        return located
+    }
+
+    /// Returns this error with the call and its target named, unless they are named already.
+    package func located(in call: HTTPCall) -> TransportError {
+        var located = self
+        if url == nil { located.url = call.redactedURL }
+        if callID == nil { located.callID = call.id }
         return located
     }
 

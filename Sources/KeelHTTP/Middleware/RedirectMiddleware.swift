@@ -37,6 +37,9 @@ public struct RedirectMiddleware: HTTPMiddleware {
                 throw TransportError(.redirectLoop, url: following.redactedURL)
             }
             await drain(reply)
+            call.record(
+                .redirected(to: following.redactedURL, status: reply.head.status.code)
+            )
             current = following
         }
     }

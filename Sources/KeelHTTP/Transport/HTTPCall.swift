@@ -2,6 +2,9 @@ public import HTTPTypes
 
 /// One request on its way to a transport.
 public struct HTTPCall: Sendable {
+    /// Names the call in events, errors and logs; the same for all its attempts and redirects.
+    public let id: HTTPCallID
+
     /// The method, the absolute target (scheme, authority, path with query) and the header fields.
     public var head: HTTPRequest
 
@@ -11,15 +14,28 @@ public struct HTTPCall: Sendable {
     /// The limits inside the exchange.
     public var timeouts: HTTPTimeouts
 
+    /// What this call asks of the layers it passes; other calls are not affected.
+    public var options: HTTPCallOptions
+
+    /// Which attempt of the call this is, counted from 1; a layer that repeats a call counts on.
+    public var attempt = 1
+
+    /// Where the events of this call go; nil where nobody looks.
+    package var recorder: HTTPEventRecorder?
+
     /// Creates a call.
     public init(
         _ head: HTTPRequest,
         body: HTTPBody? = nil,
-        timeouts: HTTPTimeouts = HTTPTimeouts()
+        timeouts: HTTPTimeouts = HTTPTimeouts(),
+        options: HTTPCallOptions = HTTPCallOptions(),
+        id: HTTPCallID = HTTPCallID()
     ) {
+        self.id = id
         self.head = head
         self.body = body
         self.timeouts = timeouts
+        self.options = options
     }
 
     /// Whether the call can be sent a second time with the same bytes.
@@ -29,6 +45,37 @@ public struct HTTPCall: Sendable {
     ///
     /// A query often carries tokens and personal data, so no part of it is kept.
     public var redactedURL: String { head.redactedURL }
+
+    /// Whether anybody looks at the events of this call.
+    ///
+    /// A layer asks before it gathers what an event takes.
+    public var isObserved: Bool { recorder != nil }
+
+    /// Tells those who look at this call what has happened.
+    ///
+    /// Middleware and transports call it. It costs next to nothing where nobody looks.
+    public func record(_ moment: @autoclosure () -> HTTPEvent.Moment) {
+        guard let recorder else { return }
+        recorder.record(moment(), id: id, attempt: attempt)
+    }
+}
+
+/// Names one call among all calls of a process.
+public struct HTTPCallID: Sendable, Hashable, CustomStringConvertible {
+    /// The number behind the name.
+    public let number: UInt64
+
+    /// Creates a name from a number.
+    public init(_ number: UInt64) { self.number = number }
+
+    /// Creates a random name.
+    public init() { number = UInt64.random(in: .min ... .max) }
+
+    /// Sixteen hexadecimal digits.
+    public var description: String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
 }
 
 extension HTTPRequest {

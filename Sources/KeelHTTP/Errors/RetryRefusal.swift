@@ -1,0 +1,22 @@
+/// Why a call was not repeated although its failure is one that may pass.
+public struct RetryRefusal: Sendable, Hashable, CustomStringConvertible {
+    public let description: String
+
+    /// Creates a reason, for a layer that has one of its own.
+    public init(_ description: String) { self.description = description }
+
+    /// All attempts that the policy allows were made.
+    public static let attemptsSpent = Self("attempts spent")
+    /// The server may have acted on the request, and acting twice may do harm.
+    public static let notIdempotent = Self("not idempotent")
+    /// The body of the request cannot be sent a second time.
+    public static let notReplayable = Self("body not replayable")
+    /// The retry budget of the origin is spent: too many calls there fail.
+    public static let budgetSpent = Self("retry budget spent")
+    /// The circuit of the origin is open.
+    public static let circuitOpen = Self("circuit open")
+    /// The server asks for a longer pause than the policy allows.
+    public static let pauseTooLong = Self("server asks for a longer pause")
+    /// The call's total time would run out before the next attempt.
+    public static let noTimeLeft = Self("no time left")
+}

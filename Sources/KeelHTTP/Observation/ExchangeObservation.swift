@@ -1,0 +1,29 @@
+/// The innermost layer of an observed client: tells what is sent and what comes back.
+struct ExchangeObservation: HTTPMiddleware {
+    func intercept(
+        _ call: HTTPCall,
+        next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        guard call.isObserved else { return try await next(call) }
+        call.record(.sending(call.head))
+        do throws(TransportError) {
+            var reply = try await next(call)
+            call.record(.received(reply.head, reply.connection))
+            let counter = BodyCounter()
+            reply.body = reply.body.mapReads { read async throws(TransportError) in
+                do throws(TransportError) {
+                    let piece = try await read()
+                    if let total = counter.add(piece) { call.record(.receivedBody(bytes: total)) }
+                    return piece
+                } catch {
+                    call.record(.attemptFailed(error))
+                    throw error
+                }
+            }
+            return reply
+        } catch {
+            call.record(.attemptFailed(error))
+            throw error
+        }
+    }
+}

@@ -1,0 +1,26 @@
+public import HTTPTypes
+
+extension HTTPCall {
+    /// Whether sending the request twice has the effect of sending it once.
+    ///
+    /// That holds for the methods that RFC 9110 section 9.2.2 calls idempotent and for requests
+    /// with an `Idempotency-Key` field, unless ``HTTPCallOptions/isIdempotent`` says otherwise.
+    public var isIdempotent: Bool {
+        options.isIdempotent
+            ?? (Self.idempotentMethods.contains(head.method)
+                || head.headerFields[.idempotencyKey] != nil)
+    }
+
+    private static let idempotentMethods: Set<HTTPRequest.Method> = [
+        .get, .head, .put, .delete, .options, .trace,
+    ]
+}
+
+extension HTTPField.Name {
+    /// `Idempotency-Key`: a server that knows it does the work of one key once
+    /// (draft-ietf-httpapi-idempotency-key-header).
+    public static let idempotencyKey: Self = {
+        guard let name = Self("Idempotency-Key") else { preconditionFailure("It is a token.") }
+        return name
+    }()
+}
