@@ -36,12 +36,14 @@ public struct TestAuthority: Sendable {
     /// Creates an authority with a new key.
     ///
     /// - Parameters:
-    ///   - name: The name in its certificates.
+    ///   - name: The name in its certificates, to which a random mark is added.
     ///   - now: The time that `expired` and `notYetValid` are relative to.
     /// - Throws: An error of the certificate library; none is expected.
     public init(name: String = "Keel Test Authority", now: Date = Date()) throws {
         let key = P256.Signing.PrivateKey()
-        let subject = try DistinguishedName { CommonName(name) }
+        // Two authorities of one name would be taken for one with a bad signature.
+        let mark = UUID().uuidString.prefix(8)
+        let subject = try DistinguishedName { CommonName("\(name) \(mark)") }
         self.key = key
         self.now = now
         certificate = try Certificate(

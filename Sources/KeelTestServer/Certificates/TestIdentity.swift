@@ -1,6 +1,6 @@
 #if TestServer
 public import Crypto
-public import Foundation
+import Foundation
 public import NIOSSL
 import SwiftASN1
 import X509
@@ -77,28 +77,28 @@ public struct TestIdentity: Sendable {
     ) async throws -> Value {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("keel-test-\(UUID().uuidString)")
-        let files = Files(folder)
+        let files = Files(folder.path)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try Data(authority.certificatePEM.utf8).write(to: files.authority)
-        try Data(certificatePEM.utf8).write(to: files.certificate)
-        try Data(privateKeyPEM.utf8).write(to: files.privateKey)
+        try Data(authority.certificatePEM.utf8).write(to: URL(fileURLWithPath: files.authority))
+        try Data(certificatePEM.utf8).write(to: URL(fileURLWithPath: files.certificate))
+        try Data(privateKeyPEM.utf8).write(to: URL(fileURLWithPath: files.privateKey))
         return try await body(files)
     }
 
-    /// Where the parts of an identity lie as PEM files.
+    /// The paths of an identity's parts as PEM files.
     public struct Files: Sendable, Hashable {
         /// The authority's certificate.
-        public let authority: URL
+        public let authority: String
         /// The certificate.
-        public let certificate: URL
+        public let certificate: String
         /// The private key.
-        public let privateKey: URL
+        public let privateKey: String
 
-        fileprivate init(_ folder: URL) {
-            authority = folder.appendingPathComponent("authority.pem")
-            certificate = folder.appendingPathComponent("certificate.pem")
-            privateKey = folder.appendingPathComponent("key.pem")
+        fileprivate init(_ folder: String) {
+            authority = folder + "/authority.pem"
+            certificate = folder + "/certificate.pem"
+            privateKey = folder + "/key.pem"
         }
     }
 }

@@ -28,12 +28,17 @@ struct SecureChannel: Sendable {
     func open(_ channel: any Channel) async throws -> (ServerConnection.Channels, String?) {
         let gate = try await channel.eventLoop.submit {
             let gate = HandshakeGate(channel)
-            try channel.pipeline.syncOperations.addHandlers([
-                NIOSSLServerHandler(context: context), gate,
-            ])
+            do {
+                try channel.pipeline.syncOperations.addHandlers([
+                    NIOSSLServerHandler(context: context), gate,
+                ])
+            } catch {
+                // The client has gone already.
+                gate.fail(error)
+            }
             return gate.opened
         }.get()
-        try await channel.setOption(.autoRead, value: true).get()
+        try? await channel.setOption(.autoRead, value: true).get()
         return try await gate.get()
     }
 }
@@ -79,7 +84,7 @@ private final class HandshakeGate: ChannelInboundHandler {
         fail(ChannelError.eof)
     }
 
-    private func fail(_ error: any Error) {
+    func fail(_ error: any Error) {
         guard !isDone else { return }
         isDone = true
         promise.fail(error)

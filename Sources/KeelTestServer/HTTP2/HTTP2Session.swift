@@ -28,8 +28,8 @@ struct HTTP2Session: Sendable {
         if let limit = http2.concurrentStreams { settings.append((3, limit)) }
         if let window = http2.initialWindow { settings.append((4, window)) }
         try await send(.settings(settings))
+        // Answers under way learn of the connection's end by themselves, and note it.
         try await withThrowingDiscardingTaskGroup { group in
-            defer { group.cancelAll() }
             var rest = bytes[...]
             while rest.count < HTTP2Frame.preface.count {
                 guard let more = try await context.reader.next() else { return }
@@ -42,10 +42,9 @@ struct HTTP2Session: Sendable {
                     guard let ready = try await receive(frame, &heads) else { continue }
                     group.addTask { try? await answer(ready) }
                 }
-                guard let more = try await context.reader.next() else { break }
+                guard let more = try? await context.reader.next() else { return }
                 rest += more
             }
-            // The answers under way learn of the end by themselves and note it.
         }
     }
 

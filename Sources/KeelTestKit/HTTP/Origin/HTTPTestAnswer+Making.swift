@@ -84,12 +84,12 @@ extension HTTPTestAnswer {
         with { $0.delay = delay }
     }
 
-    /// Sends the body so many bytes at a time, with a pause after each time.
+    /// Sends the body so many bytes at a time, with pauses in between.
     public func throttled(bytes: Int, every interval: Duration) -> Self {
         with { $0.throttle = Throttle(bytes: bytes, every: interval) }
     }
 
-    /// Sends the body byte by byte, with a pause after each.
+    /// Sends the body byte by byte, with pauses in between.
     public func dripping(every interval: Duration) -> Self {
         throttled(bytes: 1, every: interval)
     }

@@ -73,9 +73,9 @@ extension HTTPTestAnswer {
                 continue
             }
             while !rest.isEmpty {
+                if !steps.isEmpty { steps.append(.pause(throttle.interval)) }
                 steps.append(.piece(rest.prefix(throttle.bytes)))
                 rest = rest.dropFirst(throttle.bytes)
-                steps.append(.pause(throttle.interval))
             }
         }
         return steps

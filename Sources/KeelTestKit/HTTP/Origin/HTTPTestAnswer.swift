@@ -67,7 +67,7 @@ public struct HTTPTestAnswer: Sendable, Hashable {
         case untilClose
     }
 
-    /// A speed: so many bytes at a time, with a pause after each time.
+    /// A speed: so many bytes at a time, with pauses in between.
     public struct Throttle: Sendable, Hashable {
         /// How many bytes are sent at a time.
         public var bytes: Int

@@ -1,0 +1,68 @@
+import HTTPTypes
+import KeelHTTP
+import KeelTestKit
+
+extension HTTPFaultCheck {
+    /// Faults on the way to a server, and of the caller.
+    public static let ownFaults: [Self] = [
+        Self(
+            HTTPFault("is a port where nobody listens"),
+            HTTPFault.Outcome(.connectionRefused, .connect, .no)
+        ) { subject in
+            var call = subject.call()
+            // The reserved port 1 (tcpmux) has no listener on any machine of today.
+            call.head.authority = "127.0.0.1:1"
+            return await subject.failure(of: call)
+        },
+        Self(
+            HTTPFault("is a host that does not exist"),
+            // A machine without any name server cannot know that the name does not exist.
+            HTTPFault.Outcome(.hostNotFound, .resolve, .no).or(.nameLookupFailed)
+        ) { subject in
+            var call = subject.call()
+            call.head.authority = "nothing.invalid"
+            return await subject.failure(of: call)
+        },
+        Self(
+            HTTPFault("is left out of the request"),
+            HTTPFault.Outcome(.invalidRequest, .build, .no)
+        ) { subject in
+            var call = subject.call()
+            call.head.authority = nil
+            return await subject.failure(of: call)
+        },
+        Self(
+            HTTPFault("is sent a body whose producer fails"),
+            HTTPFault.Outcome(.bodyProducerFailed, .send, .maybe)
+        ) { subject in
+            let body = HTTPBody(length: nil, isReplayable: false) {
+                () async throws(TransportError) in
+                .chunks([[1]], thenThrow: TransportError(.unknown, "The disk is gone."))
+            }
+            return await subject.failure(of: subject.call("/", .post, body: body))
+        },
+        Self(
+            HTTPFault("never takes the request's body"),
+            HTTPFault.Outcome(.responseTimeout, .awaitHead, .maybe).or(.send),
+            needs: .streamingUpload
+        ) { subject in
+            let piece = [UInt8](repeating: 1, count: 1 << 16)
+            let (body, _) = streamedBody(Array(repeating: piece, count: 1024), length: 64 << 20)
+            let answer = HTTPTestAnswer.text("x").reading(.atMost(1))
+            subject.origin.enqueue(answer.interrupted(.beforeHead, by: .stall))
+            var call = subject.call("/", .post, body: body)
+            call.timeouts.firstByte = .milliseconds(1000)
+            return await subject.failure(of: call)
+        },
+        Self(
+            HTTPFault("is given up by its caller"),
+            HTTPFault.Outcome(.cancelled, .awaitHead, .maybe)
+        ) { subject in
+            subject.origin.enqueue(.text("x").interrupted(.beforeHead, by: .stall))
+            let task = Task { await subject.failure(of: subject.call()) }
+            _ = try await subject.origin.waitForRequests(1, whole: true)
+            task.cancel()
+            return await task.value
+        },
+    ]
+}

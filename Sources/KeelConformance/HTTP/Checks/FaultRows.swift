@@ -1,0 +1,241 @@
+import HTTPTypes
+import KeelHTTP
+import KeelTestKit
+
+extension HTTPFaultCheck {
+    typealias Row = (
+        fault: String, answer: HTTPTestAnswer, outcome: HTTPFault.Outcome
+    )
+
+    private static let path = "/item?token=s3cret"
+    private static let text = HTTPTestAnswer.text("a whole answer")
+
+    /// The limits under which silence is told; long enough for a busy machine to send a head.
+    private static let patience = HTTPTimeouts(
+        firstByte: .milliseconds(2000),
+        idle: .milliseconds(400)
+    )
+
+    static let lostEarly = HTTPFault.Outcome(.connectionLost, .awaitHead, .maybe)
+    static let lostLate = HTTPFault.Outcome(.connectionLost, .readBody, .yes)
+    static let truncated = HTTPFault.Outcome(.truncatedBody, .readBody, .yes)
+    static let silent = HTTPFault.Outcome(.responseTimeout, .awaitHead, .maybe)
+    static let noHTTP = HTTPFault.Outcome(.protocolViolation, .awaitHead, .maybe)
+
+    /// Faults of an HTTP/1.1 server.
+    public static let plainFaults: [Self] =
+        plainRows.map { row($0) }
+        + [
+            staleRow("closes a kept connection under its next request", .close),
+            staleRow("resets a kept connection under its next request", .reset),
+        ]
+
+    private static let plainRows: [Row] = [
+        ("closes before the head", text.interrupted(.beforeHead, by: .close), lostEarly),
+        ("resets before the head", text.interrupted(.beforeHead, by: .reset), lostEarly),
+        ("closes inside the head", text.interrupted(.insideHead, by: .close), lostEarly),
+        ("resets inside the head", text.interrupted(.insideHead, by: .reset), lostEarly),
+        ("stalls before the head", text.interrupted(.beforeHead, by: .stall), silent),
+        ("stalls inside the head", text.interrupted(.insideHead, by: .stall), silent),
+        (
+            "stalls after the head", text.interrupted(.insideBody(after: 0), by: .stall),
+            HTTPFault.Outcome(.responseTimeout, .readBody, .yes)
+        ),
+        (
+            "stalls inside the body", text.interrupted(.insideBody(after: 4), by: .stall),
+            HTTPFault.Outcome(.responseTimeout, .readBody, .yes)
+        ),
+        (
+            "truncates a body of known length",
+            text.interrupted(.insideBody(after: 4), by: .close), truncated
+        ),
+        (
+            "truncates a body right after the head",
+            text.interrupted(.insideBody(after: 0), by: .close), truncated
+        ),
+        (
+            "truncates a chunked body",
+            text.framed(.chunked).interrupted(.insideBody(after: 4), by: .close), truncated
+        ),
+        ("resets inside the body", text.interrupted(.insideBody(after: 4), by: .reset), lostLate),
+        (
+            "resets inside a chunked body",
+            text.framed(.chunked).interrupted(.insideBody(after: 4), by: .reset), lostLate
+        ),
+        (
+            "breaks the chunk coding", .brokenChunks,
+            HTTPFault.Outcome(.protocolViolation, .readBody, .yes)
+        ),
+        ("sends garbage", .garbage, noHTTP),
+        ("sends a header field of 400,000 bytes", .hugeField(bytes: 400_000), noHTTP),
+    ]
+
+    /// A row whose fault is one answer.
+    private static func row(
+        _ row: Row,
+        traits: HTTPTransportTraits = [],
+        on script: HTTPTestScript = HTTPTestScript()
+    ) -> Self {
+        Self(HTTPFault(row.fault), row.outcome, traits: traits, on: script) { subject in
+            subject.origin.enqueue(row.answer)
+            var call = subject.call(path)
+            call.timeouts = patience
+            return await subject.failure(of: call)
+        }
+    }
+
+    private static func staleRow(_ fault: String, _ action: HTTPTestAnswer.Action) -> Self {
+        Self(
+            HTTPFault(fault),
+            HTTPFault.Outcome(.staleConnection, .awaitHead, .maybe),
+            traits: [.connectionReuse, .singleAttempt]
+        ) { subject in
+            _ = try await subject.answer(text)
+            subject.origin.enqueue(text.interrupted(.beforeHead, by: action))
+            return await subject.failure(of: subject.call(path, .post))
+        }
+    }
+
+    // MARK: TLS
+
+    /// Faults of a server's secure channel.
+    public static let secureFaults: [Self] =
+        [
+            ("shows an expired certificate", .expired, untrusted),
+            ("shows a certificate that is not valid yet", .notYetValid, untrusted),
+            ("shows a certificate that it has signed itself", .selfSigned, untrusted),
+            ("shows a certificate of an unknown authority", .unknownAuthority, untrusted),
+            (
+                "shows a certificate of another host", .wrongHost,
+                HTTPFault.Outcome(.tlsHostnameMismatch, .tls, .no)
+            ),
+            ("speaks plain text where TLS is asked for", .plainText, noHandshake),
+            ("speaks garbage where TLS is asked for", .garbage, noHandshake),
+            ("closes during the handshake", .closingHandshake, noHandshake),
+            ("resets during the handshake", .resettingHandshake, noHandshake),
+            (
+                "asks for a certificate that the client has not", .clientCertificate,
+                HTTPFault.Outcome(.tlsClientCertificate, .tls, .no)
+            ),
+        ].map(secureRow)
+        + [
+            Self(
+                HTTPFault("never answers the handshake"),
+                HTTPFault.Outcome(.connectTimeout, .connect, .no).or(.tls),
+                traits: [.customTrust, .connectTimeout],
+                on: HTTPTestScript(security: .stallingHandshake)
+            ) { await $0.failure(of: $0.call(path)) },
+            Self(
+                HTTPFault("does not accept the client's certificate"),
+                HTTPFault.Outcome(.tlsClientCertificate, .tls, .no),
+                needs: .clientCertificates,
+                traits: .customTrust,
+                on: HTTPTestScript(security: .clientCertificate, client: .unknown)
+            ) { await $0.failure(of: $0.call(path)) },
+            Self(
+                HTTPFault("has another key than the pinned ones"),
+                HTTPFault.Outcome(.tlsPinMismatch, .tls, .no),
+                needs: .pinning,
+                traits: .customTrust,
+                on: HTTPTestScript(security: .trusted, pins: .mismatching)
+            ) { await $0.failure(of: $0.call(path)) },
+            row(
+                (
+                    "truncates a body of known length below TLS",
+                    text.interrupted(.insideBody(after: 4), by: .cut), truncated
+                ),
+                traits: .customTrust,
+                on: HTTPTestScript(security: .trusted)
+            ),
+            row(
+                (
+                    "truncates a body without length below TLS",
+                    text.framed(.untilClose).interrupted(.insideBody(after: 4), by: .cut),
+                    truncated
+                ),
+                traits: .customTrust,
+                on: HTTPTestScript(security: .trusted)
+            ),
+        ]
+
+    private static let untrusted = HTTPFault.Outcome(.tlsUntrusted, .tls, .no)
+    private static let noHandshake = HTTPFault.Outcome(.tlsHandshakeFailed, .tls, .no)
+
+    private static func secureRow(
+        _ fault: String,
+        _ security: HTTPTestScript.Security,
+        _ outcome: HTTPFault.Outcome
+    ) -> Self {
+        Self(
+            HTTPFault(fault),
+            outcome,
+            traits: .customTrust,
+            on: HTTPTestScript(security: security)
+        ) { await $0.failure(of: $0.call(path)) }
+    }
+
+    // MARK: HTTP/2
+
+    /// Faults of an HTTP/2 server.
+    public static let streamFaults: [Self] =
+        streamRows.map {
+            row(
+                $0,
+                traits: [.customTrust, .http2, .singleAttempt],
+                on: HTTPTestScript(version: .http2, security: .trusted)
+            )
+        }
+        + [
+            row(
+                ("never sends the settings of HTTP/2", text, silent),
+                traits: [.customTrust, .http2],
+                on: HTTPTestScript(version: .silentHTTP2, security: .trusted)
+            )
+        ]
+
+    private static let refused = HTTPFault.Outcome(.streamRefused, .awaitHead, .no)
+
+    private static let streamRows: [Row] = [
+        (
+            "refuses the stream",
+            text.interrupted(.beforeHead, by: .resetStream(code: 7)), refused
+        ),
+        (
+            "goes away without having processed the stream",
+            text.interrupted(.beforeHead, by: .goAway(code: 0, processed: false)), refused
+        ),
+        (
+            "resets the stream before the head",
+            text.interrupted(.beforeHead, by: .resetStream(code: 2)),
+            HTTPFault.Outcome(.streamReset, .awaitHead, .maybe)
+        ),
+        (
+            "resets the stream inside the body",
+            text.interrupted(.insideBody(after: 4), by: .resetStream(code: 2)),
+            HTTPFault.Outcome(.streamReset, .readBody, .yes)
+        ),
+        (
+            "goes away inside the body",
+            text.interrupted(.insideBody(after: 4), by: .goAway(code: 2, processed: true)),
+            lostLate
+        ),
+        (
+            "closes an HTTP/2 connection before the head",
+            text.interrupted(.beforeHead, by: .close), lostEarly
+        ),
+        (
+            "closes an HTTP/2 connection inside the body",
+            text.interrupted(.insideBody(after: 4), by: .close), lostLate
+        ),
+        (
+            "stalls an HTTP/2 stream before the head",
+            text.interrupted(.beforeHead, by: .stall), silent
+        ),
+        (
+            "stalls an HTTP/2 stream inside the body",
+            text.interrupted(.insideBody(after: 4), by: .stall),
+            HTTPFault.Outcome(.responseTimeout, .readBody, .yes)
+        ),
+        ("breaks the framing of HTTP/2", .raw([UInt8](repeating: 0xff, count: 64)), noHTTP),
+    ]
+}

@@ -1,0 +1,82 @@
+import HTTPTypes
+public import KeelHTTP
+public import KeelTestKit
+public import Testing
+
+/// One row of the fault matrix: a fault, and the one outcome that a transport must make of it.
+///
+/// ```swift
+/// @Test(arguments: HTTPFaultCheck.applicable(to: features))
+/// func tellsFaults(_ check: HTTPFaultCheck) async throws {
+///     try await check.run(on: Self.subject)
+/// }
+/// ```
+///
+/// No row allows the code `unknown`. Faults that a platform's library cannot tell apart are named
+/// in ``HTTPTransportSubject/conflations``.
+public struct HTTPFaultCheck: Sendable, CustomTestStringConvertible {
+    /// The fault.
+    public let fault: HTTPFault
+    /// What a transport must make of it.
+    public let outcome: HTTPFault.Outcome
+    /// What a transport must declare for the fault to concern it.
+    public let needs: HTTPTransportFeatures
+    /// What a transport must be able to do beyond that.
+    public let traits: HTTPTransportTraits
+
+    private let script: HTTPTestScript
+    private let provoke: @Sendable (TransportUnderTest) async throws -> TransportError?
+
+    init(
+        _ fault: HTTPFault,
+        _ outcome: HTTPFault.Outcome,
+        needs: HTTPTransportFeatures = [],
+        traits: HTTPTransportTraits = [],
+        on script: HTTPTestScript = HTTPTestScript(),
+        _ provoke: @escaping @Sendable (TransportUnderTest) async throws -> TransportError?
+    ) {
+        self.fault = fault
+        self.outcome = outcome
+        self.needs = needs
+        self.traits = traits
+        self.script = script
+        self.provoke = provoke
+    }
+
+    /// The fault and its outcome.
+    public var testDescription: String { "\(fault) → \(outcome)" }
+
+    /// Provokes the fault, recording an issue with the current test where the outcome is another.
+    ///
+    /// - Throws: What keeps the fault from being provoked.
+    public func run(on subject: HTTPTransportSubject) async throws {
+        try await subject.run(script) { transport in
+            let error = try await provoke(transport)
+            guard let error else {
+                Issue.record("\(fault): the exchange succeeded")
+                return
+            }
+            let expected = subject.conflations[fault] ?? outcome
+            #expect(expected.fits(error), "expected \(expected), got \(error)")
+            #expect(error.code != .unknown, "\(error)")
+            if subject.conflations[fault] != nil {
+                #expect(!outcome.fits(error), "told exactly: it is no conflation")
+            }
+            #expect(!error.description.contains("s3cret"), "the query is in the description")
+            #expect(error.url?.contains("s3cret") != true, "the query is in the address")
+        }
+    }
+
+    /// The rows that concern such a transport.
+    public static func applicable(
+        to features: HTTPTransportFeatures,
+        _ traits: HTTPTransportTraits = .all
+    ) -> [Self] {
+        all.filter { features.isSuperset(of: $0.needs) && traits.isSuperset(of: $0.traits) }
+    }
+
+    /// Every row.
+    public static let all: [Self] = [
+        plainFaults, secureFaults, streamFaults, ownFaults,
+    ].flatMap { $0 }
+}

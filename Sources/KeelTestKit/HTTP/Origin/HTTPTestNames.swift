@@ -1,0 +1,13 @@
+public import HTTPTypes
+
+extension HTTPField.Name {
+    /// Carries the method of a request back in an echo.
+    public static var echoMethod: Self { named("x-echo-method") }
+    /// Carries the target of a request back in an echo.
+    public static var echoTarget: Self { named("x-echo-target") }
+
+    private static func named(_ text: String) -> Self {
+        guard let name = Self(text) else { preconditionFailure("\(text) is a field name") }
+        return name
+    }
+}

@@ -1,0 +1,94 @@
+import HTTPTypes
+public import KeelHTTP
+import Synchronization
+
+/// Origins without sockets, and a transport that reaches them.
+///
+/// Its transport gives every fault the code, the phase and the certainty that a perfect one would:
+/// a model to test layers against, in no time and without a port. What depends on the bytes of a
+/// real connection, such as TLS, it takes from the script's word.
+public final class InProcessHTTPNetwork: HTTPTestOrigins, Sendable {
+    private struct State {
+        var hosts: [String: Host] = [:]
+        var lastPort = 0
+    }
+
+    private let state = Mutex(State())
+    private let clock: any Clock<Duration>
+
+    /// Creates a network without any origin.
+    ///
+    /// - Parameter clock: The clock of the answers' pauses and of the calls' time limits.
+    public init(clock: any Clock<Duration> = ContinuousClock()) {
+        self.clock = clock
+    }
+
+    public func run<Value: Sendable>(
+        _ script: HTTPTestScript,
+        while body: @Sendable (any HTTPTestOrigin) async throws -> Value
+    ) async throws -> Value {
+        let host = state.withLock { state in
+            state.lastPort += 1
+            let host = Host(script, authority: "origin-\(state.lastPort).test", clock)
+            state.hosts[host.authority] = host
+            return host
+        }
+        defer { state.withLock { _ = $0.hosts.removeValue(forKey: host.authority) } }
+        return try await body(host)
+    }
+
+    /// Creates a transport that reaches the origins of this network.
+    ///
+    /// - Parameter access: What the transport knows about its origin.
+    public func transport(_ access: HTTPTestAccess = HTTPTestAccess()) -> InProcessHTTPTransport {
+        InProcessHTTPTransport(self, access, clock)
+    }
+
+    func host(_ authority: String) -> Host? {
+        state.withLock { $0.hosts[authority] }
+    }
+
+    /// An origin of the network.
+    final class Host: HTTPTestOrigin, Sendable {
+        let script: HTTPTestScript
+        let authority: String
+        let journal = Watched(HTTPTestJournal())
+        private let queue = Mutex<ArraySlice<HTTPTestAnswer>>([])
+
+        init(_ script: HTTPTestScript, authority: String, _ clock: any Clock<Duration>) {
+            self.script = script
+            self.authority = authority
+        }
+
+        var scheme: String { script.security == .none ? "http" : "https" }
+
+        var access: HTTPTestAccess {
+            var access = HTTPTestAccess()
+            if script.client != .none { access.clientCertificatePEM = "\(script.client)" }
+            switch script.pins {
+            case .none: break
+            case .matching: access.pins = [[2], [1]]
+            case .mismatching: access.pins = [[2]]
+            }
+            return access
+        }
+
+        var requests: [HTTPTestRequest] { journal.value.requests }
+
+        func enqueue(_ answer: HTTPTestAnswer) {
+            queue.withLock { $0.append(answer) }
+        }
+
+        func nextAnswer() -> HTTPTestAnswer? {
+            queue.withLock { $0.popFirst() }
+        }
+
+        func waitForRequests(_ count: Int, whole: Bool) async throws -> [HTTPTestRequest] {
+            try await journal.waitForRequests(count, whole: whole)
+        }
+
+        func waitForHangUps(_ count: Int) async throws -> [HTTPTestHangUp] {
+            try await journal.waitForHangUps(count)
+        }
+    }
+}
