@@ -80,7 +80,9 @@ final class Inflater {
     func finishMessage(
         _ take: (UnsafeRawBufferPointer) throws(Violation) -> Void
     ) throws(Violation) {
-        try Self.tail.withUnsafeBytes { (tail) throws(Violation) in try inflate(tail, take) }
+        try Self.tail.withUnsafeBytes { tail in
+            Result { () throws(Violation) in try inflate(tail, take) }
+        }.get()
         consumed = 0
         produced = 0
         if forgetsContext { inflateReset(stream) }

@@ -83,13 +83,15 @@ struct FrameReceiver {
     private mutating func readHeader() throws(Violation) -> FrameHeader? {
         let allowsCompression = assembly.inflater != nil
         let position = position
-        let found = try input.withUnsafeBytes {
-            (bytes) throws(Violation) -> (header: FrameHeader, length: Int)? in
-            try FrameHeader.read(
-                UnsafeRawBufferPointer(rebasing: bytes[position...]),
-                allowsCompression: allowsCompression
-            )
-        }
+        // `withUnsafeBytes` does not keep the type of an error; a result does.
+        let found = try input.withUnsafeBytes { bytes in
+            Result { () throws(Violation) in
+                try FrameHeader.read(
+                    UnsafeRawBufferPointer(rebasing: bytes[position...]),
+                    allowsCompression: allowsCompression
+                )
+            }
+        }.get()
         guard let (header, length) = found else { return nil }
         self.position += length
         guard header.payloadLength <= maximumFrameSize else {
@@ -113,9 +115,11 @@ struct FrameReceiver {
         if header.opcode.isControl {
             control.append(contentsOf: input[range])
         } else {
-            try input.withUnsafeBytes { (bytes) throws(Violation) in
-                try assembly.append(UnsafeRawBufferPointer(rebasing: bytes[range]))
-            }
+            try input.withUnsafeBytes { bytes in
+                Result { () throws(Violation) in
+                    try assembly.append(UnsafeRawBufferPointer(rebasing: bytes[range]))
+                }
+            }.get()
         }
     }
 

@@ -28,9 +28,11 @@ extension TransportError {
         case is ChannelError: self.init(.connectionLost, phase: phase, cause: error)
         case is HTTPParserError: self.init(.protocolViolation, phase: phase, cause: error)
         case let error as NIOSSLError: self.init(secure: error, phase)
-        case NIOSSLExtraError.failedToValidateHostname:
-            self.init(.tlsHostnameMismatch, cause: error)
-        case is NIOSSLExtraError: self.init(.tlsHandshakeFailed, cause: error)
+        case let error as NIOSSLExtraError:
+            self.init(
+                error == .failedToValidateHostname ? .tlsHostnameMismatch : .tlsHandshakeFailed,
+                cause: error
+            )
         case is BoringSSLError: self.init(.connectionLost, phase: phase, cause: error)
         default: self.init(.unknown, phase: phase, cause: error)
         }

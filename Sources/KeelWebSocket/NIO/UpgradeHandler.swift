@@ -5,19 +5,26 @@ import NIOCore
 import NIOHTTP1
 
 /// Sends the request for a WebSocket and makes room for one when the server agrees.
+///
+/// SwiftNIO's HTTP decoder hands the bytes behind a head on only later, and not at all if the
+/// server hangs up at once. They matter here, so the head is read without it; the bodies of
+/// refusals are left to it.
 final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPClientResponsePart
-    typealias OutboundOut = HTTPClientRequestPart
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private enum Stage {
+        case waiting
+        case refused
+        case done
+    }
 
     private let exchange: UpgradeExchange
     private let configuration: WebSocketConfiguration
     private let opening: WebSocketOpening
-    private let encoder: HTTPRequestEncoder
-    private let decoder: ByteToMessageHandler<HTTPResponseDecoder>
-
-    private var head: HTTPResponse?
-    private var body: [UInt8] = []
-    private var isDone = false
+    private var stage = Stage.waiting
+    private var input: [UInt8] = []
 
     init(
         _ exchange: UpgradeExchange,
@@ -27,102 +34,86 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
         self.exchange = exchange
         self.configuration = configuration
         self.opening = opening
-        encoder = HTTPRequestEncoder()
-        decoder = ByteToMessageHandler(
-            HTTPResponseDecoder(leftOverBytesStrategy: .forwardBytes)
-        )
     }
 
-    /// The handlers in the order of the pipeline, this one last.
-    var all: [any ChannelHandler] { [encoder, decoder, self] }
-
     func handlerAdded(context: ChannelHandlerContext) {
-        let head = HTTPRequestHead(
-            version: .http1_1,
-            method: .GET,
-            uri: exchange.target,
-            headers: HTTPHeaders(exchange.fields.map { ($0.name, $0.value) })
-        )
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: exchange.head)), promise: nil)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isDone else { return context.fireChannelRead(data) }
-        switch unwrapInboundIn(data) {
-        case .head(let head):
-            let head = HTTPResponse(head)
-            self.head = head
-            if head.status != .switchingProtocols { opening.note(refusal(isComplete: false)) }
-        case .body(let part):
-            let room = configuration.refusalBodyLimit - body.count
-            body.append(contentsOf: part.readableBytesView.prefix(max(0, room)))
-            if part.readableBytes > room { refuse(context, isComplete: false) }
-        case .end:
-            if head?.status == .switchingProtocols {
-                upgrade(context)
-            } else {
-                refuse(context, isComplete: true)
+        guard case .waiting = stage else { return context.fireChannelRead(data) }
+        input.append(contentsOf: unwrapInboundIn(data).readableBytesView)
+        do throws(ResponseHead.Flaw) {
+            while case .waiting = stage, let head = try ResponseHead.read(input) {
+                handle(head, context)
             }
+        } catch {
+            fail(context, TransportError(.protocolViolation, phase: .awaitHead))
         }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if head != nil {
-            refuse(context, isComplete: false)
-        } else {
-            fail(context, TransportError(.connectionLost, phase: .awaitHead))
-        }
+        fail(context, TransportError(.connectionLost, phase: .awaitHead))
         context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if head != nil {
-            refuse(context, isComplete: false)
-        } else {
-            fail(context, TransportError(fromSwiftNIO: error, during: .awaitHead))
+        guard case .waiting = stage else { return context.fireErrorCaught(error) }
+        fail(context, TransportError(fromSwiftNIO: error, during: .awaitHead))
+    }
+
+    private func handle(_ head: ResponseHead, _ context: ChannelHandlerContext) {
+        switch head.response.status.code {
+        case 101:
+            input.removeFirst(head.length)
+            upgrade(head.response, context)
+        case 100..<200:
+            input.removeFirst(head.length)
+        default:
+            refuse(head.response, context)
         }
     }
 
-    private func upgrade(_ context: ChannelHandlerContext) {
+    private func upgrade(_ head: HTTPResponse, _ context: ChannelHandlerContext) {
         do throws(AnswerFlaw) {
-            let agreement = try exchange.accept(head?.headerFields ?? [:])
-            isDone = true
+            let agreement = try exchange.accept(head)
             let mailbox = MessageMailbox(capacity: configuration.receiveBufferSize)
             let handler = WebSocketHandler(configuration, agreement.deflate, mailbox: mailbox)
-            install(handler, context)
+            stage = .done
+            guard add([handler], context) else { return }
             opening.finish(context.channel, handler, mailbox, agreement.handshake)
+            handOn(context)
+            context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
         } catch {
             end(context, error.error)
         }
     }
 
-    private func install(_ handler: WebSocketHandler, _ context: ChannelHandlerContext) {
-        let pipeline = context.pipeline.syncOperations
+    private func refuse(_ head: HTTPResponse, _ context: ChannelHandlerContext) {
+        stage = .refused
+        opening.note(.init(head: head, isComplete: false))
+        let decoder = ByteToMessageHandler(HTTPResponseDecoder())
+        let collector = RefusalHandler(head, limit: configuration.refusalBodyLimit, opening)
+        guard add([decoder, collector], context) else { return }
+        handOn(context)
+    }
+
+    /// Passes the bytes that are left to the handlers that have just been added.
+    private func handOn(_ context: ChannelHandlerContext) {
+        guard !input.isEmpty else { return }
+        context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: input)))
+        input = []
+    }
+
+    private func add(_ handlers: [any ChannelHandler], _ context: ChannelHandlerContext) -> Bool {
         do {
-            try pipeline.addHandler(handler, position: .after(self))
+            try context.pipeline.syncOperations.addHandlers(handlers, position: .after(self))
+            return true
         } catch {
-            return end(context, WebSocketError(.unknown, cause: error))
+            // Only a pipeline that is torn down takes no handlers.
+            fail(context, TransportError(.connectionLost, phase: .awaitHead, cause: error))
+            return false
         }
-        // This one first: bytes that came with the answer then go on to the new handler.
-        pipeline.removeHandler(context: context, promise: nil)
-        pipeline.removeHandler(decoder, promise: nil)
-        pipeline.removeHandler(encoder, promise: nil)
-    }
-
-    private func refuse(_ context: ChannelHandlerContext, isComplete: Bool) {
-        end(
-            context,
-            WebSocketError(.upgradeRefused, refusal: refusal(isComplete: isComplete))
-        )
-    }
-
-    private func refusal(isComplete: Bool) -> WebSocketError.Refusal {
-        WebSocketError.Refusal(
-            head: head ?? HTTPResponse(status: .init(code: 0)),
-            body: body,
-            isComplete: isComplete
-        )
     }
 
     private func fail(_ context: ChannelHandlerContext, _ error: TransportError) {
@@ -130,28 +121,56 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func end(_ context: ChannelHandlerContext, _ error: WebSocketError) {
-        guard !isDone else { return }
-        isDone = true
-        opening.fail(error)
+        if case .waiting = stage { opening.fail(error) }
+        if case .refused = stage { return }
+        stage = .done
         context.close(promise: nil)
     }
 }
 
-extension HTTPResponse {
-    fileprivate init(_ head: HTTPResponseHead) {
-        var fields = HTTPFields()
-        for (name, value) in head.headers {
-            // The parser lets no other names through; one that is not a token is no field.
-            guard let name = HTTPField.Name(name) else { continue }
-            fields.append(HTTPField(name: name, value: value))
+/// Collects the first bytes of the body of a refused upgrade.
+final class RefusalHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    private let head: HTTPResponse
+    private let limit: Int
+    private let opening: WebSocketOpening
+    private var body: [UInt8] = []
+
+    init(_ head: HTTPResponse, limit: Int, _ opening: WebSocketOpening) {
+        self.head = head
+        self.limit = limit
+        self.opening = opening
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head: break
+        case .body(let part):
+            let room = limit - body.count
+            body.append(contentsOf: part.readableBytesView.prefix(room))
+            opening.note(refusal(isComplete: false))
+            if part.readableBytes > room { end(context, isComplete: false) }
+        case .end: end(context, isComplete: true)
         }
-        self.init(
-            status: Status(
-                code: Int(head.status.code),
-                reasonPhrase: head.status.reasonPhrase
-            ),
-            headerFields: fields
-        )
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end(context, isComplete: false)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        end(context, isComplete: false)
+    }
+
+    private func end(_ context: ChannelHandlerContext, isComplete: Bool) {
+        opening.fail(WebSocketError(.upgradeRefused, refusal: refusal(isComplete: isComplete)))
+        context.close(promise: nil)
+    }
+
+    private func refusal(isComplete: Bool) -> WebSocketError.Refusal {
+        WebSocketError.Refusal(head: head, body: body, isComplete: isComplete)
     }
 }
 #endif

@@ -94,7 +94,7 @@ final class WebSocketOpening: Sendable {
                 )
             )
         }
-        try pipeline.addHandlers(UpgradeHandler(exchange, configuration, self).all)
+        try pipeline.addHandler(UpgradeHandler(exchange, configuration, self))
     }
 
     // MARK: From the event loop

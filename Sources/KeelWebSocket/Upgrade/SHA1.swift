@@ -9,8 +9,9 @@ enum SHA1 {
         )
         var padded = message + [0x80]
         padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
+        let bits = UInt64(message.count) * 8
         for shift in stride(from: 56, through: 0, by: -8) {
-            padded.append(UInt8(truncatingIfNeeded: UInt64(message.count) * 8 >> UInt64(shift)))
+            padded.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
         }
         for block in stride(from: 0, to: padded.count, by: 64) {
             add(padded[block..<block + 64], to: &state)

@@ -14,10 +14,8 @@ struct UpgradeExchange: Sendable {
     let host: String
     let port: Int
     let isSecure: Bool
-    /// The request's target: path and query.
-    let target: String
-    /// All fields of the request, `Host` first.
-    let fields: [(name: String, value: String)]
+    /// The request as it is sent.
+    let head: [UInt8]
 
     private let key: String
     private let configuration: WebSocketConfiguration
@@ -40,7 +38,7 @@ struct UpgradeExchange: Sendable {
         let scheme = request.scheme?.lowercased()
         guard request.method == .get, let scheme, ["ws", "wss", "http", "https"].contains(scheme),
             let place = Authority(request.authority ?? ""),
-            let path = request.path, path.hasPrefix("/"), !path.contains("#")
+            let path = request.path, path.hasPrefix("/"), Self.isTarget(path)
         else { throw WebSocketError(.invalidRequest) }
         for field in request.headerFields
         where Self.reserved.contains(field.name.canonicalName) {
@@ -65,7 +63,6 @@ struct UpgradeExchange: Sendable {
         isSecure = scheme == "wss" || scheme == "https"
         host = place.host
         port = place.port ?? (isSecure ? 443 : 80)
-        target = path
         let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
         key = Data(nonce).base64EncodedString()
         var fields = [
@@ -78,15 +75,24 @@ struct UpgradeExchange: Sendable {
         if let deflate = configuration.deflate {
             fields.append(("Sec-WebSocket-Extensions", deflate.offer))
         }
-        self.fields = fields + request.headerFields.map { ($0.name.rawName, $0.value) }
+        fields += request.headerFields.map { ($0.name.rawName, $0.value) }
+        // HTTPFields lets no line break into a value; the target was checked above.
+        let lines = ["GET \(path) HTTP/1.1"] + fields.map { "\($0): \($1)" } + ["", ""]
+        head = Array(lines.joined(separator: "\r\n").utf8)
+    }
+
+    /// Whether a target can stand in a request line: printable ASCII without a fragment.
+    private static func isTarget(_ path: String) -> Bool {
+        path.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }
     }
 
     /// Checks the server's agreement.
     ///
-    /// - Parameter fields: The fields that came with the status 101.
+    /// - Parameter head: The status 101 and its fields.
     /// - Returns: What was agreed.
     /// - Throws: What is wrong with it.
-    func accept(_ fields: HTTPFields) throws(AnswerFlaw) -> UpgradeAgreement {
+    func accept(_ head: HTTPResponse) throws(AnswerFlaw) -> UpgradeAgreement {
+        let fields = head.headerFields
         guard Self.list(fields, "Upgrade").contains(where: { $0.lowercased() == "websocket" }),
             Self.list(fields, "Connection").contains(where: { $0.lowercased() == "upgrade" })
         else { throw AnswerFlaw("The server switches to another protocol than WebSocket.") }
@@ -110,7 +116,7 @@ struct UpgradeExchange: Sendable {
         }
         return UpgradeAgreement(
             handshake: WebSocketHandshake(
-                head: HTTPResponse(status: .switchingProtocols, headerFields: fields),
+                head: head,
                 subprotocol: subprotocols.first,
                 extensions: extensions.map(\.description)
             ),
@@ -149,7 +155,8 @@ private struct Authority {
     let port: Int?
 
     init?(_ text: String) {
-        guard !text.isEmpty, !text.contains("@"), !text.contains("/") else { return nil }
+        let isPlain = text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        guard isPlain, !text.contains("@"), !text.contains("/") else { return nil }
         let name: Substring
         var rest: Substring
         if text.hasPrefix("[") {
