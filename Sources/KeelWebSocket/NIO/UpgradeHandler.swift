@@ -9,9 +9,10 @@ import NIOHTTP1
 /// SwiftNIO's HTTP decoder hands the bytes behind a head on only later, and not at all if the
 /// server hangs up at once. They matter here, so the head is read without it; the bodies of
 /// refusals are left to it.
-final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
+final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private enum Stage {
@@ -50,6 +51,12 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
         } catch {
             fail(context, TransportError(.protocolViolation, phase: .awaitHead))
         }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        // A server that has refused gets nothing more: see `RefusalHandler`.
+        guard case .refused = stage else { return context.write(data, promise: promise) }
+        promise?.succeed()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -131,6 +138,7 @@ final class UpgradeHandler: ChannelInboundHandler, RemovableChannelHandler {
 /// Collects the first bytes of the body of a refused upgrade.
 final class RefusalHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
 
     private let head: HTTPResponse
     private let limit: Int
@@ -141,6 +149,13 @@ final class RefusalHandler: ChannelInboundHandler {
         self.head = head
         self.limit = limit
         self.opening = opening
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        // The decoder takes no response to a request that it has not seen go by. This one stops at
+        // the upgrade handler.
+        let request = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+        context.write(wrapOutboundOut(.head(request)), promise: nil)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
