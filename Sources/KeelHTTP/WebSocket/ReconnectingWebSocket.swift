@@ -1,0 +1,205 @@
+public import HTTPTypes
+import KeelCore
+import Synchronization
+
+/// A WebSocket that is opened again when its connection is lost.
+///
+/// ``run(_:)`` does the work and is owned by the app: the connection ends with its task. The
+/// closure is called once for each connection, so it can subscribe again and ask for what was
+/// missed:
+///
+/// ```swift
+/// let socket = ReconnectingWebSocket(to: request, over: transport)
+/// try await socket.run { connection in
+///     try await connection.send("subscribe")
+///     for try await message in connection.messages { handle(message) }
+/// }
+/// ```
+///
+/// Messages are never sent twice: what was on its way when a connection broke may be lost.
+public final class ReconnectingWebSocket: Sendable {
+    /// Makes the request of the next connection, with a fresh token for instance.
+    public typealias MakeRequest = @Sendable () async throws(WebSocketError) -> HTTPRequest
+
+    private let makeRequest: MakeRequest
+    private let transport: any WebSocketTransport
+    private let configuration: WebSocketConfiguration
+    private let policy: WebSocketReconnectPolicy
+    private let clock: any Clock<Duration>
+    private let random: any RandomNumberGenerator & Sendable
+
+    private let observed = Mutex(ObservedState<State>(.idle))
+    private let connection = Mutex<WebSocketConnection?>(nil)
+
+    /// Creates a WebSocket that asks for a new request before each connection.
+    ///
+    /// - Parameters:
+    ///   - transport: What opens the connections.
+    ///   - configuration: What is offered to the server, and the limits.
+    ///   - policy: When, and after what pauses, a lost connection is opened again.
+    ///   - clock: The clock that pauses are measured on.
+    ///   - random: Where the pauses are drawn from.
+    ///   - request: Makes the request of the next connection. An error that it throws is judged by
+    ///     the policy like one of the connection.
+    public init(
+        over transport: any WebSocketTransport,
+        configuration: WebSocketConfiguration = WebSocketConfiguration(),
+        policy: WebSocketReconnectPolicy = WebSocketReconnectPolicy(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        request: @escaping MakeRequest
+    ) {
+        makeRequest = request
+        self.transport = transport
+        self.configuration = configuration
+        self.policy = policy
+        self.clock = clock
+        self.random = random
+    }
+
+    /// Creates a WebSocket that opens each connection with the same request.
+    public convenience init(
+        to request: HTTPRequest,
+        over transport: any WebSocketTransport,
+        configuration: WebSocketConfiguration = WebSocketConfiguration(),
+        policy: WebSocketReconnectPolicy = WebSocketReconnectPolicy(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.init(
+            over: transport,
+            configuration: configuration,
+            policy: policy,
+            clock: clock,
+            request: { () async throws(WebSocketError) in request }
+        )
+    }
+
+    // MARK: State
+
+    /// Where it stands now.
+    public var state: State { observed.withLock { $0.current } }
+
+    /// The states from now on, the present one first; ends when ``run(_:)`` has ended.
+    ///
+    /// An observer that is slow gets the newest 16.
+    public func states() -> AsyncStream<State> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(16)) { observer in
+            let id = observed.withLock { observed in
+                if case .ended = observed.current { return Int?.none }
+                return observed.add(observer)
+            }
+            guard let id else {
+                observer.yield(state)
+                observer.finish()
+                return
+            }
+            observer.onTermination = { [weak self] _ in
+                self?.observed.withLock { $0.remove(id) }
+            }
+        }
+    }
+
+    /// Sends a message over the present connection.
+    ///
+    /// - Throws: ``WebSocketError/Code/notConnected`` if there is none; or what
+    ///   ``WebSocketConnection/send(_:)-(WebSocketMessage)`` throws.
+    public func send(_ message: WebSocketMessage) async throws(WebSocketError) {
+        guard let connection = connection.withLock({ $0 }) else {
+            throw WebSocketError(.notConnected)
+        }
+        try await connection.send(message)
+    }
+
+    // MARK: Running
+
+    /// How one connection ended.
+    private enum Ending {
+        case finished
+        case lost(WebSocketError, lasted: Duration?)
+    }
+
+    /// Opens connection after connection and runs `session` with each.
+    ///
+    /// It returns when `session` returns, unless the peer's Close frame is the reason and calls for
+    /// a new connection (``WebSocketError/allowsReconnect``). Call it once.
+    ///
+    /// - Parameter session: What is done with a connection. A ``WebSocketError`` that it throws
+    ///   counts as the loss of the connection, any other error ends the run.
+    /// - Throws: The error of `session`; the last ``WebSocketError`` if the policy gives up;
+    ///   ``WebSocketError/Code/cancelled`` if the task was cancelled during a pause.
+    public func run(_ session: (WebSocketConnection) async throws -> Void) async throws {
+        do {
+            try await runUntilFinished(session)
+            end(nil)
+        } catch {
+            end(error as? WebSocketError)
+            throw error
+        }
+    }
+
+    private func runUntilFinished(
+        _ session: (WebSocketConnection) async throws -> Void
+    ) async throws {
+        var failures = 0
+        var generator = random
+        while true {
+            change(to: .connecting(attempt: failures + 1))
+            guard case .lost(let error, let lasted) = try await runOnce(session) else { return }
+            guard !Task.isCancelled else { throw WebSocketError(.cancelled, cause: error) }
+            if let lasted, lasted >= policy.stableAfter { failures = 0 }
+            failures += 1
+            guard failures < policy.retry.attempts, policy.shouldReconnect(error) else {
+                throw error
+            }
+            let pause = policy.retry.delay(before: failures, using: &generator)
+            change(to: .waiting(pause, after: error))
+            do {
+                try await clock.sleep(for: pause)
+            } catch {
+                throw WebSocketError(.cancelled, cause: error)
+            }
+        }
+    }
+
+    private func runOnce(
+        _ session: (WebSocketConnection) async throws -> Void
+    ) async throws -> Ending {
+        var elapsed: (() -> Duration)?
+        defer { connection.withLock { $0 = nil } }
+        do {
+            let request = try await makeRequest()
+            return try await transport.withConnection(to: request, configuration: configuration) {
+                opened in
+                elapsed = stopwatch(on: clock)
+                connection.withLock { $0 = opened }
+                change(to: .connected(opened.handshake))
+                try await session(opened)
+                guard let close = opened.peerClose, close.code != .normal else { return .finished }
+                let error = WebSocketError(closedBy: close)
+                return policy.shouldReconnect(error)
+                    ? .lost(error, lasted: elapsed?()) : .finished
+            }
+        } catch let error as WebSocketError {
+            return .lost(error, lasted: elapsed?())
+        }
+    }
+
+    private func change(to state: State) {
+        observed.withLock { $0.change(to: state) }
+    }
+
+    private func end(_ error: WebSocketError?) {
+        let observers = observed.withLock { observed in
+            observed.change(to: .ended(error))
+            return observed.finish()
+        }
+        // Outside the lock: finishing calls back to remove the observer.
+        for observer in observers { observer.finish() }
+    }
+}
+
+/// Returns a function that tells how much time has passed since this call.
+package func stopwatch(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
+    let start = clock.now
+    return { start.duration(to: clock.now) }
+}

@@ -1,0 +1,153 @@
+public import KeelCore
+
+extension WebSocketError {
+    /// The kinds of failure; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+
+        /// The sentence that an error has when its maker gave no better one.
+        package let summary: String
+
+        private init(_ name: String, isTransient: Bool, _ summary: String, advice: String) {
+            self.name = name
+            self.isTransient = isTransient
+            self.advice = advice
+            self.summary = summary
+        }
+
+        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+// MARK: - Opening
+
+extension WebSocketError.Code {
+    /// The request cannot open a connection: its target or one of its header fields is not allowed.
+    public static let invalidRequest = Self(
+        "invalidRequest",
+        isTransient: false,
+        "The request cannot open a WebSocket connection.",
+        advice: "Use a ws or wss address without a fragment, and leave the upgrade's fields out."
+    )
+
+    /// The server answered with another status than 101; see ``WebSocketError/refusal``.
+    ///
+    /// Redirects count as refusals: following them is left to the app, which knows which hosts may
+    /// get its credentials.
+    public static let upgradeRefused = Self(
+        "upgradeRefused",
+        isTransient: false,
+        "The server did not agree to open a WebSocket connection.",
+        advice: "See the status and the body of the refusal; a token may have expired."
+    )
+
+    /// The server agreed, but in a way that RFC 6455 or RFC 7692 forbids.
+    public static let handshakeInvalid = Self(
+        "handshakeInvalid",
+        isTransient: false,
+        "The server's agreement to open a WebSocket connection is not valid.",
+        advice: "The server, or a proxy before it, does not speak WebSocket correctly."
+    )
+
+    /// The connection below failed; the cause is a `TransportError`.
+    public static let transport = Self(
+        "transport",
+        isTransient: true,
+        "The connection failed.",
+        advice: "Check the network connection and the server's address; see the cause."
+    )
+}
+
+// MARK: - While open
+
+extension WebSocketError.Code {
+    /// The peer broke the rules of RFC 6455 or RFC 7692.
+    public static let protocolViolation = Self(
+        "protocolViolation",
+        isTransient: false,
+        "The server broke the WebSocket protocol.",
+        advice: "The server, or a proxy before it, does not speak WebSocket correctly."
+    )
+
+    /// The peer sent text, or a reason for closing, that is not UTF-8.
+    public static let invalidUTF8 = Self(
+        "invalidUTF8",
+        isTransient: false,
+        "The server sent text that is not UTF-8.",
+        advice: "Have the server send binary messages where the data is not text."
+    )
+
+    /// The peer sent a message or a frame beyond the limits of the configuration.
+    public static let messageTooLarge = Self(
+        "messageTooLarge",
+        isTransient: false,
+        "The server sent a message that is larger than the limit.",
+        advice: "Raise the limits of the configuration, or have the server send smaller messages."
+    )
+
+    /// The peer kept silent after a ping.
+    public static let pongTimeout = Self(
+        "pongTimeout",
+        isTransient: true,
+        "The server did not answer a ping in time.",
+        advice: "Connect again; the network may have changed without a sign."
+    )
+
+    /// The peer closed the connection, see ``WebSocketError/close``, or this side had closed it.
+    public static let closed = Self(
+        "closed",
+        isTransient: false,
+        "The connection is closed.",
+        advice: "See the code of the Close frame; connect again if it says so."
+    )
+
+    /// There is no connection at the moment.
+    public static let notConnected = Self(
+        "notConnected",
+        isTransient: true,
+        "There is no connection at the moment.",
+        advice: "Wait for the state 'connected', or keep the message until then."
+    )
+
+    /// Two tasks read the messages of one connection at once.
+    public static let concurrentRead = Self(
+        "concurrentRead",
+        isTransient: false,
+        "Two tasks read the messages of one connection at once.",
+        advice: "Read each connection from one task, and hand the messages on from there."
+    )
+
+    /// The app asked for something that the protocol does not allow.
+    public static let invalidArgument = Self(
+        "invalidArgument",
+        isTransient: false,
+        "The protocol does not allow this.",
+        advice: "Close with a code that may be sent and a reason of at most 123 bytes."
+    )
+
+    /// The call was cancelled by its caller.
+    public static let cancelled = Self(
+        "cancelled",
+        isTransient: false,
+        "The call was cancelled.",
+        advice: "Nothing to do: the caller no longer wants the result."
+    )
+
+    /// A failure that none of the other codes describes.
+    public static let unknown = Self(
+        "unknown",
+        isTransient: false,
+        "The connection failed for a reason that is not known.",
+        advice: "See the cause; if it occurs often, it deserves a code of its own: report it."
+    )
+
+    public static let known: [Self] = [
+        .invalidRequest, .upgradeRefused, .handshakeInvalid, .transport, .protocolViolation,
+        .invalidUTF8, .messageTooLarge, .pongTimeout, .closed, .notConnected, .concurrentRead,
+        .invalidArgument, .cancelled, .unknown,
+    ]
+}

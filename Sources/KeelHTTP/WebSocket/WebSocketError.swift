@@ -1,0 +1,120 @@
+public import HTTPTypes
+public import KeelCore
+
+/// Why a WebSocket connection was not opened, or did not come to its orderly end.
+///
+/// Neither the message nor the description holds a query, a header field, a byte of a message or
+/// the reason of a Close frame.
+public struct WebSocketError: KeelError {
+    /// The server's answer to an upgrade that it did not grant.
+    public struct Refusal: Sendable, Hashable {
+        /// The status and the header fields.
+        public let head: HTTPResponse
+
+        /// The first bytes of the body, up to ``WebSocketConfiguration/refusalBodyLimit``.
+        public let body: [UInt8]
+
+        /// Whether `body` is the whole body.
+        public let isComplete: Bool
+
+        /// Creates an answer.
+        public init(head: HTTPResponse, body: [UInt8] = [], isComplete: Bool = true) {
+            self.head = head
+            self.body = body
+            self.isComplete = isComplete
+        }
+    }
+
+    public let code: Code
+    public let message: String
+    public let cause: (any Error)?
+
+    /// The server's answer, for ``Code/upgradeRefused``.
+    public let refusal: Refusal?
+
+    /// What the peer's Close frame said, for ``Code/closed``.
+    public let close: WebSocketClose?
+
+    /// The target without user information, query and fragment.
+    public private(set) var url: String?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: What kind of failure it is.
+    ///   - message: What happened; nil uses the code's own sentence. No query, field or contents.
+    ///   - refusal: The server's answer to a refused upgrade.
+    ///   - close: What the peer's Close frame said.
+    ///   - url: The target, already redacted.
+    ///   - cause: The error underneath. Its description ends up in logs.
+    public init(
+        _ code: Code,
+        _ message: String? = nil,
+        refusal: Refusal? = nil,
+        close: WebSocketClose? = nil,
+        url: String? = nil,
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message ?? code.summary
+        self.refusal = refusal
+        self.close = close
+        self.url = url
+        self.cause = cause
+    }
+
+    /// The code, the message and the target on one line, fit for a log.
+    public var description: String {
+        var text = "\(code.name): \(message)"
+        if let refusal { text += " (status: \(refusal.head.status.code))" }
+        if let close { text += " (code: \(close.code))" }
+        if let url { text += " [\(url)]" }
+        if let cause { text += " (cause: \(cause))" }
+        return text
+    }
+
+    /// Returns this error with the target named, unless one is named already.
+    package func located(at url: String) -> WebSocketError {
+        guard self.url == nil else { return self }
+        var located = self
+        located.url = url
+        return located
+    }
+}
+
+extension WebSocketError {
+    /// Creates the error of a connection that failed below WebSocket.
+    package init(transport error: TransportError) {
+        if error.code == .cancelled {
+            self.init(.cancelled, url: error.url, cause: error)
+        } else {
+            self.init(.transport, error.message, url: error.url, cause: error)
+        }
+    }
+
+    /// Creates the error of a connection that the peer closed.
+    package init(closedBy close: WebSocketClose) {
+        self.init(.closed, close: close)
+    }
+
+    /// Whether a new connection may fare better than this one.
+    ///
+    /// Unlike ``Code/isTransient`` it looks at the details: the status of a refused upgrade, the
+    /// code of a Close frame, and the failure of the network.
+    public var allowsReconnect: Bool {
+        switch code {
+        case .upgradeRefused:
+            // RFC 9110 sections 15.5.9 and 15.6; RFC 6585 section 4; RFC 8470 section 5.2.
+            [408, 425, 429, 500, 502, 503, 504].contains(refusal?.head.status.code ?? 0)
+        case .closed:
+            switch close?.code {
+            case .goingAway, .noStatus, .internalError, .serviceRestart, .tryAgainLater,
+                .badGateway:
+                true
+            default: false
+            }
+        case .transport: (cause as? TransportError)?.isTransient ?? false
+        default: code.isTransient
+        }
+    }
+}

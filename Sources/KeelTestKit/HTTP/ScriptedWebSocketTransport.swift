@@ -1,0 +1,134 @@
+public import HTTPTypes
+public import KeelHTTP
+internal import Synchronization
+
+/// A WebSocket transport that answers each attempt to connect as the test says.
+///
+/// ```swift
+/// let transport = ScriptedWebSocketTransport([
+///     .failure(WebSocketError(.notConnected)),
+///     .connection([.text("hello")], end: .close(WebSocketClose(.normal))),
+/// ])
+/// ```
+///
+/// An attempt beyond the script fails with ``KeelHTTP/WebSocketError/Code/unknown``.
+public final class ScriptedWebSocketTransport: WebSocketTransport {
+    /// How a scripted connection ends.
+    public enum End: Sendable {
+        /// With a Close frame of the peer.
+        case close(WebSocketClose)
+        /// With an error.
+        case failure(WebSocketError)
+        /// Not of itself: reading waits until the task is cancelled.
+        case never
+    }
+
+    /// What becomes of one attempt to connect.
+    public enum Attempt: Sendable {
+        /// It fails.
+        case failure(WebSocketError)
+        /// It succeeds; these messages arrive, then the end.
+        case connection([WebSocketMessage], end: End)
+    }
+
+    private let script: Mutex<ArraySlice<Attempt>>
+    private let seen = Mutex<(requests: [HTTPRequest], sent: [WebSocketMessage])>(([], []))
+
+    /// Creates a transport that goes through a script, attempt by attempt.
+    public init(_ script: [Attempt]) { self.script = Mutex(script[...]) }
+
+    /// The requests of all attempts, in order.
+    public var requests: [HTTPRequest] { seen.withLock { $0.requests } }
+
+    /// The messages that were sent over all connections, in order.
+    public var sent: [WebSocketMessage] { seen.withLock { $0.sent } }
+
+    public func withConnection<Value>(
+        to request: HTTPRequest,
+        configuration: WebSocketConfiguration,
+        _ body: (WebSocketConnection) async throws -> Value
+    ) async throws -> Value {
+        seen.withLock { $0.requests.append(request) }
+        switch script.withLock({ $0.popFirst() }) {
+        case .failure(let error): throw error
+        case .connection(let messages, let end):
+            let channel = ScriptedWebSocketChannel(messages, end) { message in
+                self.seen.withLock { $0.sent.append(message) }
+            }
+            return try await body(WebSocketConnection(channel))
+        case nil: throw WebSocketError(.unknown, "The script has no more attempts.")
+        }
+    }
+}
+
+/// A connection that gives its messages and then ends.
+private final class ScriptedWebSocketChannel: WebSocketChannel {
+    let handshake = WebSocketHandshake()
+
+    private struct State {
+        var messages: ArraySlice<WebSocketMessage>
+        var hasEnded = false
+        var isClosedHere = false
+    }
+
+    private let state: Mutex<State>
+    private let end: ScriptedWebSocketTransport.End
+    private let record: @Sendable (WebSocketMessage) -> Void
+
+    init(
+        _ messages: [WebSocketMessage],
+        _ end: ScriptedWebSocketTransport.End,
+        record: @escaping @Sendable (WebSocketMessage) -> Void
+    ) {
+        state = Mutex(State(messages: messages[...]))
+        self.end = end
+        self.record = record
+    }
+
+    var peerClose: WebSocketClose? {
+        guard case .close(let close) = end, state.withLock({ $0.hasEnded && !$0.isClosedHere })
+        else { return nil }
+        return close
+    }
+
+    func send(_ message: WebSocketMessage) async throws(WebSocketError) {
+        guard state.withLock({ !$0.hasEnded && !$0.isClosedHere }) else {
+            throw WebSocketError(.closed, close: peerClose)
+        }
+        record(message)
+    }
+
+    func receive() async throws(WebSocketError) -> WebSocketMessage? {
+        let (message, isClosedHere) = state.withLock { state in
+            let message = state.messages.popFirst()
+            if message == nil { state.hasEnded = true }
+            return (message, state.isClosedHere)
+        }
+        if let message { return message }
+        if isClosedHere { return nil }
+        switch end {
+        case .close(let close):
+            guard close.code.isOrderly else { throw WebSocketError(.closed, close: close) }
+            return nil
+        case .failure(let error): throw error
+        case .never:
+            await waitForCancellation()
+            throw WebSocketError(.cancelled)
+        }
+    }
+
+    func ping() async throws(WebSocketError) -> Duration { .zero }
+
+    func close(_ close: WebSocketClose) async throws(WebSocketError) {
+        state.withLock { $0.isClosedHere = true }
+    }
+
+    private func waitForCancellation() async {
+        let (stream, continuation) = AsyncStream<Never>.makeStream()
+        await withTaskCancellationHandler {
+            for await _ in stream {}
+        } onCancel: {
+            continuation.finish()
+        }
+    }
+}

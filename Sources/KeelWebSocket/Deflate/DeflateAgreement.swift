@@ -1,0 +1,84 @@
+#if WebSocket
+import KeelHTTP
+
+extension WebSocketDeflate {
+    static let extensionName = "permessage-deflate"
+
+    /// The values that a window may have.
+    static let windows = 8...15
+
+    /// The offer as it stands in the request (RFC 7692 section 7.1).
+    var offer: String {
+        var text = Self.extensionName
+        if serverForgetsContext { text += "; server_no_context_takeover" }
+        if clientForgetsContext { text += "; client_no_context_takeover" }
+        if serverWindowBits < 15 { text += "; server_max_window_bits=\(serverWindowBits)" }
+        // Without a value it says that the server may choose.
+        text += "; client_max_window_bits"
+        if clientWindowBits < 15 { text += "=\(clientWindowBits)" }
+        return text
+    }
+
+    /// Checks the offer itself.
+    var isValid: Bool {
+        Self.windows.contains(clientWindowBits) && Self.windows.contains(serverWindowBits)
+            && (1...9).contains(level)
+    }
+}
+
+/// What both sides agreed on for compression.
+struct DeflateAgreement: Equatable, Sendable {
+    var clientWindowBits: Int
+    var serverWindowBits: Int
+    var clientForgetsContext: Bool
+    var serverForgetsContext: Bool
+
+    /// Reads the server's answer to an offer (RFC 7692 sections 5 and 7.1).
+    ///
+    /// - Throws: The reason why the answer is not one to this offer.
+    init(_ answer: ExtensionHeader, to offer: WebSocketDeflate) throws(AnswerFlaw) {
+        clientWindowBits = offer.clientWindowBits
+        serverWindowBits = 15
+        clientForgetsContext = offer.clientForgetsContext
+        serverForgetsContext = false
+        var seen: Set<String> = []
+        for parameter in answer.parameters {
+            guard seen.insert(parameter.name).inserted else {
+                throw AnswerFlaw("The server names a parameter of permessage-deflate twice.")
+            }
+            switch (parameter.name, parameter.value) {
+            case ("server_no_context_takeover", nil): serverForgetsContext = true
+            case ("client_no_context_takeover", nil): clientForgetsContext = true
+            case ("server_max_window_bits", let value):
+                serverWindowBits = try Self.window(value, upTo: offer.serverWindowBits)
+            case ("client_max_window_bits", let value):
+                clientWindowBits = try Self.window(value, upTo: offer.clientWindowBits)
+            default:
+                throw AnswerFlaw("The server names a parameter that permessage-deflate lacks.")
+            }
+        }
+        guard serverForgetsContext || !offer.serverForgetsContext,
+            serverWindowBits <= offer.serverWindowBits
+        else {
+            throw AnswerFlaw("The server accepted permessage-deflate, but not as it was offered.")
+        }
+    }
+
+    private static func window(_ value: String?, upTo limit: Int) throws(AnswerFlaw) -> Int {
+        // Only the digits, without a sign or leading zeros (section 7.1.2.1).
+        guard let value, let bits = Int(value), "\(bits)" == value,
+            WebSocketDeflate.windows.contains(bits), bits <= limit
+        else { throw AnswerFlaw("The server names a window of a size that was not offered.") }
+        return bits
+    }
+}
+
+/// Why the server's agreement to open a connection does not count.
+struct AnswerFlaw: Error, Equatable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    var error: WebSocketError { WebSocketError(.handshakeInvalid, text) }
+}
+#endif

@@ -1,0 +1,105 @@
+#if WebSocket
+import KeelHTTP
+
+/// What a frame carries (RFC 6455 section 5.2).
+enum Opcode: UInt8, Sendable {
+    case continuation = 0
+    case text = 1
+    case binary = 2
+    case close = 8
+    case ping = 9
+    case pong = 10
+
+    var isControl: Bool { rawValue & 8 != 0 }
+}
+
+/// The beginning of a frame that a server sent, checked against what a single frame may look like.
+struct FrameHeader: Equatable, Sendable {
+    var opcode: Opcode
+    var isFinal: Bool
+    /// RSV1, which permessage-deflate sets on the first frame of a compressed message.
+    var isCompressed: Bool
+    var payloadLength: Int
+
+    /// The most bytes that the payload of a control frame may have.
+    static let maximumControlLength = 125
+
+    /// Reads the header at the beginning of `bytes`.
+    ///
+    /// A flaw is reported as soon as the byte that shows it is there, so that nobody waits for the
+    /// rest of a frame that will be refused.
+    ///
+    /// - Parameters:
+    ///   - bytes: What has arrived; may end anywhere.
+    ///   - allowsCompression: Whether permessage-deflate was agreed on.
+    /// - Returns: The header and how many bytes it has, or nil if bytes are missing.
+    /// - Throws: A violation of RFC 6455 section 5.
+    static func read(
+        _ bytes: UnsafeRawBufferPointer,
+        allowsCompression: Bool
+    ) throws(Violation) -> (header: FrameHeader, length: Int)? {
+        guard let first = bytes.first else { return nil }
+        guard let opcode = Opcode(rawValue: first & 0x0f) else {
+            throw .protocolError("A frame has a reserved opcode.")
+        }
+        let isFinal = first & 0x80 != 0
+        let isCompressed = first & 0x40 != 0
+        guard first & 0x30 == 0, !isCompressed || allowsCompression else {
+            throw .protocolError("A frame has a reserved bit set.")
+        }
+        if opcode.isControl {
+            guard isFinal else { throw .protocolError("A control frame is fragmented.") }
+            guard !isCompressed else { throw .protocolError("A control frame is compressed.") }
+        } else if opcode == .continuation, isCompressed {
+            throw .protocolError("A continuation frame has the bit of a compressed message.")
+        }
+
+        guard bytes.count >= 2 else { return nil }
+        guard bytes[1] & 0x80 == 0 else { throw .protocolError("A frame of the server is masked.") }
+        let short = Int(bytes[1] & 0x7f)
+        if opcode.isControl, short > maximumControlLength {
+            throw .protocolError("A control frame is too long.")
+        }
+        let size = short < 126 ? 2 : short == 126 ? 4 : 10
+        guard bytes.count >= size else { return nil }
+        var length = UInt64(short)
+        if size > 2 {
+            length = bytes[2..<size].reduce(0) { $0 << 8 | UInt64($1) }
+            guard length > (size == 4 ? 125 : 0xffff), length <= UInt64(Int.max) else {
+                throw .protocolError("The length of a frame is not written as it must be.")
+            }
+        }
+        return (FrameHeader(opcode, isFinal, isCompressed, Int(length)), size)
+    }
+
+    init(_ opcode: Opcode, _ isFinal: Bool, _ isCompressed: Bool, _ payloadLength: Int) {
+        self.opcode = opcode
+        self.isFinal = isFinal
+        self.isCompressed = isCompressed
+        self.payloadLength = payloadLength
+    }
+}
+
+/// What the peer did that ends the connection.
+struct Violation: Error, Equatable {
+    /// What the app is told.
+    let code: WebSocketError.Code
+    /// What the peer is told.
+    let closeCode: WebSocketCloseCode
+    let text: String
+
+    static func protocolError(_ text: String) -> Violation {
+        Violation(code: .protocolViolation, closeCode: .protocolError, text: text)
+    }
+
+    static func invalidUTF8(_ text: String) -> Violation {
+        Violation(code: .invalidUTF8, closeCode: .invalidPayload, text: text)
+    }
+
+    static func tooLarge(_ text: String) -> Violation {
+        Violation(code: .messageTooLarge, closeCode: .messageTooBig, text: text)
+    }
+
+    var error: WebSocketError { WebSocketError(code, text) }
+}
+#endif

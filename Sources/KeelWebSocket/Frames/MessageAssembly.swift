@@ -1,0 +1,79 @@
+#if WebSocket
+import KeelHTTP
+
+/// Puts the payloads of data frames together to messages, within the limits.
+///
+/// Text is checked and compressed data inflated as it arrives: a message that is too large or not
+/// UTF-8 is refused at the byte that shows it, never held whole.
+struct MessageAssembly {
+    /// The limit on the size of a message, in bytes after decompression.
+    let maximumMessageSize: Int
+    let inflater: Inflater?
+
+    private var kind: Opcode?
+    private var isCompressed = false
+    private var bytes: [UInt8] = []
+    private var validator = UTF8Validator()
+
+    init(maximumMessageSize: Int, inflater: Inflater?) {
+        self.maximumMessageSize = maximumMessageSize
+        self.inflater = inflater
+    }
+
+    /// Takes the header of a data frame.
+    mutating func begin(_ header: FrameHeader) throws(Violation) {
+        if header.opcode == .continuation {
+            guard kind != nil else {
+                throw .protocolError("A continuation frame continues no message.")
+            }
+        } else {
+            guard kind == nil else {
+                throw .protocolError("A message begins inside another one.")
+            }
+            kind = header.opcode
+            isCompressed = header.isCompressed
+        }
+        guard isCompressed || header.payloadLength <= maximumMessageSize - bytes.count else {
+            throw tooLarge
+        }
+        if !isCompressed {
+            // Memory follows what has arrived, not what was announced.
+            bytes.reserveCapacity(bytes.count + min(header.payloadLength, 64 << 10))
+        }
+    }
+
+    /// Takes the next bytes of the payload.
+    mutating func append(_ payload: UnsafeRawBufferPointer) throws(Violation) {
+        guard isCompressed, let inflater else { return try take(payload) }
+        try inflater.inflate(payload) { (piece) throws(Violation) in try take(piece) }
+    }
+
+    /// Takes the end of a frame; returns the message if the frame was its last.
+    mutating func end(_ header: FrameHeader) throws(Violation) -> WebSocketMessage? {
+        guard header.isFinal else { return nil }
+        if isCompressed, let inflater {
+            try inflater.finishMessage { (piece) throws(Violation) in try take(piece) }
+        }
+        defer {
+            kind = nil
+            bytes = []
+            validator = UTF8Validator()
+        }
+        guard kind == .text else { return .binary(bytes) }
+        guard validator.isComplete else { throw .invalidUTF8("A text ends within a character.") }
+        return .text(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private mutating func take(_ piece: UnsafeRawBufferPointer) throws(Violation) {
+        guard piece.count <= maximumMessageSize - bytes.count else { throw tooLarge }
+        if kind == .text, !validator.accept(piece) {
+            throw .invalidUTF8("A text is not UTF-8.")
+        }
+        bytes.append(contentsOf: piece)
+    }
+
+    private var tooLarge: Violation {
+        .tooLarge("A message is larger than the limit of \(maximumMessageSize) bytes.")
+    }
+}
+#endif

@@ -1,0 +1,78 @@
+#if WebSocket
+import KeelHTTP
+import Synchronization
+
+/// A result that one task waits for and whoever comes first gives.
+///
+/// Cancelling the waiting task, and the end of its patience, are results too: the giver who comes
+/// too late is told so and cleans up.
+final class Answer<Value: Sendable>: Sendable {
+    typealias Outcome = Result<Value, WebSocketError>
+
+    private enum State {
+        case open
+        case awaited(CheckedContinuation<Outcome, Never>)
+        case given(Outcome)
+    }
+
+    private let state = Mutex(State.open)
+
+    /// Gives the result; returns false if there was one already.
+    @discardableResult
+    func give(_ outcome: Outcome) -> Bool {
+        let (isFirst, waiter) = state.withLock { state in
+            switch state {
+            case .given: return (false, CheckedContinuation<Outcome, Never>?.none)
+            case .open:
+                state = .given(outcome)
+                return (true, nil)
+            case .awaited(let waiter):
+                state = .given(outcome)
+                return (true, waiter)
+            }
+        }
+        waiter?.resume(returning: outcome)
+        return isFirst
+    }
+
+    var isGiven: Bool {
+        state.withLock { state in
+            if case .given = state { return true }
+            return false
+        }
+    }
+
+    /// Waits for the result; to be called once.
+    func wait() async -> Outcome {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let known = state.withLock { state -> Outcome? in
+                    if case .given(let outcome) = state { return outcome }
+                    state = .awaited(waiter)
+                    return nil
+                }
+                if let known { waiter.resume(returning: known) }
+            }
+        } onCancel: {
+            give(.failure(WebSocketError(.cancelled)))
+        }
+    }
+
+    /// Waits for the result, and gives `expired` as the result when the time is up.
+    func wait(
+        upTo limit: Duration,
+        on clock: any Clock<Duration>,
+        else expired: WebSocketError
+    ) async -> Outcome {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                guard (try? await clock.sleep(for: limit)) != nil else { return }
+                self.give(.failure(expired))
+            }
+            let outcome = await wait()
+            group.cancelAll()
+            return outcome
+        }
+    }
+}
+#endif

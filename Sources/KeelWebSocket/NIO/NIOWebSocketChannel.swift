@@ -1,0 +1,128 @@
+#if WebSocket
+import KeelHTTP
+import NIOCore
+import Synchronization
+
+/// An open connection on SwiftNIO.
+final class NIOWebSocketChannel: WebSocketChannel {
+    let handshake: WebSocketHandshake
+
+    private let channel: any Channel
+    private let handler: NIOLoopBound<WebSocketHandler>
+    private let mailbox: MessageMailbox
+    private let configuration: WebSocketConfiguration
+    private let clock: any Clock<Duration>
+
+    init(
+        _ channel: any Channel,
+        _ handler: WebSocketHandler,
+        _ mailbox: MessageMailbox,
+        _ handshake: WebSocketHandshake,
+        _ configuration: WebSocketConfiguration,
+        _ clock: any Clock<Duration>
+    ) {
+        self.channel = channel
+        self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        self.mailbox = mailbox
+        self.handshake = handshake
+        self.configuration = configuration
+        self.clock = clock
+    }
+
+    var peerClose: WebSocketClose? {
+        guard case .closedByPeer(let close)? = mailbox.end else { return nil }
+        return close
+    }
+
+    // MARK: Calls of the app
+
+    func send(_ message: WebSocketMessage) async throws(WebSocketError) {
+        let sent = Answer<Void>()
+        onLoop { $0.send(message, sent) }
+        try await sent.wait().get()
+    }
+
+    func receive() async throws(WebSocketError) -> WebSocketMessage? {
+        let reader = MessageMailbox.Reader()
+        switch mailbox.take(reader) {
+        case .outcome(let outcome): return try outcome.get()
+        case .lastStraw(let message):
+            onLoop { $0.resume() }
+            return message
+        case .nothing: return try await reader.wait().get()
+        }
+    }
+
+    func ping() async throws(WebSocketError) -> Duration {
+        let answered = Answer<Void>()
+        let elapsed = stopwatch(on: clock)
+        onLoop { $0.ping(answered) }
+        try await answered.wait(
+            upTo: configuration.pongTimeout,
+            on: clock,
+            else: WebSocketError(.pongTimeout)
+        ).get()
+        return elapsed()
+    }
+
+    func close(_ close: WebSocketClose) async throws(WebSocketError) {
+        let answered = Answer<Void>()
+        onLoop { $0.close(close, answered) }
+        let outcome = await answered.wait(
+            upTo: configuration.closeTimeout,
+            on: clock,
+            else: WebSocketError(.closed)
+        )
+        guard case .failure(let error) = outcome else { return }
+        if error.code == .cancelled { throw error }
+        onLoop { $0.abort(.closedHere, nil) }
+    }
+
+    // MARK: Life
+
+    /// Pings the peer now and then, and drops the connection when it is silent; ends with its task.
+    func watch() async {
+        guard let interval = configuration.pingInterval else { return }
+        let patience = configuration.pongTimeout
+        var pause = interval
+        while (try? await clock.sleep(for: pause)) != nil, mailbox.end == nil {
+            let arrivals = mailbox.arrivals.load(ordering: .relaxed)
+            onLoop { $0.ping() }
+            guard (try? await clock.sleep(for: patience)) != nil else { return }
+            if mailbox.arrivals.load(ordering: .relaxed) == arrivals, !mailbox.isFull,
+                mailbox.end == nil
+            {
+                onLoop { $0.abort(WebSocketError(.pongTimeout), nil) }
+                return
+            }
+            pause = max(.zero, interval - patience)
+        }
+    }
+
+    /// Closes the connection if it is open, and returns once the socket is closed.
+    func shutdown(_ close: WebSocketClose) async {
+        let hungUp = Answer<Void>()
+        channel.closeFuture.whenComplete { _ in hungUp.give(.success(())) }
+        onLoop { $0.close(close) }
+        // The server hangs up first, so that its port is not the one that waits out the connection
+        // (RFC 6455 section 7.1.1).
+        _ = await hungUp.wait(
+            upTo: configuration.closeTimeout,
+            on: clock,
+            else: WebSocketError(.closed)
+        )
+        channel.close(promise: nil)
+    }
+
+    /// Drops the connection: every call that waits ends with `error`.
+    func abort(_ error: WebSocketError) {
+        // Not only on the loop: the reader must not find one more message.
+        mailbox.abort(error)
+        onLoop { $0.abort(error, WebSocketClose(.goingAway)) }
+    }
+
+    private func onLoop(_ body: @escaping @Sendable (WebSocketHandler) -> Void) {
+        channel.eventLoop.execute { [handler] in body(handler.value) }
+    }
+}
+#endif

@@ -1,0 +1,91 @@
+#if WebSocket
+import KeelHTTP
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Bionic)
+import Bionic
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+extension TransportError {
+    /// Creates the error that a failure of SwiftNIO means, where it does not tell more itself.
+    init(fromSwiftNIO error: any Error, during phase: Phase) {
+        switch error {
+        case let error as TransportError: self = error
+        case is CancellationError: self.init(.cancelled, phase: phase, cause: error)
+        case let error as NIOConnectionError: self.init(connecting: error)
+        case let error as SocketAddressError.UnknownHost: self.init(lookup: error)
+        case let error as IOError:
+            self.init(Code(systemError: error.errnoCode, phase), phase: phase, cause: error)
+        case ChannelError.connectTimeout: self.init(.connectTimeout, cause: error)
+        case is ChannelError: self.init(.connectionLost, phase: phase, cause: error)
+        case is HTTPParserError: self.init(.protocolViolation, phase: phase, cause: error)
+        case let error as NIOSSLError: self.init(secure: error, phase)
+        case let error as NIOSSLExtraError:
+            self.init(
+                error == .failedToValidateHostname ? .tlsHostnameMismatch : .tlsHandshakeFailed,
+                cause: error
+            )
+        case is BoringSSLError: self.init(.connectionLost, phase: phase, cause: error)
+        default: self.init(.unknown, phase: phase, cause: error)
+        }
+    }
+
+    private init(connecting error: NIOConnectionError) {
+        // Each address had its own failure; the first is that of the preferred address.
+        if let failure = error.connectionErrors.first {
+            self.init(fromSwiftNIO: failure.error, during: .connect)
+        } else if let lookup = error.dnsAError ?? error.dnsAAAAError {
+            self.init(fromSwiftNIO: lookup, during: .resolve)
+        } else {
+            self.init(.connectionRefused, cause: error)
+        }
+    }
+
+    private init(lookup error: SocketAddressError.UnknownHost) {
+        let passing = [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY, EAI_FAIL].map { Int($0) }
+        self.init(
+            passing.contains(Int(error.errorCode)) ? .nameLookupFailed : .hostNotFound,
+            cause: error
+        )
+    }
+
+    private init(secure error: NIOSSLError, _ phase: Phase) {
+        switch error {
+        case .uncleanShutdown:
+            self.init(.connectionLost, phase: phase, cause: error)
+        case .handshakeFailed(let reason):
+            // BoringSSL tells its reasons apart only in the text of its error stack.
+            let text = String(describing: reason)
+            self.init(
+                text.contains("CERTIFICATE_VERIFY_FAILED") ? .tlsUntrusted : .tlsHandshakeFailed,
+                cause: error
+            )
+        case .unableToValidateCertificate, .noCertificateToValidate:
+            self.init(.tlsUntrusted, cause: error)
+        default:
+            self.init(.tlsHandshakeFailed, cause: error)
+        }
+    }
+}
+
+extension TransportError.Code {
+    fileprivate init(systemError number: CInt, _ phase: TransportError.Phase) {
+        switch number {
+        case ECONNREFUSED: self = .connectionRefused
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL: self = .offline
+        case ETIMEDOUT where phase == .connect: self = .connectTimeout
+        case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, ETIMEDOUT, EBADF, ENETRESET:
+            self = .connectionLost
+        default: self = .unknown
+        }
+    }
+}
+#endif

@@ -1,0 +1,191 @@
+#if WebSocket
+import HTTPTypes
+import KeelHTTP
+import NIOCore
+import NIOHTTP1
+
+/// Sends the request for a WebSocket and makes room for one when the server agrees.
+///
+/// SwiftNIO's HTTP decoder hands the bytes behind a head on only later, and not at all if the
+/// server hangs up at once. They matter here, so the head is read without it; the bodies of
+/// refusals are left to it.
+final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private enum Stage {
+        case waiting
+        case refused
+        case done
+    }
+
+    private let exchange: UpgradeExchange
+    private let configuration: WebSocketConfiguration
+    private let opening: WebSocketOpening
+    private var stage = Stage.waiting
+    private var input: [UInt8] = []
+
+    init(
+        _ exchange: UpgradeExchange,
+        _ configuration: WebSocketConfiguration,
+        _ opening: WebSocketOpening
+    ) {
+        self.exchange = exchange
+        self.configuration = configuration
+        self.opening = opening
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: exchange.head)), promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .waiting = stage else { return context.fireChannelRead(data) }
+        input.append(contentsOf: unwrapInboundIn(data).readableBytesView)
+        do throws(ResponseHead.Flaw) {
+            while case .waiting = stage, let head = try ResponseHead.read(input) {
+                handle(head, context)
+            }
+        } catch {
+            fail(context, TransportError(.protocolViolation, phase: .awaitHead))
+        }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        // A server that has refused gets nothing more: see `RefusalHandler`.
+        guard case .refused = stage else { return context.write(data, promise: promise) }
+        promise?.succeed()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        fail(context, TransportError(.connectionLost, phase: .awaitHead))
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard case .waiting = stage else { return context.fireErrorCaught(error) }
+        fail(context, TransportError(fromSwiftNIO: error, during: .awaitHead))
+    }
+
+    private func handle(_ head: ResponseHead, _ context: ChannelHandlerContext) {
+        switch head.response.status.code {
+        case 101:
+            input.removeFirst(head.length)
+            upgrade(head.response, context)
+        case 100..<200:
+            input.removeFirst(head.length)
+        default:
+            refuse(head.response, context)
+        }
+    }
+
+    private func upgrade(_ head: HTTPResponse, _ context: ChannelHandlerContext) {
+        do throws(AnswerFlaw) {
+            let agreement = try exchange.accept(head)
+            let mailbox = MessageMailbox(capacity: configuration.receiveBufferSize)
+            let handler = WebSocketHandler(configuration, agreement.deflate, mailbox: mailbox)
+            stage = .done
+            guard add([handler], context) else { return }
+            opening.finish(context.channel, handler, mailbox, agreement.handshake)
+            handOn(context)
+            context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+        } catch {
+            end(context, error.error)
+        }
+    }
+
+    private func refuse(_ head: HTTPResponse, _ context: ChannelHandlerContext) {
+        stage = .refused
+        opening.note(.init(head: head, isComplete: false))
+        let decoder = ByteToMessageHandler(HTTPResponseDecoder())
+        let collector = RefusalHandler(head, limit: configuration.refusalBodyLimit, opening)
+        guard add([decoder, collector], context) else { return }
+        handOn(context)
+    }
+
+    /// Passes the bytes that are left to the handlers that have just been added.
+    private func handOn(_ context: ChannelHandlerContext) {
+        guard !input.isEmpty else { return }
+        context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: input)))
+        input = []
+    }
+
+    private func add(_ handlers: [any ChannelHandler], _ context: ChannelHandlerContext) -> Bool {
+        do {
+            try context.pipeline.syncOperations.addHandlers(handlers, position: .after(self))
+            return true
+        } catch {
+            // Only a pipeline that is torn down takes no handlers.
+            fail(context, TransportError(.connectionLost, phase: .awaitHead, cause: error))
+            return false
+        }
+    }
+
+    private func fail(_ context: ChannelHandlerContext, _ error: TransportError) {
+        end(context, WebSocketError(transport: error))
+    }
+
+    private func end(_ context: ChannelHandlerContext, _ error: WebSocketError) {
+        if case .waiting = stage { opening.fail(error) }
+        if case .refused = stage { return }
+        stage = .done
+        context.close(promise: nil)
+    }
+}
+
+/// Collects the first bytes of the body of a refused upgrade.
+final class RefusalHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let head: HTTPResponse
+    private let limit: Int
+    private let opening: WebSocketOpening
+    private var body: [UInt8] = []
+
+    init(_ head: HTTPResponse, limit: Int, _ opening: WebSocketOpening) {
+        self.head = head
+        self.limit = limit
+        self.opening = opening
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        // The decoder takes no response to a request that it has not seen go by. This one stops at
+        // the upgrade handler.
+        let request = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+        context.write(wrapOutboundOut(.head(request)), promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head: break
+        case .body(let part):
+            let room = limit - body.count
+            body.append(contentsOf: part.readableBytesView.prefix(room))
+            opening.note(refusal(isComplete: false))
+            if part.readableBytes > room { end(context, isComplete: false) }
+        case .end: end(context, isComplete: true)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end(context, isComplete: false)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        end(context, isComplete: false)
+    }
+
+    private func end(_ context: ChannelHandlerContext, isComplete: Bool) {
+        opening.fail(WebSocketError(.upgradeRefused, refusal: refusal(isComplete: isComplete)))
+        context.close(promise: nil)
+    }
+
+    private func refusal(isComplete: Bool) -> WebSocketError.Refusal {
+        WebSocketError.Refusal(head: head, body: body, isComplete: isComplete)
+    }
+}
+#endif

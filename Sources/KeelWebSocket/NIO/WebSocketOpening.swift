@@ -1,0 +1,129 @@
+#if WebSocket
+import KeelHTTP
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// A connection on its way to being open, which can be given up at any moment.
+final class WebSocketOpening: Sendable {
+    private struct State {
+        /// More than one while several addresses of a host are tried.
+        var channels: [any Channel] = []
+        var isAbandoned = false
+        var refusal: WebSocketError.Refusal?
+    }
+
+    private let exchange: UpgradeExchange
+    private let configuration: WebSocketConfiguration
+    private let tls: NIOSSLContext?
+    private let clock: any Clock<Duration>
+    private let state = Mutex(State())
+    private let answer = Answer<NIOWebSocketChannel>()
+
+    init(
+        _ exchange: UpgradeExchange,
+        _ configuration: WebSocketConfiguration,
+        _ tls: NIOSSLContext?,
+        _ clock: any Clock<Duration>
+    ) {
+        self.exchange = exchange
+        self.configuration = configuration
+        self.tls = tls
+        self.clock = clock
+    }
+
+    /// Opens the connection.
+    ///
+    /// - Throws: Why it was not opened; nothing of it is left then.
+    func run() async throws(WebSocketError) -> NIOWebSocketChannel {
+        guard !Task.isCancelled else { throw WebSocketError(.cancelled) }
+        connect()
+        let outcome = await answer.wait(
+            upTo: configuration.openTimeout,
+            on: clock,
+            else: WebSocketError(transport: TransportError(.connectTimeout))
+        )
+        guard case .failure(let error) = outcome else { return try outcome.get() }
+        let refusal = abandon()
+        // A server that refuses and then never ends its answer has refused all the same.
+        if let refusal, error.code == .transport {
+            throw WebSocketError(.upgradeRefused, refusal: refusal)
+        }
+        throw error
+    }
+
+    private func connect() {
+        ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(TimeAmount(configuration.openTimeout))
+            // Nothing is read before there is somebody to take it.
+            .channelOption(.autoRead, value: false)
+            .channelInitializer { channel in self.adopt(channel) }
+            .connect(host: exchange.host, port: exchange.port)
+            .flatMap { channel in
+                channel.eventLoop.submit { try self.addHandlers(to: channel) }
+                    .flatMap { channel.setOption(.autoRead, value: true) }
+            }
+            .whenFailure { error in
+                self.fail(
+                    WebSocketError(
+                        transport: TransportError(fromSwiftNIO: error, during: .connect)
+                    )
+                )
+            }
+    }
+
+    private func adopt(_ channel: any Channel) -> EventLoopFuture<Void> {
+        let isAbandoned = state.withLock { state in
+            state.channels.append(channel)
+            return state.isAbandoned
+        }
+        guard isAbandoned else { return channel.eventLoop.makeSucceededVoidFuture() }
+        return channel.eventLoop.makeFailedFuture(CancellationError())
+    }
+
+    private func addHandlers(to channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        if let tls {
+            // An address is not sent as a server name; the certificate is then compared with it.
+            let isAddress = (try? SocketAddress(ipAddress: exchange.host, port: 0)) != nil
+            try pipeline.addHandler(
+                NIOSSLClientHandler(
+                    context: tls,
+                    serverHostname: isAddress ? nil : exchange.host
+                )
+            )
+        }
+        try pipeline.addHandler(UpgradeHandler(exchange, configuration, self))
+    }
+
+    // MARK: From the event loop
+
+    /// Keeps what is known of a refusal whose body is still arriving.
+    func note(_ refusal: WebSocketError.Refusal) {
+        state.withLock { $0.refusal = refusal }
+    }
+
+    func fail(_ error: WebSocketError) { answer.give(.failure(error)) }
+
+    func finish(
+        _ channel: any Channel,
+        _ handler: WebSocketHandler,
+        _ mailbox: MessageMailbox,
+        _ handshake: WebSocketHandshake
+    ) {
+        let opened = NIOWebSocketChannel(channel, handler, mailbox, handshake, configuration, clock)
+        // Nobody waits any more: `abandon` closes the channel.
+        answer.give(.success(opened))
+    }
+
+    private func abandon() -> WebSocketError.Refusal? {
+        let (channels, refusal) = state.withLock { state in
+            state.isAbandoned = true
+            return (state.channels, state.refusal)
+        }
+        for channel in channels { channel.close(promise: nil) }
+        return refusal
+    }
+}
+#endif

@@ -1,0 +1,78 @@
+#if WebSocket
+import HTTPTypes
+import KeelHTTP
+import KeelWebSocket
+import Synchronization
+import Testing
+
+@Suite("What a server may and may not send, byte by byte (RFC 6455)")
+struct BehaviourTests {
+    @Test("The table has the rows that it is meant to have")
+    func count() {
+        #expect(WireCase.all.count > 350)
+        #expect(Set(WireCase.all.map(\.testDescription)).count == WireCase.all.count)
+    }
+
+    @Test("Over a socket, all at once", arguments: WireCase.all)
+    func allAtOnce(_ row: WireCase) async throws {
+        try await check(row) { [row.bytes] }
+    }
+
+    @Test(
+        "Over a socket, cut into pieces of 1 to 9 bytes",
+        arguments: WireCase.all.filter { $0.bytes.count < 600 }
+    )
+    func inPieces(_ row: WireCase) async throws {
+        try await check(row) {
+            var pieces: [[UInt8]] = []
+            var rest = row.bytes[...]
+            while !rest.isEmpty {
+                let piece = rest.prefix(1 + pieces.count % 9)
+                pieces.append(Array(piece))
+                rest = rest.dropFirst(piece.count)
+            }
+            return pieces
+        }
+    }
+
+    private func check(_ row: WireCase, _ pieces: @escaping @Sendable () -> [[UInt8]]) async throws
+    {
+        let (sent, sending) = AsyncStream<[Frame]>.makeStream()
+        let got = Mutex<[WebSocketMessage]>([])
+        let error = try await RawServer.run { peer in
+            try await peer.upgrade()
+            for piece in pieces() { try await peer.write(piece) }
+            // Up to the Close frame: what the server then does is hang up.
+            var frames: [Frame] = []
+            while let frame = try await peer.readFrame() {
+                frames.append(frame)
+                if frame.opcode == 8 { break }
+            }
+            sending.yield(frames)
+        } while: { port in
+            try await failure {
+                try await NIOWebSocketTransport().withConnection(
+                    to: request(port),
+                    configuration: configuration(row.change)
+                ) { connection in
+                    for try await message in connection.messages {
+                        got.withLock { $0.append(message) }
+                    }
+                }
+            }
+        }
+        #expect(error?.code == row.error)
+        #expect(got.withLock { $0 } == row.messages)
+        let frames = try #require(await sent.first { _ in true })
+        #expect(frames.filter { $0.opcode == 10 }.map(\.payload) == row.pongs)
+        #expect(frames.last?.opcode == 8)
+        #expect(frames.last?.closeCode == row.closeCode)
+        #expect(frames.allSatisfy { $0.isMasked && $0.reserved == 0 })
+        if row.error == .closed { #expect(error?.close?.code.rawValue == row.closeCode) }
+    }
+
+    private func failure(_ body: () async throws -> Void) async throws -> WebSocketError? {
+        try await KeelWebSocketTests.failure(of: body)
+    }
+}
+#endif

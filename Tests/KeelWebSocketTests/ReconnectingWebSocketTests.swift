@@ -1,0 +1,208 @@
+#if WebSocket
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("ReconnectingWebSocket")
+struct ReconnectingWebSocketTests {
+    private static let target = HTTPRequest(method: .get, scheme: "ws", authority: "a", path: "/")
+    private static let lost = WebSocketError(transport: TransportError(.connectionLost))
+
+    private func policy(_ attempts: Int = .max) -> WebSocketReconnectPolicy {
+        WebSocketReconnectPolicy(
+            retry: RetryPolicy(
+                attempts: attempts,
+                baseDelay: .seconds(1),
+                maximumDelay: .seconds(60)
+            )
+        )
+    }
+
+    /// Runs a script to its end and returns what was read and the error.
+    private func run(
+        _ script: [ScriptedWebSocketTransport.Attempt],
+        attempts: Int = .max
+    ) async throws -> (messages: [WebSocketMessage], error: WebSocketError?, attempts: Int) {
+        let clock = TestClock()
+        let transport = ScriptedWebSocketTransport(script)
+        let socket = ReconnectingWebSocket(
+            to: Self.target,
+            over: transport,
+            policy: policy(attempts),
+            clock: clock
+        )
+        let got = Mutex<[WebSocketMessage]>([])
+        let error = try await clock.run {
+            try await failure {
+                try await socket.run { connection in
+                    for try await message in connection.messages {
+                        got.withLock { $0.append(message) }
+                    }
+                }
+            }
+        }
+        return (got.withLock { $0 }, error, transport.requests.count)
+    }
+
+    @Test("Lost connections are opened again until one is closed for good")
+    func reconnects() async throws {
+        let result = try await run([
+            .failure(Self.lost),
+            .connection([.text("1")], end: .failure(Self.lost)),
+            .failure(
+                WebSocketError(
+                    .upgradeRefused,
+                    refusal: .init(head: .init(status: .init(code: 503)))
+                )
+            ),
+            .connection([.text("2")], end: .close(WebSocketClose(.goingAway))),
+            .connection([.text("3")], end: .close(WebSocketClose(.serviceRestart))),
+            .connection([.text("4")], end: .failure(WebSocketError(.pongTimeout))),
+            .connection([.text("5")], end: .close(WebSocketClose(.normal))),
+        ])
+        #expect(result.messages == (1...5).map { .text("\($0)") })
+        #expect(result.error == nil)
+        #expect(result.attempts == 7)
+    }
+
+    @Test(
+        "What a new connection cannot mend ends the run",
+        arguments: [
+            WebSocketError(.protocolViolation), WebSocketError(.handshakeInvalid),
+            WebSocketError(closedBy: WebSocketClose(WebSocketCloseCode(4001))),
+            WebSocketError(closedBy: WebSocketClose(.policyViolation)),
+            WebSocketError(.upgradeRefused, refusal: .init(head: .init(status: .unauthorized))),
+            WebSocketError(transport: TransportError(.tlsUntrusted)),
+        ]
+    )
+    func givesUp(_ error: WebSocketError) async throws {
+        let result = try await run([.connection([], end: .failure(error))])
+        #expect(result.error?.code == error.code)
+        #expect(result.attempts == 1)
+    }
+
+    @Test("The policy's number of failures in a row is not passed")
+    func attempts() async throws {
+        let result = try await run(.init(repeating: .failure(Self.lost), count: 9), attempts: 4)
+        #expect(result.error?.code == .transport)
+        #expect(result.attempts == 4)
+    }
+
+    @Test("An error of the app ends the run and is thrown as it is")
+    func errorOfTheApp() async throws {
+        struct Oops: Error {}
+        let transport = ScriptedWebSocketTransport([.connection([], end: .never)])
+        let socket = ReconnectingWebSocket(to: Self.target, over: transport)
+        await #expect(throws: Oops.self) { try await socket.run { _ in throw Oops() } }
+        guard case .ended(nil) = socket.state else {
+            Issue.record("the state is \(socket.state)")
+            return
+        }
+    }
+
+    @Test("The states tell the story, and sending needs a connection")
+    func states() async throws {
+        let clock = TestClock()
+        let transport = ScriptedWebSocketTransport([
+            .failure(Self.lost), .connection([.text("1")], end: .close(WebSocketClose(.normal))),
+        ])
+        let socket = ReconnectingWebSocket(
+            to: Self.target,
+            over: transport,
+            policy: policy(),
+            clock: clock
+        )
+        #expect(try await failure { try await socket.send(.text("early")) }?.code == .notConnected)
+        let states = socket.states()
+        try await clock.run {
+            try await socket.run { connection in
+                try await socket.send(.text("now"))
+                for try await _ in connection.messages {}
+            }
+        }
+        var story: [String] = []
+        for await state in states {
+            switch state {
+            case .idle: story.append("idle")
+            case .connecting(let attempt): story.append("connecting \(attempt)")
+            case .connected: story.append("connected")
+            case .waiting(let pause, let error):
+                #expect((.zero...(.seconds(1))).contains(pause))
+                story.append("waiting after \(error.code)")
+            case .ended(let error): story.append("ended \(error == nil)")
+            }
+        }
+        #expect(
+            story == [
+                "idle", "connecting 1", "waiting after transport", "connecting 2", "connected",
+                "ended true",
+            ]
+        )
+        #expect(transport.sent == [.text("now")])
+        var late = 0
+        for await _ in socket.states() { late += 1 }
+        #expect(late == 1)
+    }
+
+    @Test("Cancelling ends a pause and a connection at once", arguments: [true, false])
+    func cancellation(_ duringPause: Bool) async throws {
+        let transport = ScriptedWebSocketTransport(
+            duringPause ? [.failure(Self.lost)] : [.connection([], end: .never)]
+        )
+        let clock = TestClock()
+        let socket = ReconnectingWebSocket(
+            to: Self.target,
+            over: transport,
+            policy: policy(),
+            clock: clock
+        )
+        let states = socket.states()
+        let run = Task {
+            try await failure {
+                try await socket.run { connection in for try await _ in connection.messages {} }
+            }
+        }
+        for await state in states {
+            if case .waiting = state { break }
+            if case .connected = state { break }
+        }
+        run.cancel()
+        #expect(try await run.value?.code == .cancelled)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("Each connection gets a request of its own")
+    func requests() async throws {
+        let clock = TestClock()
+        let transport = ScriptedWebSocketTransport([
+            .failure(Self.lost), .connection([], end: .close(WebSocketClose(.normal))),
+        ])
+        let count = Atomic<Int>(0)
+        let socket = ReconnectingWebSocket(over: transport, clock: clock) {
+            () async throws(WebSocketError) in
+            var request = Self.target
+            request.headerFields[.authorization] =
+                "token \(count.add(1, ordering: .relaxed).newValue)"
+            return request
+        }
+        try await clock.run { try await socket.run { _ in } }
+        #expect(
+            transport.requests.map { $0.headerFields[.authorization] } == ["token 1", "token 2"]
+        )
+    }
+
+    @Test("Each code of WebSocketError has a name of its own and advice")
+    func codes() {
+        let codes = WebSocketError.Code.known
+        #expect(Set(codes.map(\.name)).count == codes.count)
+        for code in codes {
+            #expect(code.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) })
+            #expect(code.advice.hasSuffix(".") && code.advice.count > 15)
+            #expect(WebSocketError(code).message.hasSuffix("."))
+        }
+    }
+}
+#endif

@@ -1,0 +1,64 @@
+#if WebSocket
+import HTTPTypes
+import KeelHTTP
+import KeelWebSocket
+import Testing
+
+/// A request to a server on this machine.
+func request(_ port: Int, path: String = "/", _ fields: HTTPFields = [:]) -> HTTPRequest {
+    HTTPRequest(
+        method: .get,
+        scheme: "ws",
+        authority: "127.0.0.1:\(port)",
+        path: path,
+        headerFields: fields
+    )
+}
+
+/// A configuration without compression and without pings, changed as the test says.
+func configuration(
+    _ change: (inout WebSocketConfiguration) -> Void = { _ in }
+) -> WebSocketConfiguration {
+    var configuration = WebSocketConfiguration()
+    configuration.deflate = nil
+    configuration.pingInterval = nil
+    change(&configuration)
+    return configuration
+}
+
+/// Runs `body` and returns the error of WebSocket that it throws, or nil.
+func failure(of body: () async throws -> Void) async throws -> WebSocketError? {
+    do {
+        try await body()
+        return nil
+    } catch let error as WebSocketError {
+        return error
+    }
+}
+
+/// A random number generator with a seed: SplitMix64.
+struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+    }
+
+    mutating func text(_ count: Int) -> String {
+        let letters = Array("abc \u{e9}\u{20ac}\u{1f600}\u{7ff}\u{800}\u{ffff}\u{10ffff}")
+        return String(
+            (0..<count).map { _ in letters[Int.random(in: 0..<letters.count, using: &self)] }
+        )
+    }
+}
+#endif

@@ -1,0 +1,225 @@
+#if WebSocket
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// A server on the loopback interface that sends each client exactly the bytes of the test.
+///
+/// It knows WebSocket only as far as a test needs: it can grant an upgrade, and take the frames of a
+/// client apart. Its code shares nothing with the client's.
+enum RawServer {
+    /// One client's connection, as the test sees it.
+    struct Peer: Sendable {
+        let write: @Sendable ([UInt8]) async throws -> Void
+        let readByte: @Sendable () async throws -> UInt8?
+
+        /// Reads up to the end of the request's head and returns its lines.
+        func readRequest() async throws -> [String] {
+            var bytes: [UInt8] = []
+            while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+                guard let byte = try await readByte() else { throw HungUp() }
+                bytes.append(byte)
+            }
+            return String(decoding: bytes.dropLast(4), as: UTF8.self)
+                .split(separator: "\r\n").map(String.init)
+        }
+
+        /// Grants the upgrade that a client asks for.
+        @discardableResult
+        func upgrade(_ fields: [String] = []) async throws -> [String] {
+            let request = try await readRequest()
+            try await write(Array(RawServer.agreement(to: request, fields).utf8))
+            return request
+        }
+
+        /// Reads the next frame of the client, or nil if it hung up.
+        func readFrame() async throws -> Frame? {
+            guard let first = try await readByte() else { return nil }
+            let second = try await byte()
+            var length = Int(second & 0x7f)
+            if length > 125 {
+                let size = length == 126 ? 2 : 8
+                length = 0
+                for _ in 0..<size { length = length << 8 | Int(try await byte()) }
+            }
+            var key: [UInt8] = []
+            for _ in 0..<(second & 0x80 != 0 ? 4 : 0) { key.append(try await byte()) }
+            var payload: [UInt8] = []
+            payload.reserveCapacity(length)
+            for index in 0..<length {
+                payload.append(try await byte() ^ (key.isEmpty ? 0 : key[index % 4]))
+            }
+            return Frame(
+                opcode: first & 0x0f,
+                payload: payload,
+                isFinal: first & 0x80 != 0,
+                reserved: (first & 0x70) >> 4,
+                isMasked: !key.isEmpty
+            )
+        }
+
+        /// Reads frames until the client hangs up.
+        func readFrames() async throws -> [Frame] {
+            var frames: [Frame] = []
+            while let frame = try? await readFrame() { frames.append(frame) }
+            return frames
+        }
+
+        private func byte() async throws -> UInt8 {
+            guard let byte = try await readByte() else { throw HungUp() }
+            return byte
+        }
+    }
+
+    struct HungUp: Error {}
+
+    /// The answer with status 101 to a request.
+    static func agreement(to request: [String], _ fields: [String] = []) -> String {
+        let key =
+            request.first { $0.lowercased().hasPrefix("sec-websocket-key: ") }
+            .map { String($0.dropFirst("sec-websocket-key: ".count)) } ?? ""
+        let lines = [
+            "HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade",
+            "Sec-WebSocket-Accept: \(proof(of: key))",
+        ]
+        return (lines + fields).joined(separator: "\r\n") + "\r\n\r\n"
+    }
+
+    /// The proof of RFC 6455 section 4.2.2, by another hash than the client's.
+    static func proof(of key: String) -> String { ServerProof.make(of: key) }
+
+    private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+    /// Runs a server for as long as `body` runs.
+    static func run<Value: Sendable>(
+        tls: NIOSSLContext? = nil,
+        _ serve: @escaping @Sendable (Peer) async throws -> Void,
+        while body: @Sendable (_ port: Int) async throws -> Value
+    ) async throws -> Value {
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Nothing is read before the connection is served, nor without being asked for.
+            .childChannelOption(.autoRead, value: false)
+            .bind(host: "127.0.0.1", port: 0) { $0.eventLoop.makeSucceededFuture($0) }
+        let port = server.channel.localAddress?.port ?? 0
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await server.executeThenClose { connections in
+                    try await withThrowingDiscardingTaskGroup { group in
+                        for try await connection in connections {
+                            group.addTask { try? await run(connection, tls, serve) }
+                        }
+                    }
+                }
+            }
+            defer { group.cancelAll() }
+            return try await body(port)
+        }
+    }
+
+    private static func run(
+        _ channel: any Channel,
+        _ tls: NIOSSLContext?,
+        _ serve: @escaping @Sendable (Peer) async throws -> Void
+    ) async throws {
+        let connection = try await channel.eventLoop.submit {
+            if let tls {
+                try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+            }
+            return try Connection(wrappingChannelSynchronously: channel)
+        }.get()
+        try await connection.executeThenClose { inbound, outbound in
+            try await channel.setOption(.autoRead, value: true).get()
+            let reader = ByteReader(inbound)
+            try await serve(
+                Peer(
+                    write: { try await outbound.write(ByteBuffer(bytes: $0)) },
+                    readByte: { try await reader.next() }
+                )
+            )
+        }
+    }
+}
+
+/// Reads byte by byte for one task.
+private actor ByteReader {
+    private var iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator?
+    private var buffer = ByteBuffer()
+
+    init(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>) {
+        iterator = inbound.makeAsyncIterator()
+    }
+
+    func next() async throws -> UInt8? {
+        while true {
+            if let byte = buffer.readInteger(as: UInt8.self) { return byte }
+            guard var iterator else { return nil }
+            let next = try await iterator.next(isolation: self)
+            self.iterator = iterator
+            guard let next else { return nil }
+            buffer = next
+        }
+    }
+}
+
+/// A frame as a test writes it or a server reads it.
+struct Frame: Sendable, Equatable {
+    var opcode: UInt8
+    var payload: [UInt8]
+    var isFinal = true
+    /// RSV1 to RSV3, RSV1 being 4.
+    var reserved: UInt8 = 0
+    var isMasked = false
+
+    /// The code of a Close frame.
+    var closeCode: UInt16? {
+        guard opcode == 8, payload.count >= 2 else { return nil }
+        return UInt16(payload[0]) << 8 | UInt16(payload[1])
+    }
+
+    /// The bytes of the frame, as a server sends it.
+    var bytes: [UInt8] { encoded() }
+
+    /// The bytes of the frame.
+    ///
+    /// `lengthSize` writes the length in 1, 3 or 9 bytes even where fewer do.
+    func encoded(lengthSize: Int? = nil) -> [UInt8] {
+        var bytes = [(isFinal ? 0x80 : 0) | reserved << 4 | opcode]
+        let size = lengthSize ?? (payload.count < 126 ? 1 : payload.count < 65_536 ? 3 : 9)
+        let mask: UInt8 = isMasked ? 0x80 : 0
+        switch size {
+        case 1: bytes.append(mask | UInt8(payload.count))
+        case 3:
+            bytes += [mask | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xff)]
+        default:
+            bytes.append(mask | 127)
+            bytes += stride(from: 56, through: 0, by: -8).map { UInt8(payload.count >> $0 & 0xff) }
+        }
+        if isMasked { bytes += [0, 0, 0, 0] }
+        return bytes + payload
+    }
+
+    static func text(_ text: String, final: Bool = true) -> Frame {
+        Frame(opcode: 1, payload: Array(text.utf8), isFinal: final)
+    }
+    static func text(bytes: [UInt8], final: Bool = true) -> Frame {
+        Frame(opcode: 1, payload: bytes, isFinal: final)
+    }
+    static func binary(_ bytes: [UInt8], final: Bool = true) -> Frame {
+        Frame(opcode: 2, payload: bytes, isFinal: final)
+    }
+    static func more(_ bytes: [UInt8], final: Bool = true) -> Frame {
+        Frame(opcode: 0, payload: bytes, isFinal: final)
+    }
+    static func more(_ text: String, final: Bool = true) -> Frame {
+        more(Array(text.utf8), final: final)
+    }
+    static func ping(_ bytes: [UInt8] = []) -> Frame { Frame(opcode: 9, payload: bytes) }
+    static func pong(_ bytes: [UInt8] = []) -> Frame { Frame(opcode: 10, payload: bytes) }
+    static func close(_ code: UInt16? = 1000, _ reason: [UInt8] = []) -> Frame {
+        let number = code.map { [UInt8($0 >> 8), UInt8($0 & 0xff)] } ?? []
+        return Frame(opcode: 8, payload: number + reason)
+    }
+}
+#endif
