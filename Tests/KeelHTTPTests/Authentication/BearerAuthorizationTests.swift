@@ -184,7 +184,8 @@ struct BearerAuthorizationTests {
         for _ in 0..<7 {
             switch await client.response(to: GetProfile()) {
             case .success(let response): outcomes.append("\(response.status.code)")
-            case .failure(let error): outcomes.append((error.cause as? AuthenticationError)?.code.name ?? "")
+            case .failure(let error):
+                outcomes.append((error.cause as? AuthenticationError)?.code.name ?? "")
             }
         }
         #expect(identity.refreshCount == 5)
