@@ -31,7 +31,7 @@ extension NetworkClient {
     /// Calls an endpoint and reads its response as server-sent events.
     ///
     /// There is no limit on the time between two events. When the sequence ends, the server has
-    /// closed the stream; connecting again is up to the caller.
+    /// closed the stream; ``eventStream(_:policy:)`` connects again by itself.
     ///
     /// A line or an event beyond `limits` ends the sequence with an error.
     ///
@@ -44,14 +44,7 @@ extension NetworkClient {
         var plan = RequestPlan(endpoint)
         if plan.headers[.accept] == nil { plan.headers[.accept] = "text/event-stream" }
         let reply = try await opened(plan, .head, idle: nil).reply
-        let type = (reply.head.headerFields[.contentType] ?? "").prefix { $0 != ";" && $0 != " " }
-        guard type.lowercased() == "text/event-stream" else {
-            throw NetworkError(
-                .invalidResponse,
-                "The response is not a stream of events.",
-                response: NetworkResponse(head: reply.head)
-            )
-        }
+        guard reply.isEventStream else { throw NetworkError.noEventStream(reply.head) }
         return reply.body.serverSentEvents(limits: limits)
     }
 

@@ -1,4 +1,5 @@
 import HTTPTypes
+import KeelCore
 
 extension NetworkError {
     /// Creates the error that a failed exchange means to a caller.
@@ -9,7 +10,11 @@ extension NetworkError {
             self = reason
             return
         }
-        let code = error.cause is HTTPFileError ? .file : Self.code(for: error.code)
+        var code = error.cause is HTTPFileError ? .file : Self.code(for: error.code)
+        // Who could not reach the identity server is not signed out.
+        if let reason = error.cause as? AuthenticationError, reason.isTransient {
+            code = (reason.cause as? NetworkError)?.code ?? .unavailable
+        }
         self.init(code, error.message, url: error.url, cause: error)
     }
 

@@ -36,7 +36,7 @@ public struct RedirectMiddleware: HTTPMiddleware {
             guard visited.insert(Stop(following.head)).inserted else {
                 throw TransportError(.redirectLoop, url: following.redactedURL)
             }
-            await drain(reply)
+            await reply.drain()
             call.record(
                 .redirected(to: following.redactedURL, status: reply.head.status.code)
             )
@@ -57,12 +57,6 @@ public struct RedirectMiddleware: HTTPMiddleware {
             authority = head.authority
             path = head.path
         }
-    }
-
-    // A body that was read lets the connection serve the next request; a long one is not worth it.
-    private func drain(_ reply: HTTPReply) async {
-        guard let length = reply.announcedLength, length <= 8192 else { return }
-        _ = try? await reply.body.collectPrefix(8192)
     }
 
     /// Returns the call that a response asks for, or nil if the response is the final one.

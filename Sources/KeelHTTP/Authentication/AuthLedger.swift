@@ -1,0 +1,264 @@
+import KeelCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a session knows and decides; it does no input or output.
+///
+/// Three counters keep late answers from doing harm. A *session* is one sign-in; a *version* is
+/// one set of credentials, counted across sessions; *renewals* are the refreshes that have ended.
+/// A refused token of an older version never causes a refresh, one of an older session never gets
+/// a token, and one that was handed out before a refresh failed shares that failure.
+struct AuthLedger<Credentials: SessionCredentials>: Sendable {
+    /// The credentials in use.
+    struct Held: Sendable {
+        var credentials: Credentials
+        var version: Int
+        var session: Int
+        /// When a refresh gave them; nil for those that were signed in with or loaded.
+        var obtainedAt: Date?
+        /// Whether the store has them; credentials that it has not sign no request.
+        var isSaved = true
+        /// Whether a server refused them and they cannot be renewed.
+        var isExhausted = false
+    }
+
+    enum Phase: Sendable {
+        case unknown
+        case signedOut(SignOutReason, AuthenticationError)
+        case signedIn(Held)
+    }
+
+    /// Why a token is asked for.
+    enum Need {
+        /// For a request that is about to be sent.
+        case use
+        /// Because a server refused the token from here.
+        case refused(AccessToken.Origin?)
+        /// Because the app wants the credentials renewed.
+        case renewal
+    }
+
+    enum Answer {
+        case token(AccessToken)
+        /// Wait for this refresh of this session, which the caller must start if it is new.
+        case wait(RefreshFlight, session: Int, isNew: Bool)
+        case failure(AuthenticationError)
+        /// Read the store first.
+        case restore
+    }
+
+    private(set) var phase = Phase.unknown
+    private(set) var flight: RefreshFlight?
+
+    /// Counts sign-ins that were begun and sign-outs: the latest one is what the app wants.
+    private(set) var order = 0
+    /// Counts the ends of sessions.
+    private(set) var endings = 0
+
+    private let policy: AuthSessionPolicy
+    private var lastVersion = 0
+    private var lastSession = 0
+    private var renewals = 0
+    private var lastFailure: (renewal: Int, version: Int, date: Date, error: AuthenticationError)?
+    private var recentRefreshes: [Date] = []
+
+    init(policy: AuthSessionPolicy) {
+        self.policy = policy
+    }
+
+    var held: Held? {
+        guard case .signedIn(let held) = phase else { return nil }
+        return held
+    }
+
+    var state: AuthState {
+        switch phase {
+        case .unknown: .unknown
+        case .signedOut(let reason, _): .signedOut(reason)
+        case .signedIn(let held) where held.isExhausted: .expired
+        case .signedIn(let held): .signedIn(version: held.version)
+        }
+    }
+
+    // MARK: Tokens
+
+    /// Decides how somebody gets a token.
+    mutating func answer(to need: Need, at now: Date) -> Answer {
+        let held: Held
+        switch phase {
+        case .unknown: return .restore
+        case .signedOut(_, let error): return .failure(error)
+        case .signedIn(let current): held = current
+        }
+        if case .refused(let origin?) = need, origin.session != held.session {
+            // The request belongs to somebody else: it must not be sent in this user's name.
+            return .failure(
+                AuthenticationError(.superseded, "The session of the request has ended.")
+            )
+        }
+        if let flight { return .wait(flight, session: held.session, isNew: false) }
+        guard held.isSaved else { return start(held) }
+        let isPast = held.credentials.expiresAt.map { $0 <= now } ?? false
+        if case .use = need, !isDue(held, now) { return .token(token(held)) }
+        if case .refused(let origin) = need, origin?.version != held.version {
+            return answer(to: .use, at: now)
+        }
+        if case .refused(let origin?) = need, let lastFailure,
+            lastFailure.renewal > origin.renewals, lastFailure.version == held.version
+        {
+            return .failure(lastFailure.error)
+        }
+        guard held.credentials.isRenewable else {
+            if case .use = need, !isPast, !held.isExhausted { return .token(token(held)) }
+            if case .renewal = need {} else { exhaust() }
+            return .failure(AuthenticationError(.expired))
+        }
+        if case .use = need, !isPast, mustPause(now) { return .token(token(held)) }
+        guard isRefreshAllowed(at: now) else {
+            if case .use = need, !isPast { return .token(token(held)) }
+            return .failure(AuthenticationError(.tooManyRefreshes))
+        }
+        recentRefreshes.append(now)
+        return start(held)
+    }
+
+    /// The token of the session if it is still the one with this number.
+    func token(ofSession session: Int) -> AccessToken? {
+        guard let held, held.session == session, held.isSaved else { return nil }
+        return token(held)
+    }
+
+    /// Whether the held token may be used although a refresh failed.
+    func mayStillUseToken(at now: Date) -> Bool {
+        guard let held, held.isSaved, !held.isExhausted, let end = held.credentials.expiresAt
+        else { return false }
+        return end > now
+    }
+
+    private func token(_ held: Held) -> AccessToken {
+        AccessToken(
+            held.credentials.accessToken,
+            origin: .init(session: held.session, version: held.version, renewals: renewals)
+        )
+    }
+
+    private func isDue(_ held: Held, _ now: Date) -> Bool {
+        if held.isExhausted { return true }
+        guard let end = held.credentials.expiresAt else { return false }
+        var leeway = policy.leeway
+        if let start = held.obtainedAt {
+            // Tokens that live shorter than the leeway would otherwise be renewed for each call.
+            leeway = min(leeway, end.timeIntervalSince(start) / 2)
+        }
+        return end.timeIntervalSince(now) <= leeway
+    }
+
+    /// After a failed refresh a token that is still good is used for a while without a new one.
+    private func mustPause(_ now: Date) -> Bool {
+        guard let lastFailure, lastFailure.version == held?.version else { return false }
+        return abs(now.timeIntervalSince(lastFailure.date)) < policy.pauseAfterFailure
+    }
+
+    private mutating func isRefreshAllowed(at now: Date) -> Bool {
+        // A clock that was set back must not lock the session for longer than the window.
+        let window = policy.refreshWindow
+        recentRefreshes.removeAll { abs(now.timeIntervalSince($0)) >= window }
+        return recentRefreshes.count < policy.refreshLimit
+    }
+
+    // MARK: Refreshes
+
+    private mutating func start(_ held: Held) -> Answer {
+        let flight = RefreshFlight()
+        self.flight = flight
+        return .wait(flight, session: held.session, isNew: true)
+    }
+
+    /// The credentials that a refresh renews, or nil if its session is over.
+    func held(for flight: RefreshFlight) -> Held? {
+        self.flight === flight ? held : nil
+    }
+
+    /// Keeps credentials that the server gave and the store does not have yet.
+    ///
+    /// - Returns: Whether the session still wants them.
+    mutating func keepUnsaved(
+        _ credentials: Credentials,
+        from flight: RefreshFlight,
+        at now: Date
+    ) -> Bool {
+        guard var held = held(for: flight) else { return false }
+        held.credentials = credentials
+        held.obtainedAt = now
+        held.isSaved = false
+        phase = .signedIn(held)
+        return true
+    }
+
+    /// Puts the credentials that the store has now in use, unless the session is over.
+    mutating func land(_ flight: RefreshFlight) {
+        guard var held = held(for: flight) else { return }
+        lastVersion += 1
+        held.version = lastVersion
+        held.isSaved = true
+        held.isExhausted = false
+        phase = .signedIn(held)
+        renewals += 1
+        self.flight = nil
+    }
+
+    /// Notes that a refresh failed, unless the session is over.
+    mutating func fail(_ flight: RefreshFlight, _ error: AuthenticationError, at now: Date) {
+        guard let held = held(for: flight) else { return }
+        renewals += 1
+        lastFailure = (renewals, held.version, now, error)
+        self.flight = nil
+    }
+
+    private mutating func exhaust() {
+        guard case .signedIn(var held) = phase else { return }
+        held.isExhausted = true
+        phase = .signedIn(held)
+    }
+
+    // MARK: Beginnings and ends
+
+    /// Takes note that the app wants something else from now on.
+    mutating func nextOrder() -> Int {
+        order += 1
+        return order
+    }
+
+    /// Begins with what the store had.
+    mutating func restore(_ credentials: Credentials?) {
+        guard case .unknown = phase else { return }
+        if let credentials {
+            begin(credentials)
+        } else {
+            phase = .signedOut(.notSignedIn, AuthenticationError(.signedOut))
+        }
+    }
+
+    /// Begins a session; returns the refresh of the session before, which is void now.
+    @discardableResult
+    mutating func begin(_ credentials: Credentials) -> RefreshFlight? {
+        lastSession += 1
+        lastVersion += 1
+        phase = .signedIn(
+            Held(credentials: credentials, version: lastVersion, session: lastSession)
+        )
+        recentRefreshes = []
+        return flight.take()
+    }
+
+    /// Ends the session; returns its refresh, which is void now.
+    mutating func end(_ reason: SignOutReason, _ error: AuthenticationError) -> RefreshFlight? {
+        endings += 1
+        phase = .signedOut(reason, error)
+        return flight.take()
+    }
+}

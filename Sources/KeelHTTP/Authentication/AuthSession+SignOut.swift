@@ -1,0 +1,74 @@
+import Synchronization
+
+/// Something that must be done when a session ends.
+struct AuthCleanUp: Sendable {
+    let name: String
+    let run: @Sendable (SignOutReason) async throws -> Void
+}
+
+extension AuthSession {
+    /// Adds something that is done whenever the session ends, after the store was cleared.
+    ///
+    /// All clean-ups run, in the order in which they were added, also if one throws. They must do
+    /// no harm when they run twice, and must not sign in or out themselves: the next sign-in waits
+    /// for them.
+    ///
+    /// - Parameters:
+    ///   - name: Names it where its failure is reported.
+    ///   - work: What is to be done; it learns why the session has ended.
+    public func onSignOut(
+        _ name: String,
+        _ work: @escaping @Sendable (SignOutReason) async throws -> Void
+    ) {
+        cleanUps.withLock { $0.append(AuthCleanUp(name: name, run: work)) }
+    }
+
+    /// Signs the user out, clears the store and runs the clean-ups.
+    ///
+    /// The session is over at once, and whoever waits for a token learns it; the call returns when
+    /// everything is cleaned up. Signing out again repeats the clean-up. The server is not told:
+    /// do that in a clean-up, or before.
+    ///
+    /// - Throws: ``AuthenticationError`` with the code `cleanUpIncomplete`, after everything was
+    ///   tried; its cause is the first failure.
+    public func signOut() async throws(AuthenticationError) {
+        let error = AuthenticationError(.signedOut)
+        let (flight, turn) = change { ledger in
+            _ = ledger.nextOrder()
+            return (ledger.end(.requested, error), turns.reserve())
+        }
+        flight?.abandon(error)
+        let failures = await cleanUp(.requested, in: turn)
+        guard let first = failures.first else { return }
+        throw AuthenticationError(
+            .cleanUpIncomplete,
+            "The session has ended, but this failed: "
+                + failures.map(\.name).joined(separator: ", ") + ".",
+            cause: first.error
+        )
+    }
+
+    /// Clears the store and runs the clean-ups in a turn that was reserved when the session ended.
+    func cleanUp(
+        _ reason: SignOutReason,
+        in turn: Int
+    ) async -> [(name: String, error: any Error)] {
+        await turns.begin(turn)
+        defer { turns.end() }
+        var failures: [(name: String, error: any Error)] = []
+        do {
+            try await store.clear()
+        } catch {
+            failures.append(("credential store", error))
+        }
+        for work in cleanUps.withLock({ $0 }) {
+            do {
+                try await work.run(reason)
+            } catch {
+                failures.append((work.name, error))
+            }
+        }
+        for failure in failures { policy.onCleanUpFailure(failure.name, failure.error) }
+        return failures
+    }
+}

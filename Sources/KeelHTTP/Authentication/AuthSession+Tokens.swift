@@ -1,0 +1,135 @@
+public import KeelCore
+import Synchronization
+
+/// The sessions whose refresh the current task carries out.
+///
+/// A request made by the identity server for a refresh must not wait for that refresh.
+enum RefreshScope {
+    @TaskLocal static var sessions: Set<ObjectIdentifier> = []
+}
+
+extension AuthSession {
+    /// Returns the token for a request that is about to be sent, renewed first if it ends soon.
+    ///
+    /// If the refresh fails while the old token is still good, the old one is returned.
+    ///
+    /// - Throws: ``AuthenticationError``.
+    public func token() async throws(AuthenticationError) -> AccessToken {
+        try await token(for: .use)
+    }
+
+    /// Returns the token to use after a server has refused `refused`.
+    ///
+    /// If that one was replaced meanwhile, the current one is returned and nothing is renewed. A
+    /// refresh that has failed since `refused` was handed out is not repeated: its error is thrown
+    /// again.
+    ///
+    /// - Throws: ``AuthenticationError``.
+    public func token(
+        after refused: AccessToken
+    ) async throws(AuthenticationError) -> AccessToken {
+        try await token(for: .refused(refused.origin))
+    }
+
+    /// Renews the credentials now, or joins the refresh that is under way.
+    ///
+    /// - Throws: ``AuthenticationError``.
+    public func refresh() async throws(AuthenticationError) {
+        _ = try await token(for: .renewal)
+    }
+
+    private func token(
+        for need: AuthLedger<Credentials>.Need
+    ) async throws(AuthenticationError) -> AccessToken {
+        guard !RefreshScope.sessions.contains(ObjectIdentifier(self)) else {
+            throw AuthenticationError(.insideRefresh)
+        }
+        while true {
+            let now = policy.now()
+            switch change({ $0.answer(to: need, at: now) }) {
+            case .token(let token): return token
+            case .failure(let error): throw error
+            case .restore: try await restore()
+            case .wait(let flight, let session, let isNew):
+                if isNew { flight.attach(Task { await self.carryOut(flight) }) }
+                return try await token(from: flight, of: session, for: need)
+            }
+        }
+    }
+
+    private func token(
+        from flight: RefreshFlight,
+        of session: Int,
+        for need: AuthLedger<Credentials>.Need
+    ) async throws(AuthenticationError) -> AccessToken {
+        do throws(AuthenticationError) {
+            try await flight.outcome().get()
+        } catch {
+            // Renewing ahead of time is a convenience: while the token is good, it is used.
+            guard case .use = need, error.isTransient,
+                ledger.withLock({ $0.mayStillUseToken(at: policy.now()) })
+            else { throw error }
+        }
+        guard let token = ledger.withLock({ $0.token(ofSession: session) }) else {
+            throw AuthenticationError(.signedOut, "The session ended in the meantime.")
+        }
+        return token
+    }
+}
+
+extension AuthSession {
+    /// Asks the identity server and saves what it gives.
+    ///
+    /// It runs in a task of its own, no child of a caller: whoever asked first may go away while
+    /// others wait, and a refresh that is cut off loses the new refresh token.
+    private func carryOut(_ flight: RefreshFlight) async {
+        guard let held = ledger.withLock({ $0.held(for: flight) }) else { return }
+        if held.isSaved {
+            let scope = RefreshScope.sessions.union([ObjectIdentifier(self)])
+            do {
+                let renewed = try await RefreshScope.$sessions.withValue(scope) {
+                    try await server.refresh(held.credentials)
+                }
+                let now = policy.now()
+                guard change({ $0.keepUnsaved(renewed, from: flight, at: now) }) else { return }
+            } catch {
+                await settle(flight, AuthenticationError(refreshing: error))
+                return
+            }
+        }
+        await save(flight)
+    }
+
+    /// Brings the renewed credentials into the store, then into use.
+    private func save(_ flight: RefreshFlight) async {
+        let turn = turns.reserve()
+        await turns.begin(turn)
+        defer { turns.end() }
+        // The session may have ended while the turn was waited for: its clean-up is over then.
+        guard let held = ledger.withLock({ $0.held(for: flight) }) else { return }
+        do {
+            try await store.save(held.credentials)
+            change { $0.land(flight) }
+            flight.end(.success(()))
+        } catch {
+            await settle(flight, AuthenticationError(.storeFailed, cause: error))
+        }
+    }
+
+    /// Ends a refresh that failed, and the session with it if the server denied.
+    private func settle(_ flight: RefreshFlight, _ error: AuthenticationError) async {
+        guard error.code == .denied else {
+            let now = policy.now()
+            change { $0.fail(flight, error, at: now) }
+            flight.end(.failure(error))
+            return
+        }
+        let turn = change { ledger -> Int? in
+            guard ledger.held(for: flight) != nil else { return nil }
+            _ = ledger.end(.denied, error)
+            return turns.reserve()
+        }
+        flight.end(.failure(error))
+        if let turn { _ = await cleanUp(.denied, in: turn) }
+    }
+}

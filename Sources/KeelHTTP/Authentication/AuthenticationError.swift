@@ -1,0 +1,150 @@
+public import KeelCore
+
+/// Why a session could not be signed in, renewed or signed out.
+///
+/// Neither the message nor the description holds a token. The text of a foreign cause is left out
+/// too: an identity server's own errors like to quote the request.
+public struct AuthenticationError: KeelError, CustomDebugStringConvertible {
+    public let code: Code
+    public let message: String
+    public let cause: (any Error)?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: What kind of failure it is.
+    ///   - message: What happened; nil uses the code's own sentence. Never a token.
+    ///   - cause: The error underneath.
+    public init(_ code: Code, _ message: String? = nil, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message ?? code.summary
+        self.cause = cause
+    }
+
+    /// The code and the message on one line, with the cause if it is one of Keel's errors.
+    public var description: String {
+        guard let cause else { return "\(code.name): \(message)" }
+        guard let known = cause as? any KeelError else {
+            return "\(code.name): \(message) (cause: \(type(of: cause)))"
+        }
+        return "\(code.name): \(message) (cause: \(known))"
+    }
+
+    public var debugDescription: String { description }
+}
+
+extension AuthenticationError: CustomReflectable {
+    public var customMirror: Mirror {
+        Mirror(self, children: ["code": code.name, "message": message])
+    }
+}
+
+extension AuthenticationError {
+    /// The kinds of failure; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+
+        /// The sentence that an error has when its maker gave no better one.
+        package let summary: String
+
+        private init(_ name: String, isTransient: Bool, _ summary: String, advice: String) {
+            self.name = name
+            self.isTransient = isTransient
+            self.advice = advice
+            self.summary = summary
+        }
+
+        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+extension AuthenticationError.Code {
+    /// Nobody is signed in, or the session that the call belongs to has ended.
+    public static let signedOut = Self(
+        "signedOut",
+        isTransient: false,
+        "Nobody is signed in.",
+        advice: "Sign in, then make the call again."
+    )
+
+    /// The identity server refuses to renew the credentials; the session has ended.
+    public static let denied = Self(
+        "denied",
+        isTransient: false,
+        "The identity server refuses to renew the credentials.",
+        advice: "Sign in again: the grant was used up, revoked or has expired."
+    )
+
+    /// The credentials are no longer good and cannot be renewed.
+    public static let expired = Self(
+        "expired",
+        isTransient: false,
+        "The credentials have expired and cannot be renewed.",
+        advice: "Sign in again; ask the identity server for a refresh token to avoid this."
+    )
+
+    /// The identity server could not be asked; the credentials stay as they are.
+    public static let refreshFailed = Self(
+        "refreshFailed",
+        isTransient: true,
+        "The credentials could not be renewed.",
+        advice: "Try again later; the cause tells why the identity server did not answer."
+    )
+
+    /// The credentials were renewed too often in a short time.
+    public static let tooManyRefreshes = Self(
+        "tooManyRefreshes",
+        isTransient: true,
+        "The credentials were renewed too often in a short time.",
+        advice: "The service may refuse tokens that are good: check its clock and its audience."
+    )
+
+    /// The credential store could not be read or written.
+    public static let storeFailed = Self(
+        "storeFailed",
+        isTransient: true,
+        "The credentials could not be read from their store or saved in it.",
+        advice: "See the cause; no request is signed with credentials that are not saved."
+    )
+
+    /// A later sign-in or sign-out has taken the place of this call.
+    public static let superseded = Self(
+        "superseded",
+        isTransient: false,
+        "Another sign-in or sign-out came in between.",
+        advice: "Look at the session's state: it belongs to the later call."
+    )
+
+    /// A token was asked for by the very request that renews it.
+    public static let insideRefresh = Self(
+        "insideRefresh",
+        isTransient: false,
+        "A token was asked for while it was being renewed, by the renewal itself.",
+        advice: "Make the request that renews the credentials without this session's token."
+    )
+
+    /// The session has ended, but not everything that belongs to that was done.
+    public static let cleanUpIncomplete = Self(
+        "cleanUpIncomplete",
+        isTransient: true,
+        "The session has ended, but not all of it could be cleaned up.",
+        advice: "Sign out once more to repeat the clean-up; the cause is the first failure."
+    )
+
+    /// The call was cancelled by its caller.
+    public static let cancelled = Self(
+        "cancelled",
+        isTransient: false,
+        "The call was cancelled.",
+        advice: "Nothing to do: the caller no longer wants the result."
+    )
+
+    public static let known: [Self] = [
+        .signedOut, .denied, .expired, .refreshFailed, .tooManyRefreshes, .storeFailed,
+        .superseded, .insideRefresh, .cleanUpIncomplete, .cancelled,
+    ]
+}

@@ -1,0 +1,107 @@
+import HTTPTypes
+public import KeelCore
+
+/// Signs calls with a bearer token (RFC 6750), asking for a new one when the server refuses it.
+///
+/// ```swift
+/// configuration.authorize(with: session)
+/// ```
+///
+/// - Only calls to the allowed origins are signed: a redirect elsewhere takes no token along.
+/// - A call that has an `Authorization` field of its own stays as it is, and so does one whose
+///   ``HTTPCallOptions/authentication`` is `none`.
+/// - After status 401 the call is sent once more with the token that the source gives then, if its
+///   body can be sent again. A refusal for lack of rights (`insufficient_scope`) is final.
+/// - A call that the source itself makes to renew a token passes unsigned.
+///
+/// It belongs to the layers of the attempt, below redirects and repetitions.
+public struct BearerAuthorization<Tokens: TokenSource>: HTTPMiddleware {
+    private let tokens: Tokens
+    private let origins: Set<HTTPOrigin>
+
+    /// Creates the layer.
+    ///
+    /// - Parameters:
+    ///   - tokens: Where the tokens come from.
+    ///   - origins: Whom they may be shown to.
+    public init(_ tokens: Tokens, origins: Set<HTTPOrigin>) {
+        self.tokens = tokens
+        self.origins = origins
+    }
+
+    public func intercept(
+        _ call: HTTPCall,
+        next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        guard call.options.authentication != .none, call.head.headerFields[.authorization] == nil,
+            let origin = HTTPOrigin(call.head), origins.contains(origin),
+            let token = try await self.token(for: call)
+        else { return try await next(call) }
+        let reply = try await next(call.signed(with: token))
+        guard reply.head.status == .unauthorized, call.isReplayable,
+            !BearerChallenge.isLackOfScope(reply.head.headerFields),
+            let fresh = try await self.token(after: token, for: call), !fresh.isSameIssue(as: token)
+        else { return reply }
+        await reply.drain()
+        call.record(.credentialsRenewed)
+        return try await next(call.signed(with: fresh))
+    }
+
+    /// Returns the token to sign with, or nil if the call goes out unsigned.
+    private func token(for call: HTTPCall) async throws(TransportError) -> AccessToken? {
+        do {
+            return try await tokens.token()
+        } catch {
+            guard let error = failure(error, for: call) else { return nil }
+            throw error
+        }
+    }
+
+    private func token(
+        after refused: AccessToken,
+        for call: HTTPCall
+    ) async throws(TransportError) -> AccessToken? {
+        do {
+            return try await tokens.token(after: refused)
+        } catch {
+            guard let error = failure(error, for: call) else { return nil }
+            throw error
+        }
+    }
+
+    private func failure(_ error: any Error, for call: HTTPCall) -> TransportError? {
+        let code = (error as? AuthenticationError)?.code
+        if code == .insideRefresh { return nil }
+        if code == .signedOut, call.options.authentication == .optional { return nil }
+        if error is CancellationError || code == .cancelled {
+            return TransportError(.cancelled, processed: .no, url: call.redactedURL)
+        }
+        // The text of a foreign error may quote a token: it goes in behind one that is redacted.
+        let reason =
+            error as? AuthenticationError ?? AuthenticationError(.refreshFailed, cause: error)
+        return TransportError(.credentialsUnavailable, url: call.redactedURL, cause: reason)
+    }
+}
+
+extension HTTPCall {
+    fileprivate func signed(with token: AccessToken) -> HTTPCall {
+        var signed = self
+        signed.head.headerFields[.authorization] = "Bearer \(token.value)"
+        return signed
+    }
+}
+
+extension NetworkClient.Configuration {
+    /// Signs all calls to the base URL's origin, and to further ones if they are named.
+    ///
+    /// It adds a ``BearerAuthorization`` to ``attemptMiddleware``.
+    public mutating func authorize(
+        with tokens: some TokenSource,
+        alsoAt origins: Set<HTTPOrigin> = []
+    ) {
+        let home = HTTPOrigin(baseURL)
+        attemptMiddleware.append(
+            BearerAuthorization(tokens, origins: origins.union(home.map { [$0] } ?? []))
+        )
+    }
+}

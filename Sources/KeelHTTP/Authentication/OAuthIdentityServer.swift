@@ -1,0 +1,130 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// An identity server that renews tokens as OAuth 2 describes it (RFC 6749 section 6).
+///
+/// ```swift
+/// let server = OAuthIdentityServer(client, path: "/oauth/token", fields: ["client_id": "app"])
+/// let session = AuthSession(server: server, store: store)
+/// ```
+public struct OAuthIdentityServer: IdentityServer {
+    private let client: NetworkClient
+    private let path: EndpointPath
+    private let fields: HTTPQuery
+    private let headers: HTTPFields
+    private let now: @Sendable () -> Date
+
+    /// Creates a server.
+    ///
+    /// - Parameters:
+    ///   - client: The client that reaches the server.
+    ///   - path: The path of the token endpoint.
+    ///   - fields: More form fields, such as `client_id` and `scope`.
+    ///   - headers: More header fields, such as an ``BasicCredentials``'s `Authorization`.
+    ///   - now: Tells the time that lifetimes are counted from.
+    public init(
+        _ client: NetworkClient,
+        path: EndpointPath,
+        fields: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = [:],
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.client = client
+        self.path = path
+        self.fields = fields
+        self.headers = headers
+        self.now = now
+    }
+
+    public func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
+        guard let refreshToken = credentials.refreshToken else {
+            throw AuthenticationError(.expired)
+        }
+        var form: HTTPQuery = ["grant_type": "refresh_token", "refresh_token": refreshToken]
+        form.items += fields.items
+        let asked = now()
+        var renewed = try await grant(form, asked)
+        // A server that does not rotate leaves the field out: the old token stays good.
+        renewed.refreshToken = renewed.refreshToken ?? refreshToken
+        renewed.fields = credentials.fields
+        return renewed
+    }
+
+    /// Asks for tokens with a grant of one's own, such as `authorization_code`.
+    ///
+    /// - Throws: ``NetworkError``.
+    public func grant(_ form: HTTPQuery) async throws(NetworkError) -> BearerCredentials {
+        var everything = form
+        everything.items += fields.items
+        return try await grant(everything, now())
+    }
+
+    private func grant(
+        _ form: HTTPQuery,
+        _ asked: Date
+    ) async throws(NetworkError) -> BearerCredentials {
+        let answer = try await client.request(
+            TokenRequest(path: path, form: form, headers: headers)
+        )
+        return BearerCredentials(
+            accessToken: answer.token,
+            refreshToken: answer.refreshToken,
+            // Counted from before the request, so that the way there and back is on the safe side.
+            expiresAt: answer.lifetime.map { asked.addingTimeInterval($0) }
+        )
+    }
+}
+
+private struct TokenRequest: Endpoint {
+    let path: EndpointPath
+    let form: HTTPQuery
+    let headers: HTTPFields
+
+    var method: HTTPRequest.Method { .post }
+    var body: RequestBody? { .form(form) }
+    var options: HTTPCallOptions {
+        var options = HTTPCallOptions()
+        options.authentication = .none
+        return options
+    }
+
+    // Every field has its name in `CodingKeys` so that the client's own setting for names does
+    // not matter: "access_token" and "accessToken" both arrive.
+    struct Response: Decodable, Sendable {
+        let token: String
+        let refreshToken: String?
+        let lifetime: TimeInterval?
+
+        struct Key: CodingKey {
+            var stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            func key(_ snake: String, _ camel: String) -> Key {
+                let written = Key(stringValue: snake)
+                return container.contains(written) ? written : Key(stringValue: camel)
+            }
+            token = try container.decode(String.self, forKey: key("access_token", "accessToken"))
+            refreshToken = try container.decodeIfPresent(
+                String.self,
+                forKey: key("refresh_token", "refreshToken")
+            )
+            let expiry = key("expires_in", "expiresIn")
+            // Some servers write the number as text.
+            lifetime =
+                (try? container.decodeIfPresent(TimeInterval.self, forKey: expiry))
+                ?? (try? container.decodeIfPresent(String.self, forKey: expiry)).flatMap {
+                    TimeInterval($0)
+                }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Synchronization
+
+/// A refresh that is under way, and those who wait for it.
+final class RefreshFlight: Sendable {
+    typealias Outcome = Result<Void, AuthenticationError>
+
+    private struct State {
+        var outcome: Outcome?
+        var task: Task<Void, Never>?
+        var next = 0
+        var waiters: [Int: CheckedContinuation<Outcome, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Waits for the end; being cancelled ends this wait and nothing else.
+    func outcome() async -> Outcome {
+        let waiter = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let known = state.withLock { state -> Outcome? in
+                    if Task.isCancelled { return .failure(AuthenticationError(.cancelled)) }
+                    if let outcome = state.outcome { return outcome }
+                    state.waiters[waiter] = continuation
+                    return nil
+                }
+                if let known { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: waiter) }?
+                .resume(returning: .failure(AuthenticationError(.cancelled)))
+        }
+    }
+
+    /// Names the task that carries the refresh out, so that ``abandon(_:)`` can cancel it.
+    func attach(_ task: Task<Void, Never>) {
+        let isOver = state.withLock { state in
+            state.task = task
+            return state.outcome != nil
+        }
+        if isOver { task.cancel() }
+    }
+
+    /// Tells everybody who waits; only the first outcome counts.
+    func end(_ outcome: Outcome) {
+        let waiters = state.withLock { state -> [CheckedContinuation<Outcome, Never>] in
+            guard state.outcome == nil else { return [] }
+            state.outcome = outcome
+            state.task = nil
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.resume(returning: outcome) }
+    }
+
+    /// Cancels the refresh of a session that is over, and tells everybody who waits.
+    func abandon(_ error: AuthenticationError) {
+        let task = state.withLock { $0.task.take() }
+        end(.failure(error))
+        task?.cancel()
+    }
+}

@@ -1,0 +1,44 @@
+import Synchronization
+
+/// Lets one task at a time do something that takes a while, in the order in which they asked.
+///
+/// A turn is reserved without waiting, so that the order can be decided inside a lock. Every
+/// reserved turn must be begun and ended.
+final class SerialTurns: Sendable {
+    private struct State {
+        var next = 0
+        var serving = 0
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Takes a place at the end of the line.
+    func reserve() -> Int {
+        state.withLock { state in
+            defer { state.next += 1 }
+            return state.next
+        }
+    }
+
+    /// Waits until all earlier turns have ended.
+    func begin(_ turn: Int) async {
+        await withCheckedContinuation { continuation in
+            let isDue = state.withLock { state in
+                if state.serving == turn { return true }
+                state.waiting[turn] = continuation
+                return false
+            }
+            if isDue { continuation.resume() }
+        }
+    }
+
+    /// Ends the turn that was begun and begins the next one.
+    func end() {
+        let next = state.withLock { state in
+            state.serving += 1
+            return state.waiting.removeValue(forKey: state.serving)
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,67 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What a signed-in user's requests are signed with.
+///
+/// An app's own type may carry more, such as the user's identifier. Its texts are secrets: keep
+/// them out of its description and mirror, as ``BearerCredentials`` does.
+public protocol SessionCredentials: Sendable {
+    /// The token that requests are signed with.
+    var accessToken: String { get }
+
+    /// What the identity server takes to renew the credentials, if there is any.
+    var refreshToken: String? { get }
+
+    /// When the access token stops being good; nil where nobody knows.
+    var expiresAt: Date? { get }
+
+    /// Whether the credentials can be renewed; true, unless said otherwise, where there is a
+    /// refresh token.
+    var isRenewable: Bool { get }
+}
+
+extension SessionCredentials {
+    public var isRenewable: Bool { refreshToken != nil }
+}
+
+/// The tokens that an OAuth 2 server hands out (RFC 6749 section 5.1), and room for more.
+public struct BearerCredentials: SessionCredentials, Codable, Hashable {
+    public var accessToken: String
+    public var refreshToken: String?
+    public var expiresAt: Date?
+
+    /// What else the app wants to keep with the tokens, such as a user's identifier.
+    public var fields: [String: String]
+
+    /// Creates credentials.
+    public init(
+        accessToken: String,
+        refreshToken: String? = nil,
+        expiresAt: Date? = nil,
+        fields: [String: String] = [:]
+    ) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.expiresAt = expiresAt
+        self.fields = fields
+    }
+}
+
+extension BearerCredentials:
+    CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
+{
+    public var description: String { "BearerCredentials(redacted)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "isRenewable": isRenewable,
+                "expiresAt": expiresAt.map { "\($0.timeIntervalSince1970)" } ?? "unknown",
+            ]
+        )
+    }
+}

@@ -1,0 +1,60 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The scheme, host and port of an address (RFC 6454 section 4): whom a request goes to.
+public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
+    /// The scheme, in small letters.
+    public let scheme: String
+
+    /// The host, in small letters, an IPv6 address in brackets.
+    public let host: String
+
+    /// The port; the usual one of the scheme where the address names none.
+    public let port: Int
+
+    /// The origin that a request goes to, or nil if the request names no valid one.
+    public init?(_ head: HTTPRequest) {
+        let scheme = (head.scheme ?? "http").lowercased()
+        // An authority with user information names somebody as well as a place.
+        guard let authority = head.authority?.lowercased(), !authority.contains("@") else {
+            return nil
+        }
+        self.init(scheme: scheme, authority: authority)
+    }
+
+    /// The origin of a URL, or nil if it is not one of HTTP.
+    public init?(_ url: URL) {
+        guard let address = try? BaseAddress(url) else { return nil }
+        self.init(scheme: address.scheme, authority: address.authority.lowercased())
+    }
+
+    private init?(scheme: String, authority: String) {
+        guard scheme == "https" || scheme == "http" else { return nil }
+        var host = authority[...]
+        var port = scheme == "https" ? 443 : 80
+        // The last colon begins the port, unless it stands inside an IPv6 address.
+        if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
+            host = authority[..<colon]
+            let digits = authority[authority.index(after: colon)...]
+            if !digits.isEmpty {
+                guard let number = UInt16(digits) else { return nil }
+                port = Int(number)
+            }
+        }
+        guard !host.isEmpty else { return nil }
+        self.scheme = scheme
+        self.host = String(host)
+        self.port = port
+    }
+
+    /// The origin as text, the usual port left out.
+    public var description: String {
+        port == (scheme == "https" ? 443 : 80)
+            ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
+    }
+}

@@ -1,0 +1,397 @@
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import Synchronization
+import Testing
+
+@Suite("A signed-in session")
+struct AuthSessionTests {
+    @Test("Signing in saves, shows the credentials at once and counts versions")
+    func signsIn() async throws {
+        let identity = IdentityModel()
+        let store = RecordingStore()
+        let session = AuthSession(server: identity, store: store)
+        #expect(session.state == .unknown)
+        #expect(try await session.restore() == .signedOut(.notSignedIn))
+        try await session.signIn { identity.grant() }
+        #expect(session.state == .signedIn(version: 1))
+        #expect(session.current?.accessToken == "access-1-SECRET")
+        #expect(store.kept == session.current)
+        try await session.refresh()
+        #expect(session.state == .signedIn(version: 2))
+        #expect(try await session.token().value == "access-2-SECRET")
+    }
+
+    @Test("The next start goes on with what the store has")
+    func restores() async throws {
+        let identity = IdentityModel()
+        let store = RecordingStore(identity.grant())
+        let session = AuthSession(server: identity, store: store)
+        #expect(try await session.token().value == "access-1-SECRET")
+        #expect(session.state == .signedIn(version: 1))
+    }
+
+    @Test("The states arrive as a sequence, the present one first")
+    func tellsStates() async throws {
+        let identity = IdentityModel()
+        let session = AuthSession(server: identity)
+        var states = session.states.makeAsyncIterator()
+        #expect(await states.next() == .unknown)
+        try await session.signIn { identity.grant() }
+        #expect(await states.next() == .signedIn(version: 1))
+        try await session.refresh()
+        #expect(await states.next() == .signedIn(version: 2))
+        try await session.signOut()
+        #expect(await states.next() == .signedOut(.requested))
+    }
+
+    @Test("A failed sign-in is told as it is and leaves the session alone")
+    func rethrowsSignIn() async throws {
+        struct WrongPassword: Error {}
+        let identity = IdentityModel()
+        let session = AuthSession(server: identity)
+        try await session.signIn { identity.grant() }
+        await #expect(throws: WrongPassword.self) {
+            try await session.signIn { throw WrongPassword() }
+        }
+        #expect(session.state == .signedIn(version: 1))
+    }
+
+    @Test("Without anybody signed in there is no token")
+    func refusesSignedOut() async throws {
+        let session = AuthSession(server: IdentityModel())
+        let error = await #expect(throws: AuthenticationError.self) { try await session.token() }
+        #expect(error?.code == .signedOut)
+    }
+
+    @Test("A token is renewed shortly before it ends, once")
+    func renewsAhead() async throws {
+        let dates = TestDates()
+        var policy = AuthSessionPolicy()
+        policy.now = { dates.now }
+        let identity = IdentityModel(lifetime: 3600, now: { dates.now })
+        let session = AuthSession(server: identity, policy: policy)
+        try await session.signIn { identity.grant() }
+        dates.advance(by: 3539)
+        #expect(try await session.token().value == "access-1-SECRET")
+        dates.advance(by: 1)
+        #expect(try await session.token().value == "access-2-SECRET")
+        #expect(try await session.token().value == "access-2-SECRET")
+        #expect(identity.refreshCount == 1)
+    }
+
+    @Test("Tokens that live shorter than the leeway are not renewed for each call")
+    func toleratesShortLives() async throws {
+        let dates = TestDates()
+        var policy = AuthSessionPolicy()
+        policy.now = { dates.now }
+        let identity = IdentityModel(lifetime: 20, now: { dates.now })
+        let session = AuthSession(server: identity, policy: policy)
+        try await session.signIn { identity.grant() }
+        for _ in 0..<10 { _ = try await session.token() }
+        #expect(identity.refreshCount == 1)
+    }
+
+    @Test("A token that is still good is used when renewing ahead of time fails")
+    func usesOldTokenMeanwhile() async throws {
+        let dates = TestDates()
+        var policy = AuthSessionPolicy()
+        policy.now = { dates.now }
+        let identity = IdentityModel(
+            lifetime: 100,
+            answer: { _ in throw NetworkError(.noConnection) },
+            now: { dates.now }
+        )
+        let session = AuthSession(server: identity, policy: policy)
+        try await session.signIn { identity.grant() }
+        dates.advance(by: 50)
+        for _ in 0..<5 { #expect(try await session.token().value == "access-1-SECRET") }
+        #expect(identity.refreshCount == 1)
+        dates.advance(by: 50)
+        let error = await #expect(throws: AuthenticationError.self) { try await session.token() }
+        #expect(error?.code == .refreshFailed)
+        #expect(error?.isTransient == true)
+        #expect(session.state == .signedIn(version: 1))
+    }
+
+    @Test("Credentials that cannot be renewed end in the state expired")
+    func expires() async throws {
+        let dates = TestDates()
+        var policy = AuthSessionPolicy()
+        policy.now = { dates.now }
+        let session = AuthSession(server: IdentityModel(), policy: policy)
+        try await session.signIn {
+            BearerCredentials(accessToken: "a", expiresAt: Date(timeIntervalSince1970: 10))
+        }
+        #expect(try await session.token().value == "a")
+        dates.advance(by: 10)
+        let error = await #expect(throws: AuthenticationError.self) { try await session.token() }
+        #expect(error?.code == .expired)
+        #expect(session.state == .expired)
+    }
+
+    @Test("Too many refreshes in a short time are an error, and pass")
+    func limitsRefreshes() async throws {
+        let dates = TestDates()
+        var policy = AuthSessionPolicy()
+        policy.now = { dates.now }
+        let identity = IdentityModel()
+        let session = AuthSession(server: identity, policy: policy)
+        try await session.signIn { identity.grant() }
+        for _ in 0..<5 { try await session.refresh() }
+        let error = await #expect(throws: AuthenticationError.self) { try await session.refresh() }
+        #expect(error?.code == .tooManyRefreshes)
+        #expect(identity.refreshCount == 5)
+        #expect(session.state == .signedIn(version: 6))
+        dates.advance(by: 30)
+        try await session.refresh()
+        #expect(identity.refreshCount == 6)
+    }
+
+    @Test("A waiter that is cancelled leaves; the refresh goes on for the others")
+    func survivesCancellation() async throws {
+        let door = Door()
+        let identity = IdentityModel { _ in await door.wait() }
+        let session = AuthSession(server: identity)
+        try await session.signIn { identity.grant() }
+        let first = Task { try await session.refresh() }
+        await door.waitForArrival()
+        let second = Task { try await session.refresh() }
+        first.cancel()
+        let error = await #expect(throws: AuthenticationError.self) { try await first.value }
+        #expect(error?.code == .cancelled)
+        door.open()
+        try await second.value
+        #expect(session.state == .signedIn(version: 2))
+        #expect(identity.refreshCount == 1)
+    }
+
+    @Test("A refresh whose only waiter was cancelled still brings its credentials home")
+    func finishesUnwatched() async throws {
+        let door = Door()
+        let identity = IdentityModel { _ in await door.wait() }
+        let session = AuthSession(server: identity)
+        try await session.signIn { identity.grant() }
+        var states = session.states.makeAsyncIterator()
+        #expect(await states.next() == .signedIn(version: 1))
+        let only = Task { try await session.refresh() }
+        await door.waitForArrival()
+        only.cancel()
+        _ = await only.result
+        door.open()
+        #expect(await states.next() == .signedIn(version: 2))
+    }
+
+    @Test(
+        "A server that refuses for good ends the session; other failures leave it",
+        arguments: [
+            (400, #"{"error": "invalid_grant"}"#, true), (401, "", true),
+            (400, #"{"error": "temporarily_unavailable"}"#, false), (403, "", false),
+            (500, "", false), (429, "", false),
+        ]
+    )
+    func tellsDenialFromFailure(status: Int, body: String, ends: Bool) async throws {
+        let identity = IdentityModel { _ in
+            throw NetworkError(
+                .status,
+                response: NetworkResponse(
+                    head: .init(status: .init(code: status)),
+                    body: Array(body.utf8)
+                )
+            )
+        }
+        let store = RecordingStore()
+        let session = AuthSession(server: identity, store: store)
+        try await session.signIn { identity.grant() }
+        let error = await #expect(throws: AuthenticationError.self) { try await session.refresh() }
+        #expect(error?.code == (ends ? .denied : .refreshFailed))
+        #expect(session.state == (ends ? .signedOut(.denied) : .signedIn(version: 1)))
+        // The clean-up has its turn before anybody signs in again.
+        try await session.signIn { identity.grant() }
+        #expect(store.log.contains("clear") == ends)
+        #expect(store.kept?.accessToken == "access-2-SECRET")
+    }
+
+    @Test("A request of the refresh itself gets no token instead of waiting for itself")
+    func findsCircle() async throws {
+        let box = Mutex<AuthSession<BearerCredentials>?>(nil)
+        let identity = IdentityModel { _ in _ = try await box.withLock({ $0 })?.token() }
+        let session = AuthSession(server: identity)
+        box.withLock { $0 = session }
+        try await session.signIn { identity.grant() }
+        let error = await #expect(throws: AuthenticationError.self) { try await session.refresh() }
+        #expect(error?.code == .refreshFailed)
+        #expect((error?.cause as? AuthenticationError)?.code == .insideRefresh)
+        box.withLock { $0 = nil }
+    }
+}
+
+@Suite("What a session saves, and how it ends")
+struct AuthSessionEndTests {
+    @Test("Renewed credentials that could not be saved sign nothing and are not lost")
+    func waitsForTheStore() async throws {
+        let identity = IdentityModel()
+        let store = RecordingStore()
+        let session = AuthSession(server: identity, store: store)
+        try await session.signIn { identity.grant() }
+        store.failNext(2)
+        for _ in 0..<2 {
+            let error = await #expect(throws: AuthenticationError.self) {
+                try await session.refresh()
+            }
+            #expect(error?.code == .storeFailed)
+        }
+        #expect(try await session.token().value == "access-2-SECRET")
+        #expect(identity.refreshCount == 1)
+        #expect(store.kept?.accessToken == "access-2-SECRET")
+        #expect(session.state == .signedIn(version: 2))
+    }
+
+    @Test("Signing out during a refresh ends it for everybody and keeps nothing")
+    func signsOutDuringRefresh() async throws {
+        let door = Door()
+        let identity = IdentityModel { _ in await door.wait() }
+        let store = RecordingStore()
+        let session = AuthSession(server: identity, store: store)
+        try await session.signIn { identity.grant() }
+        let refresh = Task { try await session.refresh() }
+        await door.waitForArrival()
+        try await session.signOut()
+        let error = await #expect(throws: AuthenticationError.self) { try await refresh.value }
+        #expect(error?.code == .signedOut)
+        door.open()
+        try await session.signIn { identity.grant() }
+        #expect(session.current == store.kept)
+        #expect(!store.log.contains("save access-2-SECRET") || store.log.last != "clear")
+        #expect(store.kept?.accessToken == session.current?.accessToken)
+    }
+
+    @Test("Signing out while the store saves clears it afterwards")
+    func signsOutDuringSave() async throws {
+        let door = Door()
+        let isSlow = Mutex(false)
+        let identity = IdentityModel()
+        let store = RecordingStore(pause: { if isSlow.withLock({ $0 }) { await door.wait() } })
+        let session = AuthSession(server: identity, store: store)
+        try await session.signIn { identity.grant() }
+        isSlow.withLock { $0 = true }
+        let refresh = Task { try await session.refresh() }
+        await door.waitForArrival()
+        let end = Task { try await session.signOut() }
+        await #expect(throws: AuthenticationError.self) { try await refresh.value }
+        door.open()
+        try await end.value
+        #expect(store.kept == nil)
+        #expect(session.current == nil)
+        #expect(store.log == ["save access-1-SECRET", "save access-2-SECRET", "clear"])
+    }
+
+    @Test("All clean-ups run in order, also behind one that throws, and the failure is told")
+    func cleansUp() async throws {
+        struct Broken: Error {}
+        let ran = Mutex<[String]>([])
+        let reported = Mutex<[String]>([])
+        var policy = AuthSessionPolicy()
+        policy.onCleanUpFailure = { name, _ in reported.withLock { $0.append(name) } }
+        let identity = IdentityModel()
+        let store = RecordingStore()
+        let session = AuthSession(server: identity, store: store, policy: policy)
+        session.onSignOut("cache") { reason in
+            ran.withLock { $0.append("cache \(reason) \(store.kept == nil)") }
+            throw Broken()
+        }
+        session.onSignOut("documents") { _ in ran.withLock { $0.append("documents") } }
+        try await session.signIn { identity.grant() }
+        let error = await #expect(throws: AuthenticationError.self) { try await session.signOut() }
+        #expect(error?.code == .cleanUpIncomplete)
+        #expect(error?.cause is Broken)
+        #expect(error?.message.contains("cache") == true)
+        #expect(ran.withLock { $0 } == ["cache requested true", "documents"])
+        #expect(reported.withLock { $0 } == ["cache"])
+        #expect(session.state == .signedOut(.requested))
+    }
+
+    @Test("A denied refresh runs the clean-ups too, and the next sign-in waits for them")
+    func cleansUpAfterDenial() async throws {
+        let ran = Mutex<[String]>([])
+        let identity = IdentityModel { _ in throw AuthenticationError(.denied) }
+        let session = AuthSession(server: identity)
+        session.onSignOut("cache") { reason in
+            for _ in 0..<50 { await Task.yield() }
+            ran.withLock { $0.append("\(reason)") }
+        }
+        try await session.signIn { identity.grant() }
+        await #expect(throws: AuthenticationError.self) { try await session.refresh() }
+        try await session.signIn { identity.grant() }
+        #expect(ran.withLock { $0 } == ["denied"])
+        #expect(session.state == .signedIn(version: 2))
+    }
+
+    @Test("Of overlapping sign-ins the one begun last counts; a sign-out beats both")
+    func ordersSignIns() async throws {
+        let door = Door()
+        let identity = IdentityModel()
+        let store = RecordingStore()
+        let session = AuthSession(server: identity, store: store)
+        let slow = Task {
+            try await session.signIn {
+                await door.wait()
+                return identity.grant()
+            }
+        }
+        await door.waitForArrival()
+        try await session.signIn { identity.grant() }
+        door.open()
+        let error = await #expect(throws: AuthenticationError.self) { try await slow.value }
+        #expect(error?.code == .superseded)
+        #expect(session.current?.accessToken == "access-1-SECRET")
+
+        let other = Door()
+        let late = Task {
+            try await session.signIn {
+                await other.wait()
+                return identity.grant()
+            }
+        }
+        await other.waitForArrival()
+        try await session.signOut()
+        other.open()
+        await #expect(throws: AuthenticationError.self) { try await late.value }
+        #expect(session.state == .signedOut(.requested))
+        #expect(store.kept == nil)
+    }
+
+    @Test("No description, dump or mirror holds a token")
+    func hidesSecrets() async throws {
+        let secret = "SECRET"
+        let identity = IdentityModel { number in
+            guard number > 1 else { return }
+            throw TellTale(text: "the refresh token was refresh-SECRET")
+        }
+        let session = AuthSession(server: identity, store: InMemoryCredentialStore())
+        try await session.signIn { identity.grant() }
+        let token = try await session.token()
+        let basic = BasicCredentials(user: "me", password: "SECRET")
+        try await session.refresh()
+        let error = await #expect(throws: AuthenticationError.self) { try await session.refresh() }
+        let store = InMemoryCredentialStore(session.current)
+        let failure = TransportError(.credentialsUnavailable, cause: error)
+        let values: [Any] = [
+            session, session.current as Any, token, StaticToken("SECRET"), store,
+            error as Any, basic as Any, failure, NetworkError(failure),
+        ]
+        for value in values {
+            var dumped = ""
+            dump(value, to: &dumped)
+            #expect(!dumped.contains(secret), "\(type(of: value))")
+            #expect(!"\(value)".contains(secret))
+            #expect(!String(reflecting: value).contains(secret))
+        }
+        // The plants are real: each secret is there for code that asks for it.
+        #expect(token.value.contains(secret))
+        #expect(basic?.authorization == "Basic bWU6U0VDUkVU")
+    }
+
+    private struct TellTale: Error { let text: String }
+}

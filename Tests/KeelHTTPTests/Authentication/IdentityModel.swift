@@ -1,0 +1,200 @@
+import Foundation
+import HTTPTypes
+import KeelHTTP
+import KeelTestKit
+import Synchronization
+
+/// A service and its identity server: they know which tokens are good.
+///
+/// Refresh tokens rotate. One that is used a second time ends the whole family, as real servers do.
+final class IdentityModel: IdentityServer {
+    /// What becomes of one refresh; it may wait before it answers.
+    typealias Answer = @Sendable (_ number: Int) async throws -> Void
+
+    private struct State {
+        var serial = 0
+        var good: Set<String> = []
+        var refreshable: Set<String> = []
+        var used: Set<String> = []
+        var refreshCount = 0
+        var concurrent = 0
+        var mostConcurrent = 0
+        var reuseCount = 0
+        var accepted: [String] = []
+    }
+
+    private let state = Mutex(State())
+    private let answer: Answer
+    private let lifetime: TimeInterval?
+    private let now: @Sendable () -> Date
+
+    init(
+        lifetime: TimeInterval? = nil,
+        answer: @escaping Answer = { _ in },
+        now: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 0) }
+    ) {
+        self.answer = answer
+        self.lifetime = lifetime
+        self.now = now
+    }
+
+    var refreshCount: Int { state.withLock { $0.refreshCount } }
+    var mostConcurrentRefreshes: Int { state.withLock { $0.mostConcurrent } }
+    var reuseCount: Int { state.withLock { $0.reuseCount } }
+    /// The tokens of the requests that the service has accepted.
+    var accepted: [String] { state.withLock { $0.accepted } }
+
+    func grant() -> BearerCredentials {
+        let end = lifetime.map { now().addingTimeInterval($0) }
+        return state.withLock { state in Self.grant(&state, end) }
+    }
+
+    private static func grant(_ state: inout State, _ end: Date?) -> BearerCredentials {
+        state.serial += 1
+        let access = "access-\(state.serial)-SECRET"
+        let refresh = "refresh-\(state.serial)-SECRET"
+        state.good.insert(access)
+        state.refreshable.insert(refresh)
+        return BearerCredentials(accessToken: access, refreshToken: refresh, expiresAt: end)
+    }
+
+    /// Makes the service refuse all tokens handed out so far.
+    func revokeAccess() { state.withLock { $0.good = [] } }
+
+    func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
+        let number = state.withLock { state in
+            state.refreshCount += 1
+            state.concurrent += 1
+            state.mostConcurrent = max(state.mostConcurrent, state.concurrent)
+            return state.refreshCount
+        }
+        defer { state.withLock { $0.concurrent -= 1 } }
+        try await answer(number)
+        let end = lifetime.map { now().addingTimeInterval($0) }
+        return try state.withLock { state in
+            let token = credentials.refreshToken ?? ""
+            guard state.refreshable.remove(token) != nil else {
+                if state.used.contains(token) { state.reuseCount += 1 }
+                state.refreshable = []
+                throw AuthenticationError(.denied)
+            }
+            state.used.insert(token)
+            return Self.grant(&state, end)
+        }
+    }
+
+    /// Answers a request: 401 unless it is signed with a good token.
+    func respond(to head: HTTPRequest) -> HTTPReply {
+        let token = (head.headerFields[.authorization] ?? "").dropFirst("Bearer ".count)
+        let isGood = state.withLock { state in
+            guard state.good.contains(String(token)) else { return false }
+            state.accepted.append(String(token))
+            return true
+        }
+        return HTTPReply(head: HTTPResponse(status: isGood ? .ok : .unauthorized))
+    }
+
+    /// A transport that leads to the service.
+    func transport() -> ScriptedHTTPTransport {
+        ScriptedHTTPTransport(
+            then: ScriptedHTTPTransport.Answer { call async throws(TransportError) in
+                self.respond(to: call.head)
+            }
+        )
+    }
+}
+
+/// A store that writes down what happens in which order, and fails when it is told to.
+final class RecordingStore: CredentialStore {
+    private let state = Mutex<(kept: BearerCredentials?, log: [String], failures: Int)>(
+        (nil, [], 0)
+    )
+    private let pause: @Sendable () async -> Void
+
+    init(
+        _ kept: BearerCredentials? = nil,
+        failures: Int = 0,
+        pause: @escaping @Sendable () async -> Void = {}
+    ) {
+        self.pause = pause
+        state.withLock { $0 = (kept, [], failures) }
+    }
+
+    var kept: BearerCredentials? { state.withLock { $0.kept } }
+    var log: [String] { state.withLock { $0.log } }
+    func note(_ line: String) { state.withLock { $0.log.append(line) } }
+    func failNext(_ count: Int) { state.withLock { $0.failures = count } }
+
+    struct Full: Error {}
+
+    func load() async -> BearerCredentials? { kept }
+
+    func save(_ credentials: BearerCredentials) async throws {
+        await pause()
+        try state.withLock { state in
+            if state.failures > 0 {
+                state.failures -= 1
+                throw Full()
+            }
+            state.kept = credentials
+            state.log.append("save \(credentials.accessToken)")
+        }
+    }
+
+    func clear() async throws {
+        await pause()
+        try state.withLock { state in
+            if state.failures > 0 {
+                state.failures -= 1
+                throw Full()
+            }
+            state.kept = nil
+            state.log.append("clear")
+        }
+    }
+}
+
+/// A time that a test moves.
+final class TestDates: Sendable {
+    private let offset = Mutex<TimeInterval>(0)
+    var now: Date { Date(timeIntervalSince1970: offset.withLock { $0 }) }
+    func advance(by seconds: TimeInterval) { offset.withLock { $0 += seconds } }
+}
+
+/// A door that tasks wait at until a test opens it.
+final class Door: Sendable {
+    private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>(
+        (false, [])
+    )
+    private let arrivals = AsyncStream.makeStream(of: Void.self)
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+            arrivals.continuation.yield()
+        }
+    }
+
+    /// Waits until somebody stands at the door.
+    func waitForArrival() async {
+        for await _ in arrivals.stream { return }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for task in waiting { task.resume() }
+    }
+}
+
+struct GetProfile: ServiceEndpoint {
+    var path: EndpointPath { "/profile" }
+    var options = HTTPCallOptions()
+}
