@@ -70,6 +70,7 @@ extension NetworkClient {
         }
         switch opening {
         case .refused(let refusal):
+            call.record(.succeeded(status: refusal.status?.code ?? 0))
             throw refusal
         case .accepted(var reply):
             call.record(.succeeded(status: reply.head.status.code))

@@ -1,6 +1,8 @@
 /// The innermost layer of an observed client: tells what is sent and what comes back.
-struct ExchangeObservation: HTTPMiddleware {
-    func intercept(
+package struct ExchangeObservation: HTTPMiddleware {
+    package init() {}
+
+    package func intercept(
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
@@ -9,13 +11,14 @@ struct ExchangeObservation: HTTPMiddleware {
         do throws(TransportError) {
             var reply = try await next(call)
             call.record(.received(reply.head, reply.connection))
-            let counter = BodyCounter()
+            let counter = BodyCounter { bytes in call.record(.droppedBody(bytes: bytes)) }
             reply.body = reply.body.mapReads { read async throws(TransportError) in
                 do throws(TransportError) {
                     let piece = try await read()
                     if let total = counter.add(piece) { call.record(.receivedBody(bytes: total)) }
                     return piece
                 } catch {
+                    counter.end()
                     call.record(.attemptFailed(error))
                     throw error
                 }

@@ -32,6 +32,9 @@ public struct HTTPEvent: Sendable {
         case started(HTTPRequest)
         /// An attempt is handed to the transport, with the head that is sent.
         case sending(HTTPRequest)
+        /// The attempt entered a phase, such as looking the host up or opening a connection; told
+        /// by transports that know.
+        case entered(TransportError.Phase)
         /// The exchange has a connection; told by transports that know.
         case connected(ConnectionInfo)
         /// The head of the request was handed to the network; told by transports that know.
@@ -42,6 +45,8 @@ public struct HTTPEvent: Sendable {
         case received(HTTPResponse, ConnectionInfo?)
         /// The last byte of the response was read, with the bytes of its body.
         case receivedBody(bytes: Int64)
+        /// The rest of the response was not wanted, after so many bytes of its body.
+        case droppedBody(bytes: Int64)
         /// The attempt failed.
         case attemptFailed(TransportError)
         /// The call goes on at another address, without its query here.

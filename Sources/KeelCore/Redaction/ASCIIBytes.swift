@@ -1,0 +1,22 @@
+/// The classes of ASCII that the scanners of this folder ask for.
+extension UInt8 {
+    var isASCIIDigit: Bool { self &- 0x30 < 10 }
+
+    var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
+
+    var isASCIIUppercase: Bool { self &- 0x41 < 26 }
+
+    var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
+
+    var isASCIIHexDigit: Bool { isASCIIDigit || (self | 0x20) &- 0x61 < 6 }
+
+    var isASCIISpace: Bool { self == 0x20 || self &- 0x09 < 5 }
+
+    var asciiLowercased: UInt8 { isASCIIUppercase ? self | 0x20 : self }
+
+    /// The value of a hexadecimal digit, or nil.
+    var hexDigitValue: UInt8? {
+        if isASCIIDigit { return self &- 0x30 }
+        return isASCIIHexDigit ? (self | 0x20) &- 0x61 &+ 10 : nil
+    }
+}

@@ -1,0 +1,216 @@
+/// Finds secrets in a text: one walk over its bytes, with a bounded look around at each place.
+///
+/// The walk stops at the starts of words and at the few signs that a secret can be known by. What
+/// is found is a list of ranges in ascending order that do not overlap.
+struct SecretScanner {
+    let bytes: [UInt8]
+    let names: SensitiveNames
+    let patterns: RedactionPatterns
+    private var secrets: [Range<Int>] = []
+
+    /// The most bytes of a name that are looked at.
+    private static let nameLimit = 96
+
+    init(_ bytes: [UInt8], names: SensitiveNames, patterns: RedactionPatterns) {
+        self.bytes = bytes
+        self.names = names
+        self.patterns = patterns
+    }
+
+    mutating func scan() -> [Range<Int>] {
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte.isASCIIAlphanumeric {
+                index = word(at: index)
+            } else {
+                index = sign(byte, at: index)
+            }
+        }
+        return secrets
+    }
+
+    /// The byte at a place, or a zero byte outside of the text.
+    subscript(index: Int) -> UInt8 { bytes.indices.contains(index) ? bytes[index] : 0 }
+
+    /// Looks at the letters and digits that begin here; returns where to go on.
+    private mutating func word(at start: Int) -> Int {
+        var found: Range<Int>?
+        if bytes[start].isASCIIDigit {
+            if patterns.contains(.ipAddresses) { found = ipv4Address(at: start) }
+            if found == nil, patterns.contains(.paymentCards) { found = cardNumber(at: start) }
+        } else {
+            if patterns.contains(.credentials) { found = credential(at: start) }
+            if found == nil, patterns.contains(.bankAccounts) { found = bankAccount(at: start) }
+        }
+        if let found { return note(found) }
+        return end(of: start) { $0.isASCIIAlphanumeric }
+    }
+
+    /// Looks at a byte that is neither letter nor digit; returns where to go on.
+    private mutating func sign(_ byte: UInt8, at index: Int) -> Int {
+        var found: Range<Int>?
+        switch byte {
+        case UInt8(ascii: "@"):
+            // Behind user information stands a host, which is not part of an address.
+            if secrets.last?.upperBound != index {
+                found = emailAddress(around: index, signLength: 1)
+            }
+        case UInt8(ascii: "%"):
+            guard self[index + 1].isASCIIHexDigit, self[index + 2].isASCIIHexDigit else { break }
+            if self[index + 1] == UInt8(ascii: "4"), self[index + 2] == UInt8(ascii: "0") {
+                found = emailAddress(around: index, signLength: 3)
+            }
+            // The digits of a triplet are no word.
+            if found == nil { return index + 3 }
+        case UInt8(ascii: ":"), UInt8(ascii: "="):
+            if byte == UInt8(ascii: ":") {
+                found = userInformation(after: index) ?? ipv6Address(around: index)
+            }
+            found = found ?? value(after: index)
+        case UInt8(ascii: "+"):
+            found = phoneNumber(at: index)
+        case UInt8(ascii: "-"):
+            found = privateKey(at: index)
+        default: break
+        }
+        return found.map { note($0) } ?? index + 1
+    }
+
+    /// Remembers a secret, joined with those that it overlaps; returns where to go on.
+    private mutating func note(_ range: Range<Int>) -> Int {
+        var range = range
+        while let last = secrets.last, last.upperBound > range.lowerBound {
+            range = min(last.lowerBound, range.lowerBound)..<max(last.upperBound, range.upperBound)
+            secrets.removeLast()
+        }
+        secrets.append(range)
+        return range.upperBound
+    }
+
+    // MARK: - What all look for
+
+    /// The end of the run that begins at `start`, or at `limit` bytes from there.
+    func end(of start: Int, limit: Int = .max, where belongs: (UInt8) -> Bool) -> Int {
+        var index = start
+        let last = limit < bytes.count - start ? start + limit : bytes.count
+        while index < last, belongs(bytes[index]) { index += 1 }
+        return index
+    }
+
+    /// The start of the run that ends before `end`, at most `limit` bytes from there.
+    func start(of end: Int, limit: Int = .max, where belongs: (UInt8) -> Bool) -> Int {
+        var index = end
+        let first = limit < end ? end - limit : 0
+        while index > first, belongs(bytes[index - 1]) { index -= 1 }
+        return index
+    }
+
+    /// Whether a run of letters and digits can begin here.
+    func isBoundary(before index: Int) -> Bool {
+        guard index > 0, bytes[index - 1].isASCIIAlphanumeric else { return true }
+        return self[index - 3] == UInt8(ascii: "%") && self[index - 2].isASCIIHexDigit
+            && bytes[index - 1].isASCIIHexDigit
+    }
+
+    /// Whether a run of letters and digits can end here.
+    func isBoundary(after index: Int) -> Bool { !self[index].isASCIIAlphanumeric }
+
+    // MARK: - Values behind a name
+
+    /// The value behind a separator that follows a sensitive name.
+    private func value(after separator: Int) -> Range<Int>? {
+        var end = start(of: separator, limit: 2) { $0 == UInt8(ascii: " ") }
+        if end > 0, Self.isQuote(bytes[end - 1]) { end -= 1 }
+        if end > 0, bytes[end - 1] == UInt8(ascii: "\\") { end -= 1 }
+        let start = start(of: end, limit: Self.nameLimit, where: Self.isNamePart)
+        guard start < end, names.contains(utf8: bytes[start..<end]) else { return nil }
+        var first = self.end(of: separator + 1) { $0 == UInt8(ascii: " ") || $0 == 0x09 }
+        if separator + 1 < bytes.count, bytes[separator] == UInt8(ascii: ":"),
+            bytes[separator + 1] == UInt8(ascii: "=")
+        {
+            first = self.end(of: separator + 2) { $0 == UInt8(ascii: " ") }
+        }
+        guard first < bytes.count else { return nil }
+        let isEscaped = bytes[first] == UInt8(ascii: "\\") && Self.isQuote(self[first + 1])
+        let quote = isEscaped ? self[first + 1] : bytes[first]
+        if Self.isQuote(quote) {
+            let begin = first + (isEscaped ? 2 : 1)
+            let close = closing(quote, isEscaped: isEscaped, from: begin)
+            return begin < close ? begin..<close : nil
+        }
+        let isLine =
+            bytes[first] == UInt8(ascii: "{") || bytes[first] == UInt8(ascii: "[")
+            || Self.lineNames.contains(SensitiveNames.plain(bytes[start..<end]))
+        let close = isLine ? lineEnd(from: first) : plainEnd(from: first)
+        return first < close ? first..<close : nil
+    }
+
+    private func lineEnd(from start: Int) -> Int {
+        end(of: start) { $0 != 0x0A && $0 != 0x0D }
+    }
+
+    /// The end of a value without quotes, with the word after the name of a scheme.
+    private func plainEnd(from start: Int) -> Int {
+        var index = start
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte.isASCIISpace || byte == UInt8(ascii: "&") || Self.isQuote(byte) { break }
+            if Self.closers.contains(byte), index + 1 >= bytes.count || self[index + 1].isASCIISpace
+            {
+                break
+            }
+            index += 1
+        }
+        guard index < bytes.count, bytes[index] == UInt8(ascii: " "),
+            Self.schemes.contains(bytes[start..<index].map(\.asciiLowercased))
+        else { return index }
+        return end(of: index + 1) { !$0.isASCIISpace && !Self.isQuote($0) }
+    }
+
+    /// The place of the quote that closes a value, or the end of the text.
+    private func closing(_ quote: UInt8, isEscaped: Bool, from start: Int) -> Int {
+        var index = start
+        while index < bytes.count {
+            if isEscaped {
+                // Inside an escaped text, the quote is a backslash and a quote, and three
+                // backslashes before a quote belong to the value.
+                if bytes[index] == UInt8(ascii: "\\") {
+                    let run = end(of: index) { $0 == UInt8(ascii: "\\") }
+                    if run - index == 1, self[run] == quote { return index }
+                    index = run + 1
+                    continue
+                }
+                if bytes[index] == quote { return index }
+            } else {
+                if bytes[index] == UInt8(ascii: "\\") {
+                    index += 2
+                    continue
+                }
+                if bytes[index] == quote { return index }
+            }
+            index += 1
+        }
+        return bytes.count
+    }
+
+    private static func isNamePart(_ byte: UInt8) -> Bool {
+        byte.isASCIIAlphanumeric || byte >= 0x80 || "_-.[]%".utf8.contains(byte)
+    }
+
+    private static func isQuote(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "`")
+    }
+
+    private static let closers = Set(",;)}]".utf8)
+
+    private static let schemes: Set<[UInt8]> = [
+        Array("bearer".utf8), Array("basic".utf8), Array("token".utf8), Array("apikey".utf8),
+        Array("negotiate".utf8), Array("key".utf8),
+    ]
+
+    private static let lineNames: Set<[UInt8]> = [
+        Array("authorization".utf8), Array("proxyauthorization".utf8), Array("cookie".utf8),
+        Array("setcookie".utf8),
+    ]
+}

@@ -1,0 +1,101 @@
+/// The names whose values are taken out: of header fields, query items, form fields, JSON keys.
+///
+/// Case and separators make no difference: `api-key`, `API_KEY` and `apiKey` are one name. A name
+/// in percent-encoding counts as what it stands for.
+public struct SensitiveNames: Sendable, Hashable {
+    private var whole: Set<[UInt8]> = []
+    private var endings: Set<[UInt8]> = []
+    private var parts: Set<[UInt8]> = []
+
+    /// Creates an empty set of names.
+    public init() {}
+
+    /// Credentials, session identifiers, signatures and numbers that identify a person or a card.
+    public static let standard: SensitiveNames = {
+        var names = SensitiveNames()
+        for name in [
+            "auth", "pass", "pwd", "pin", "otp", "totp", "mfa code", "jwt", "bearer", "sid",
+            "sig", "session", "session key", "cookies", "set cookie 2", "tokens", "access tokens",
+            "refresh tokens", "api keys", "secrets", "cvv", "cvc", "cvv2", "cvc2", "ssn", "iban",
+            "pan", "card number", "cc number", "credit card", "social security number",
+            "code verifier", "assertion", "client assertion", "saml response", "saml request",
+            "x amz security token", "encryption key", "signing key", "master key", "recovery code",
+        ] { names.insert(name) }
+        for ending in [
+            "token", "secret", "api key", "secret key", "private key", "access key",
+            "account key", "signature", "cookie", "credential", "credentials", "session id",
+            "jsessionid", "phpsessid", "card number",
+        ] { names.insert(endingIn: ending) }
+        for part in ["password", "passwd", "passphrase", "passcode", "authorization"] {
+            names.insert(containing: part)
+        }
+        return names
+    }()
+
+    /// Adds a name.
+    public mutating func insert(_ name: String) { whole.insert(Self.plain(name.utf8)) }
+
+    /// Adds all names that end in a text: `token` covers `accessToken` and `x-csrf-token`.
+    public mutating func insert(endingIn ending: String) { endings.insert(Self.plain(ending.utf8)) }
+
+    /// Adds all names that contain a text.
+    public mutating func insert(containing part: String) { parts.insert(Self.plain(part.utf8)) }
+
+    /// Takes a name, an ending or a part out again.
+    public mutating func remove(_ name: String) {
+        let plain = Self.plain(name.utf8)
+        whole.remove(plain)
+        endings.remove(plain)
+        parts.remove(plain)
+    }
+
+    /// Whether the values of this name are taken out.
+    public func contains(_ name: some StringProtocol) -> Bool {
+        contains(utf8: name.utf8)
+    }
+
+    func contains(utf8 name: some Collection<UInt8>) -> Bool {
+        let plain = Self.plain(name)
+        guard let last = plain.last else { return false }
+        if whole.contains(plain) { return true }
+        for ending in endings where ending.last == last && plain.ends(with: ending) { return true }
+        return parts.contains { plain.containsRun($0) }
+    }
+
+    /// The name in small letters and without separators.
+    static func plain(_ name: some Collection<UInt8>) -> [UInt8] {
+        var plain: [UInt8] = []
+        plain.reserveCapacity(name.count)
+        var index = name.startIndex
+        while index != name.endIndex {
+            var byte = name[index]
+            name.formIndex(after: &index)
+            if byte == UInt8(ascii: "%"), index != name.endIndex,
+                let high = name[index].hexDigitValue
+            {
+                let second = name.index(after: index)
+                if second != name.endIndex, let low = name[second].hexDigitValue {
+                    byte = high << 4 | low
+                    index = name.index(after: second)
+                }
+            }
+            if byte.isASCIIAlphanumeric || byte >= 0x80 { plain.append(byte.asciiLowercased) }
+        }
+        return plain
+    }
+}
+
+extension [UInt8] {
+    fileprivate func ends(with other: [UInt8]) -> Bool {
+        count >= other.count && self[(count - other.count)...].elementsEqual(other)
+    }
+
+    fileprivate func containsRun(_ other: [UInt8]) -> Bool {
+        guard let first = other.first, count >= other.count else { return false }
+        for start in 0...(count - other.count)
+        where self[start] == first && self[start..<(start + other.count)].elementsEqual(other) {
+            return true
+        }
+        return false
+    }
+}

@@ -1,0 +1,66 @@
+public import HTTPTypes
+
+/// Tells servers which trace a request belongs to, without a tracer in this process.
+///
+/// A request that has a valid `traceparent` gets a child of it, any other one the start of a trace.
+/// As a layer of the call, all attempts share one span; as a layer of the attempt too, each has its
+/// own within the trace of the call. With a tracer, use the layers of KeelHTTPObservability instead.
+public struct TraceContextPropagation: HTTPMiddleware {
+    private let isSampled: Bool
+    private let isTrusted: @Sendable (HTTPRequest) -> Bool
+
+    /// Creates the layer.
+    ///
+    /// - Parameters:
+    ///   - isSampled: Whether traces that begin here are marked as recorded.
+    ///   - isTrusted: Which requests carry the fields; from others they are taken away.
+    public init(
+        isSampled: Bool = false,
+        isTrusted: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
+    ) {
+        self.isSampled = isSampled
+        self.isTrusted = isTrusted
+    }
+
+    public func intercept(
+        _ call: HTTPCall,
+        next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        var call = call
+        guard isTrusted(call.head) else {
+            call.head.headerFields[.traceParent] = nil
+            call.head.headerFields[.traceState] = nil
+            return try await next(call)
+        }
+        var random = SystemRandomNumberGenerator()
+        let context =
+            call.head.traceContext?.child(using: &random)
+            ?? TraceContext(isSampled: isSampled, using: &random)
+        call.head.headerFields[.traceParent] = context.parent
+        call.head.headerFields[.traceState] = context.state
+        return try await next(call)
+    }
+}
+
+extension HTTPRequest {
+    /// The trace that the request belongs to, from its `traceparent` and `tracestate`.
+    public var traceContext: TraceContext? {
+        let parents = headerFields[values: .traceParent]
+        guard parents.count == 1 else { return nil }
+        return TraceContext(parent: parents[0], states: headerFields[values: .traceState])
+    }
+}
+
+extension HTTPField.Name {
+    /// `traceparent` (W3C Trace Context).
+    public static let traceParent: Self = {
+        guard let name = Self("traceparent") else { preconditionFailure("It is a token.") }
+        return name
+    }()
+
+    /// `tracestate` (W3C Trace Context).
+    public static let traceState: Self = {
+        guard let name = Self("tracestate") else { preconditionFailure("It is a token.") }
+        return name
+    }()
+}

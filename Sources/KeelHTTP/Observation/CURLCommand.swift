@@ -1,0 +1,165 @@
+public import HTTPTypes
+public import KeelCore
+
+/// A request as a command line of curl, to try it by hand or to show it to somebody else.
+///
+/// ```swift
+/// print(CURLCommand(call))
+/// // curl --header 'Accept: application/json' 'https://api.example.com/v1/menu?page=redacted'
+/// ```
+///
+/// Secrets are taken out unless `redactor` is nil. The text is for a POSIX shell, and every byte of
+/// it is quoted: nothing in a request can become a command. Bodies with bytes that a command line
+/// cannot hold come from `printf` through a pipe.
+public struct CURLCommand: Sendable, CustomStringConvertible {
+    /// How the command is laid out.
+    public enum Style: Sendable, Hashable {
+        /// All on one line.
+        case line
+        /// One option per line.
+        case lines
+    }
+
+    private enum Content: Sendable {
+        case none
+        case bytes([UInt8])
+        /// What is left out, and why.
+        case omitted(String)
+    }
+
+    private let head: HTTPRequest
+    private let content: Content
+
+    /// The most bytes of a body that are written into a command.
+    public static let bodyLimit = 32 * 1024
+
+    /// Creates the command of a request.
+    ///
+    /// - Parameters:
+    ///   - head: The request, with an absolute target.
+    ///   - body: The bytes of its body.
+    ///   - redactor: What takes secrets out; nil writes the request down as it is.
+    public init(_ head: HTTPRequest, body: [UInt8]? = nil, redactor: Redactor? = .standard) {
+        self.head = redactor?.redact(head) ?? head
+        let type = head.headerFields[.contentType]
+        guard let body else {
+            content = .none
+            return
+        }
+        guard body.count <= Self.bodyLimit else {
+            content = .omitted("\(body.count) bytes")
+            return
+        }
+        guard let redactor else {
+            content = .bytes(body)
+            return
+        }
+        content =
+            redactor.redactBody(body, contentType: type).map { .bytes($0) }
+            ?? .omitted("\(body.count) bytes of unknown contents")
+    }
+
+    /// Creates the command of a call; a body that is not in memory is left out.
+    public init(_ call: HTTPCall, redactor: Redactor? = .standard) {
+        guard let body = call.body, body.bytes == nil else {
+            self.init(call.head, body: call.body?.bytes, redactor: redactor)
+            return
+        }
+        self.init(redactor?.redact(call.head) ?? call.head, .omitted(body.description))
+    }
+
+    private init(_ head: HTTPRequest, _ content: Content) {
+        self.head = head
+        self.content = content
+    }
+
+    /// The command on one line.
+    public var description: String { text(.line) }
+
+    /// The command in a style.
+    public func text(_ style: Style) -> String {
+        var options: [[String]] = []
+        var pipe = ""
+        var note = ""
+        if head.method == .head {
+            options.append(["--head"])
+        } else if head.method != .get || hasBody {
+            options.append(["--request", head.method.rawValue])
+        }
+        for field in head.headerFields where field.name != .contentLength {
+            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+            options.append(["--header", line])
+        }
+        switch content {
+        case .none: break
+        case .bytes(let bytes):
+            // curl would call any body a form.
+            if head.headerFields[.contentType] == nil {
+                options.append(["--header", "Content-Type:"])
+            }
+            if let text = ShellText.plain(bytes, allowsLines: style == .lines) {
+                options.append(["--data-raw", text])
+            } else {
+                pipe = "printf '%b' '\(ShellText.printfEscaped(bytes))' | "
+                options.append(["--data-binary", "@-"])
+            }
+        case .omitted(let what): note = " # without its body: \(what)"
+        }
+        let target = "\(head.scheme ?? "http")://\(head.authority ?? "")\(head.path ?? "/")"
+        if target.contains(where: { "[]{}".contains($0) }) { options.append(["--globoff"]) }
+        options.append([target])
+        let separator = style == .line ? " " : " \\\n  "
+        let words = options.map { $0.map(ShellText.quoted).joined(separator: " ") }
+        return pipe + (["curl"] + words).joined(separator: separator) + note
+    }
+
+    private var hasBody: Bool {
+        if case .none = content { return false }
+        return true
+    }
+}
+
+/// How texts and bytes are written for a POSIX shell.
+enum ShellText {
+    /// The text as one word (POSIX.1-2024, Shell Command Language, 2.2.2).
+    static func quoted(_ text: String) -> String {
+        let isPlain =
+            !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default:
+                    "-_./:,@%+".utf8.contains(byte)
+                }
+            }
+        guard !isPlain else { return text }
+        return "'"
+            + text.split(separator: "'", omittingEmptySubsequences: false)
+            .joined(separator: #"'\''"#) + "'"
+    }
+
+    /// The bytes as text, or nil if a command line cannot hold them as they are.
+    static func plain(_ bytes: [UInt8], allowsLines: Bool) -> String? {
+        let isPrintable = bytes.allSatisfy { byte in
+            byte >= 0x20 && byte != 0x7F || allowsLines && (byte == 0x0A || byte == 0x09)
+        }
+        guard isPrintable else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The bytes as the argument of `printf '%b'`: octal escapes of three digits, inside quotes.
+    static func printfEscaped(_ bytes: [UInt8]) -> String {
+        var text = ""
+        for byte in bytes {
+            if byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\\"), byte != UInt8(ascii: "'") {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let digits = String(byte, radix: 8)
+                text += "\\0" + String(repeating: "0", count: 3 - digits.count) + digits
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,93 @@
+public import KeelCore
+import Synchronization
+
+/// The last events of a client's calls, for an inspector, a bug report or a test.
+///
+/// ```swift
+/// let log = HTTPEventLog()
+/// configuration.observers.append(log)
+/// for summary in log.summaries { print(summary) }
+/// ```
+///
+/// It holds a bounded number of events; the oldest go first. Heads are kept without their secrets.
+public final class HTTPEventLog: HTTPEventObserver {
+    private struct State {
+        /// A ring once it is full; the oldest event is at `start`.
+        var events: [HTTPEvent] = []
+        var start = 0
+        var dropped = 0
+    }
+
+    private let capacity: Int
+    private let redactor: Redactor?
+    private let state = Mutex(State())
+
+    /// Creates an empty log.
+    ///
+    /// - Parameters:
+    ///   - capacity: How many events it holds; at least 1.
+    ///   - redactor: What takes secrets out of heads; nil keeps them, which only a test may want.
+    public init(capacity: Int = 2_000, redactor: Redactor? = .standard) {
+        self.capacity = max(capacity, 1)
+        self.redactor = redactor
+    }
+
+    /// The events, the oldest first.
+    public var events: [HTTPEvent] {
+        state.withLock { Array($0.events[$0.start...] + $0.events[..<$0.start]) }
+    }
+
+    /// How many events had to go for newer ones.
+    public var droppedCount: Int { state.withLock { $0.dropped } }
+
+    /// The events of one call, the oldest first.
+    public func events(of call: HTTPCallID) -> [HTTPEvent] { events.filter { $0.call == call } }
+
+    /// What became of each call, in the order in which the calls began.
+    ///
+    /// Calls whose first event is no longer there are left out.
+    public var summaries: [HTTPCallSummary] {
+        var order: [HTTPCallID] = []
+        var summaries: [HTTPCallID: HTTPCallSummary] = [:]
+        for event in events {
+            if summaries[event.call] != nil {
+                summaries[event.call]?.add(event)
+            } else if let summary = HTTPCallSummary(event) {
+                order.append(event.call)
+                summaries[event.call] = summary
+            }
+        }
+        return order.compactMap { summaries[$0] }
+    }
+
+    /// Forgets all events.
+    public func clear() { state.withLock { $0 = State() } }
+
+    public func observe(_ event: HTTPEvent) {
+        let event = redactor.map { event.redacted(by: $0) } ?? event
+        state.withLock { state in
+            guard state.events.count == capacity else {
+                state.events.append(event)
+                return
+            }
+            state.events[state.start] = event
+            state.start = (state.start + 1) % capacity
+            state.dropped += 1
+        }
+    }
+}
+
+extension HTTPEvent {
+    /// Returns this event with the secrets taken out of the heads that it holds.
+    public func redacted(by redactor: Redactor) -> HTTPEvent {
+        var event = self
+        switch moment {
+        case .started(let head): event.moment = .started(redactor.redact(head))
+        case .sending(let head): event.moment = .sending(redactor.redact(head))
+        case .received(let head, let connection):
+            event.moment = .received(redactor.redact(head), connection)
+        default: break
+        }
+        return event
+    }
+}

@@ -1,0 +1,166 @@
+/// The place of a request in a distributed trace (W3C Trace Context, level 1).
+public struct TraceContext: Sendable, Hashable {
+    /// The trace, 16 bytes, not all zero.
+    public let traceID: [UInt8]
+
+    /// The span that a request belongs to, 8 bytes, not all zero.
+    public let spanID: [UInt8]
+
+    /// Whether the caller may have recorded the trace.
+    public let isSampled: Bool
+
+    /// What vendors add, as in the field `tracestate`; nil where there is nothing.
+    public let state: String?
+
+    /// Begins a trace.
+    ///
+    /// - Parameters:
+    ///   - isSampled: Whether this process records it.
+    ///   - generator: Makes the identifiers.
+    public init(isSampled: Bool = false, using generator: inout some RandomNumberGenerator) {
+        traceID = Self.identifier(of: 16, using: &generator)
+        spanID = Self.identifier(of: 8, using: &generator)
+        self.isSampled = isSampled
+        state = nil
+    }
+
+    private init(traceID: [UInt8], spanID: [UInt8], isSampled: Bool, state: String?) {
+        self.traceID = traceID
+        self.spanID = spanID
+        self.isSampled = isSampled
+        self.state = state
+    }
+
+    /// Reads the fields of a request; nil if `traceparent` is not valid.
+    ///
+    /// A `tracestate` that is not valid is dropped and does no harm to the rest.
+    ///
+    /// - Parameters:
+    ///   - parent: The value of `traceparent`.
+    ///   - states: The values of `tracestate`, in order.
+    public init?(parent: String, states: [String] = []) {
+        let bytes = Array(parent.utf8)
+        guard bytes.count >= 55, bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D,
+            let version = Self.bytes(bytes[0..<2])?.first, version != 0xFF,
+            version == 0 ? bytes.count == 55 : bytes.count == 55 || bytes[55] == 0x2D,
+            let traceID = Self.bytes(bytes[3..<35]), traceID.contains(where: { $0 != 0 }),
+            let spanID = Self.bytes(bytes[36..<52]), spanID.contains(where: { $0 != 0 }),
+            let flags = Self.bytes(bytes[53..<55])?.first
+        else { return nil }
+        self.init(
+            traceID: traceID,
+            spanID: spanID,
+            isSampled: flags & 1 == 1,
+            state: TraceState.checked(states)
+        )
+    }
+
+    /// A span below this one, in the same trace.
+    public func child(using generator: inout some RandomNumberGenerator) -> TraceContext {
+        TraceContext(
+            traceID: traceID,
+            spanID: Self.identifier(of: 8, using: &generator),
+            isSampled: isSampled,
+            state: state
+        )
+    }
+
+    /// The value of the field `traceparent`, in version 00.
+    public var parent: String {
+        "00-\(Self.text(traceID))-\(Self.text(spanID))-\(isSampled ? "01" : "00")"
+    }
+
+    private static func identifier(
+        of count: Int,
+        using generator: inout some RandomNumberGenerator
+    ) -> [UInt8] {
+        while true {
+            let bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+            if bytes.contains(where: { $0 != 0 }) { return bytes }
+        }
+    }
+
+    /// The bytes behind digits, of which only small letters are allowed.
+    private static func bytes(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var half: UInt8?
+        for digit in digits {
+            let value: UInt8
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            if let high = half.take() { bytes.append(high << 4 | value) } else { half = value }
+        }
+        return bytes
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// The grammar of the field `tracestate` (W3C Trace Context, section 3.3).
+private enum TraceState {
+    /// The members of all values in one, or nil if there are none or one of them is not valid.
+    static func checked(_ values: [String]) -> String? {
+        var keys: Set<Substring> = []
+        var members: [Substring] = []
+        for value in values {
+            for piece in value.split(separator: ",", omittingEmptySubsequences: true) {
+                let member = piece.trimmed
+                if member.isEmpty { continue }
+                guard let sign = member.firstIndex(of: "="), isKey(member[..<sign]),
+                    isValue(member[member.index(after: sign)...]),
+                    keys.insert(member[..<sign]).inserted
+                else { return nil }
+                members.append(member)
+            }
+        }
+        guard (1...32).contains(members.count) else { return nil }
+        return members.joined(separator: ",")
+    }
+
+    private static func isKey(_ key: Substring) -> Bool {
+        let parts = key.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+        func isName(_ part: Substring.UTF8View, _ limit: Int, digitFirst: Bool) -> Bool {
+            guard let first = part.first, part.count <= limit else { return false }
+            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first)
+            let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+            return (isLetter || digitFirst && isDigit)
+                && part.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"),
+                        UInt8(ascii: "0")...UInt8(ascii: "9"):
+                        true
+                    default: "_-*/".utf8.contains(byte)
+                    }
+                }
+        }
+        switch parts.count {
+        case 1: return isName(parts[0], 256, digitFirst: false)
+        case 2:
+            return isName(parts[0], 241, digitFirst: true)
+                && isName(parts[1], 14, digitFirst: false)
+        default: return false
+        }
+    }
+
+    private static func isValue(_ value: Substring) -> Bool {
+        guard let last = value.utf8.last, value.utf8.count <= 256, last != 0x20 else {
+            return false
+        }
+        return value.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "=") }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: Substring {
+        var text = drop { $0 == " " || $0 == "\t" }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
+    }
+}

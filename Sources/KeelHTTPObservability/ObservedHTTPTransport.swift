@@ -1,0 +1,181 @@
+public import KeelHTTP
+
+#if Observability
+
+internal import HTTPTypes
+public import KeelCore
+public import Logging
+public import Metrics
+internal import Synchronization
+public import Tracing
+
+/// A transport that logs, measures and traces the exchanges it hands on.
+///
+/// For a transport that is used without a client, or to see what remains of calls below a client's
+/// own layers. A client is better observed by its configuration, which knows of repetitions too:
+/// see `observe(logger:metrics:tracer:redactor:)`.
+public struct ObservedHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
+    private let upstream: Upstream
+    private let observers: [any HTTPEventObserver]
+    private let tracing: HTTPTracing
+    private let clock: any Clock<Duration>
+
+    /// Creates the decorator; `transport.observed()` is the usual way.
+    ///
+    /// - Parameters:
+    ///   - upstream: The transport whose exchanges are observed.
+    ///   - logger: Where to log; nil is a logger called `keel.http`.
+    ///   - metrics: Where to measure; nil is swift-metrics' current factory at this moment.
+    ///   - tracer: Where to trace; nil is the tracer that is current at each call.
+    ///   - redactor: What takes secrets out.
+    ///   - clock: The clock that durations are measured on.
+    public init(
+        _ upstream: Upstream,
+        logger: Logger? = nil,
+        metrics: (any MetricsFactory)? = nil,
+        tracer: (any Tracer)? = nil,
+        redactor: Redactor = .standard,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.upstream = upstream
+        self.clock = clock
+        observers = [HTTPLogging(logger, redactor: redactor), HTTPMetrics(metrics)]
+        tracing = HTTPTracing(.attempt, tracer: tracer, redactor: redactor)
+    }
+
+    public var features: HTTPTransportFeatures { upstream.features }
+
+    public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        let finishing = FinishingObserver(observers)
+        var observed = call
+        observed.recorder = HTTPEventRecorder(
+            [finishing, ForwardingObserver(call: call)],
+            clock: clock
+        )
+        observed.record(.started(call.head))
+        let exchange = HTTPNext { [upstream] call async throws(TransportError) in
+            try await upstream.send(call)
+        }
+        let observation = HTTPNext { call async throws(TransportError) in
+            try await ExchangeObservation().intercept(call, next: exchange)
+        }
+        return try await tracing.intercept(observed, next: observation)
+    }
+
+    public func shutdown() async { await upstream.shutdown() }
+}
+
+/// Adds the end of the call to the events of an exchange, which is all there is of the call.
+private final class FinishingObserver: HTTPEventObserver {
+    private let observers: [any HTTPEventObserver]
+    private let status = Mutex(0)
+
+    init(_ observers: [any HTTPEventObserver]) { self.observers = observers }
+
+    func observe(_ event: HTTPEvent) {
+        pass(event)
+        switch event.moment {
+        case .received(let head, _): status.withLock { $0 = head.status.code }
+        case .receivedBody, .droppedBody:
+            pass(event, as: .succeeded(status: status.withLock { $0 }))
+        case .attemptFailed(let error): pass(event, as: .failed(error))
+        default: break
+        }
+    }
+
+    private func pass(_ event: HTTPEvent, as moment: HTTPEvent.Moment? = nil) {
+        var event = event
+        event.moment = moment ?? event.moment
+        for observer in observers { observer.observe(event) }
+    }
+}
+
+/// Hands what a transport tells to those who look at the call from above.
+private struct ForwardingObserver: HTTPEventObserver {
+    let call: HTTPCall
+
+    func observe(_ event: HTTPEvent) {
+        switch event.moment {
+        case .entered, .connected, .sentHead, .sentBody: call.record(event.moment)
+        default: break
+        }
+    }
+}
+
+extension HTTPTransport {
+    /// Logs, measures and traces exchanges; see ``ObservedHTTPTransport``.
+    ///
+    /// - Parameters:
+    ///   - logger: Where to log; nil is a logger called `keel.http`.
+    ///   - metrics: Where to measure; nil is swift-metrics' current factory at this moment.
+    ///   - tracer: Where to trace; nil is the tracer that is current at each call.
+    ///   - redactor: What takes secrets out.
+    ///   - clock: The clock that durations are measured on.
+    /// - Returns: The decorated transport.
+    public func observed(
+        logger: Logger? = nil,
+        metrics: (any MetricsFactory)? = nil,
+        tracer: (any Tracer)? = nil,
+        redactor: Redactor = .standard,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> ObservedHTTPTransport<Self> {
+        ObservedHTTPTransport(
+            self,
+            logger: logger,
+            metrics: metrics,
+            tracer: tracer,
+            redactor: redactor,
+            clock: clock
+        )
+    }
+}
+
+extension NetworkClient.Configuration {
+    /// Logs, measures and traces all calls of a client.
+    ///
+    /// Call it after the other layers are in place: it adds a span around all of them and one
+    /// below all of them, and two observers.
+    ///
+    /// - Parameters:
+    ///   - logger: Where to log; nil is a logger called `keel.http`.
+    ///   - metrics: Where to measure; nil is swift-metrics' current factory at this moment.
+    ///   - tracer: Where to trace; nil is the tracer that is current at each call.
+    ///   - redactor: What takes secrets out.
+    public mutating func observe(
+        logger: Logger? = nil,
+        metrics: (any MetricsFactory)? = nil,
+        tracer: (any Tracer)? = nil,
+        redactor: Redactor = .standard
+    ) {
+        observers.append(HTTPLogging(logger, redactor: redactor))
+        observers.append(HTTPMetrics(metrics))
+        middleware.insert(HTTPTracing(.call, tracer: tracer, redactor: redactor), at: 0)
+        attemptMiddleware.append(HTTPTracing(.attempt, tracer: tracer, redactor: redactor))
+    }
+}
+
+#else
+
+/// A transport that logs, measures and traces the exchanges it hands on.
+@available(*, unavailable, message: "Enable the 'Observability' trait of the keel package.")
+public struct ObservedHTTPTransport<Upstream: HTTPTransport>: Sendable {}
+
+/// Logs calls.
+@available(*, unavailable, message: "Enable the 'Observability' trait of the keel package.")
+public struct HTTPLogging: Sendable {}
+
+/// Measures calls.
+@available(*, unavailable, message: "Enable the 'Observability' trait of the keel package.")
+public struct HTTPMetrics: Sendable {}
+
+/// Traces calls.
+@available(*, unavailable, message: "Enable the 'Observability' trait of the keel package.")
+public struct HTTPTracing: Sendable {}
+
+extension HTTPTransport {
+    /// Logs, measures and traces exchanges.
+    @available(*, unavailable, message: "Enable the 'Observability' trait of the keel package.")
+    public func observed() -> Self { self }
+}
+
+#endif

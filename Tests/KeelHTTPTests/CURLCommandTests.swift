@@ -1,0 +1,138 @@
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelTestKit
+import Testing
+
+@Suite("A curl command", .timeLimit(.minutes(2)))
+struct CURLCommandTests {
+    /// Runs a command with a `curl` that writes its arguments and its input down.
+    private func run(_ command: String, shell: String) throws -> [[UInt8]] {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "keel-curl-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let script = """
+            #!/bin/sh
+            for argument in "$@"; do printf '%s\\0' "$argument"; done > '\(folder.path)/arguments'
+            cat > '\(folder.path)/input'
+            """
+        let curl = folder.appending(path: "curl")
+        try Data(script.utf8).write(to: curl)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: curl.path)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: shell)
+        process.arguments = ["-c", command]
+        process.environment = ["PATH": "\(folder.path):/usr/bin:/bin"]
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let arguments = try Data(contentsOf: folder.appending(path: "arguments"))
+        let input = try Data(contentsOf: folder.appending(path: "input"))
+        return arguments.split(separator: 0, omittingEmptySubsequences: false).dropLast()
+            .map { Array($0) } + [Array(input)]
+    }
+
+    private func request(
+        _ method: HTTPRequest.Method = .post,
+        _ path: String = "/a",
+        _ fields: HTTPFields = [:]
+    ) -> HTTPRequest {
+        HTTPRequest(
+            method: method,
+            scheme: "https",
+            authority: "example.org",
+            path: path,
+            headerFields: fields
+        )
+    }
+
+    @Test(
+        "Reaches curl word for word, whatever a header or a body holds",
+        arguments: ["/bin/sh", "/bin/bash"],
+        [
+            "plain", "it's", "''", "$(touch x) `id` \\ ! \"q\"", "a\nb\tc", "日本 é", "-x",
+            "#no; rm *",
+            "{[1-2]}", "%s%n", "trailing\\",
+        ]
+    )
+    func quoting(shell: String, text: String) throws {
+        let name = try #require(HTTPField.Name("X-Note"))
+        let value = text.replacing("\n", with: " ").replacing("\t", with: " ")
+        let command = CURLCommand(
+            request(.post, "/a?b={\(text.utf8.count)}", [name: value, .contentType: "text/plain"]),
+            body: Array(text.utf8),
+            redactor: nil
+        )
+        for style in [CURLCommand.Style.line, .lines] {
+            let words = try run(command.text(style), shell: shell)
+            let texts = words.map { String(decoding: $0, as: UTF8.self) }
+            #expect(texts.prefix(3) == ["--request", "POST", "--header"])
+            #expect(texts.contains("X-Note: \(value)"))
+            #expect(texts.contains("--globoff"))
+            #expect(texts.dropLast().last == "https://example.org/a?b={\(text.utf8.count)}")
+            if texts.contains("--data-raw") {
+                #expect(texts.contains(text))
+            } else {
+                #expect(texts.contains("--data-binary"))
+                #expect(words.last == Array(text.utf8))
+            }
+        }
+        #expect(!command.text(.line).contains("\n"))
+    }
+
+    @Test("Carries all bytes of a body", arguments: ["/bin/sh", "/bin/bash"])
+    func binary(shell: String) throws {
+        let bytes = (0...255).map { UInt8($0) } + Array("01234567".utf8)
+        let command = CURLCommand(request(), body: bytes, redactor: nil)
+        let words = try run(command.description, shell: shell)
+        #expect(words.last == bytes)
+        #expect(words.contains(Array("Content-Type:".utf8)))
+    }
+
+    @Test("Has no secrets unless they are asked for")
+    func redacted() throws {
+        let head = request(
+            .put,
+            "/a?key=s3cret",
+            [.authorization: "Bearer s3cret", .contentType: "application/json"]
+        )
+        let body = Array(#"{"password":"s3cret","page":2}"#.utf8)
+        let shown = CURLCommand(head, body: body).description
+        #expect(
+            shown
+                == "curl --request PUT --header 'Authorization: <redacted>' "
+                + "--header 'Content-Type: application/json' "
+                + #"--data-raw '{"password":"<redacted>","page":2}' "#
+                + "'https://example.org/a?key=redacted'"
+        )
+        #expect(CURLCommand(head, body: body, redactor: nil).description.contains("Bearer s3cret"))
+    }
+
+    @Test("Says what it leaves out")
+    func omitted() async throws {
+        #expect(
+            CURLCommand(request(), body: [0, 1], redactor: .standard).description
+                == "curl --request POST https://example.org/a # without its body: "
+                + "2 bytes of unknown contents"
+        )
+        let stream = HTTPBody(length: 9, isReplayable: false) { () async throws(TransportError) in
+            .empty
+        }
+        #expect(CURLCommand(HTTPCall(request(), body: stream)).description.hasSuffix("9 bytes"))
+        let long = [UInt8](repeating: 0x61, count: CURLCommand.bodyLimit + 1)
+        #expect(CURLCommand(request(), body: long).description.hasSuffix("32769 bytes"))
+    }
+
+    @Test("Is short for simple requests, and can be laid out in lines")
+    func layouts() {
+        #expect(CURLCommand(request(.get)).description == "curl https://example.org/a")
+        #expect(CURLCommand(request(.head)).description == "curl --head https://example.org/a")
+        #expect(
+            CURLCommand(request(.get, "/a", [.accept: "*/*"])).text(.lines)
+                == "curl \\\n  --header 'Accept: */*' \\\n  https://example.org/a"
+        )
+    }
+}

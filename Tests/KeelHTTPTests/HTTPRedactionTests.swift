@@ -1,0 +1,55 @@
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import Testing
+
+@Suite("Redaction of requests and responses")
+struct HTTPRedactionTests {
+    @Test("Takes the values of sensitive fields, and secrets in the others")
+    func fields() throws {
+        let note = try #require(HTTPField.Name("X-Note"))
+        let key = try #require(HTTPField.Name("X-Api-Key"))
+        let fields: HTTPFields = [
+            .authorization: "Digest username=\"a\"", .cookie: "a=b", key: "k", .accept: "*/*",
+            .referer: "https://u:p@example.org/a?q=1", note: "of ada@example.org",
+            .userAgent: "Keel/1.2.3.4",
+        ]
+        let redacted = Redactor.standard.redact(fields)
+        #expect(redacted[.authorization] == "<redacted>")
+        #expect(redacted[.cookie] == "<redacted>")
+        #expect(redacted[key] == "<redacted>")
+        #expect(redacted[.accept] == "*/*")
+        #expect(redacted[.referer] == "https://example.org/a?q=redacted")
+        #expect(redacted[note] == "of <redacted>")
+        #expect(redacted[.userAgent] == "Keel/1.2.3.4")
+    }
+
+    @Test("Reads bodies of known types only")
+    func bodies() {
+        func shown(_ body: String, _ type: String?) -> String? {
+            Redactor.standard.redactBody(Array(body.utf8), contentType: type)
+                .map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(
+            shown(#"{"pin":1}"#, "application/problem+json; charset=utf-8")
+                == #"{"pin":"<redacted>"}"#
+        )
+        #expect(shown("pin=1&a=2", "application/x-www-form-urlencoded") == "pin=redacted&a=2")
+        #expect(shown("pin: 1", "text/plain") == "pin: <redacted>")
+        #expect(shown("<pin>1</pin>", "application/xml") == nil)
+        #expect(shown("x", nil) == nil)
+    }
+
+    @Test("Takes user information and the values of a query out of a head")
+    func head() {
+        let head = HTTPRequest(
+            method: .get,
+            scheme: "https",
+            authority: "u:p@example.org:1",
+            path: "/a/ada@example.org?x=1"
+        )
+        let redacted = Redactor.standard.redact(head)
+        #expect(redacted.authority == "example.org:1")
+        #expect(redacted.path == "/a/redacted?x=redacted")
+    }
+}
