@@ -24,7 +24,7 @@ let grdb: [Target.Dependency] = ["GRDB", "GRDBSQLite"].map { name in
 
 /// Where AsyncHTTPClient is the transport: Apple's systems have URLSession inside KeelHTTP.
 let asyncHTTPClient: [Target.Dependency] = [
-    ("AsyncHTTPClient", "async-http-client"),
+    ("AsyncHTTPClient", "async-http-client"), ("Crypto", "swift-crypto"),
     ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"), ("NIOPosix", "swift-nio"),
     ("NIOHTTP2", "swift-nio-http2"), ("NIOSSL", "swift-nio-ssl"),
 ].map { product, package in
@@ -51,6 +51,25 @@ let observabilityDoubles: [Target.Dependency] = [
     .product(name: product, package: package, condition: .when(traits: ["Observability"]))
 }
 
+/// What WebSockets run on; AsyncHTTPClient has none.
+let webSocket: [Target.Dependency] =
+    [
+        ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"), ("NIOPosix", "swift-nio"),
+        ("NIOSSL", "swift-nio-ssl"),
+    ].map { product, package in
+        .product(name: product, package: package, condition: .when(traits: ["WebSocket"]))
+    } + [.target(name: "CKeelZlib", condition: .when(traits: ["WebSocket"]))]
+
+/// What the server for tests is made of.
+let testServer: [Target.Dependency] = [
+    ("Crypto", "swift-crypto"), ("NIOCore", "swift-nio"), ("NIOHPACK", "swift-nio-http2"),
+    ("NIOHTTP1", "swift-nio"), ("NIOHTTP2", "swift-nio-http2"), ("NIOPosix", "swift-nio"),
+    ("NIOSSL", "swift-nio-ssl"), ("NIOTLS", "swift-nio"), ("SwiftASN1", "swift-asn1"),
+    ("X509", "swift-certificates"),
+].map { product, package in
+    .product(name: product, package: package, condition: .when(traits: ["TestServer"]))
+}
+
 let package = Package(
     name: "keel",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -62,10 +81,13 @@ let package = Package(
         .library(name: "KeelDependencies", targets: ["KeelDependencies"]),
         .library(name: "KeelDependenciesTesting", targets: ["KeelDependenciesTesting"]),
         .library(name: "KeelHTTP", targets: ["KeelHTTP"]),
+        .library(name: "KeelHTTPObservability", targets: ["KeelHTTPObservability"]),
         .library(name: "KeelStorage", targets: ["KeelStorage"]),
         .library(name: "KeelStorageObservability", targets: ["KeelStorageObservability"]),
         .library(name: "KeelStorageSQLite", targets: ["KeelStorageSQLite"]),
         .library(name: "KeelTestKit", targets: ["KeelTestKit"]),
+        .library(name: "KeelTestServer", targets: ["KeelTestServer"]),
+        .library(name: "KeelWebSocket", targets: ["KeelWebSocket"]),
     ],
     traits: [
         .trait(name: "AsyncHTTPClient", description: "HTTP on AsyncHTTPClient and SwiftNIO."),
@@ -74,9 +96,18 @@ let package = Package(
             description: "Logs, metrics and traces, on swift-log, -metrics and -tracing."
         ),
         .trait(name: "SQLite", description: "Keeps documents in an SQLite file, on GRDB."),
+        .trait(name: "TestServer", description: "A server with faults, for tests of HTTP clients."),
+        .trait(
+            name: "URLSession",
+            description: "URLSession as a transport on Linux too, for tests and comparison."
+        ),
+        .trait(name: "WebSocket", description: "WebSockets on SwiftNIO."),
         .default(enabledTraits: ["AsyncHTTPClient", "SQLite"]),
     ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -95,6 +126,18 @@ let package = Package(
 
         // Areas and their adapters.
         .target(name: "KeelHTTP", dependencies: ["KeelCore", httpTypes]),
+        .systemLibrary(
+            name: "CKeelZlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        .target(
+            name: "KeelHTTPObservability",
+            dependencies: ["KeelCore", "KeelHTTP", httpTypes] + observability
+        ),
+        .target(
+            name: "KeelWebSocket",
+            dependencies: ["KeelCore", "KeelHTTP", httpTypes] + webSocket
+        ),
         .target(
             name: "KeelAsyncHTTPClient",
             dependencies: ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient
@@ -115,11 +158,15 @@ let package = Package(
                 "KeelStorageSQLite",
             ]
         ),
-        .target(name: "KeelConformance", dependencies: ["KeelCore", "KeelStorage"]),
+        .target(
+            name: "KeelConformance",
+            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", "KeelTestKit", httpTypes]
+        ),
         .target(
             name: "KeelTestKit",
             dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", httpTypes]
         ),
+        .target(name: "KeelTestServer", dependencies: ["KeelTestKit", httpTypes] + testServer),
 
         // Tests, one target for each target above, and the programs that they start.
         .executableTarget(
@@ -130,7 +177,8 @@ let package = Package(
         .testTarget(
             name: "KeelAsyncHTTPClientTests",
             dependencies: [
-                "KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", "KeelTestKit", httpTypes,
+                "KeelAsyncHTTPClient", "KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit",
+                "KeelTestServer", httpTypes,
             ] + asyncHTTPClient
         ),
         .testTarget(
@@ -140,7 +188,7 @@ let package = Package(
                 "KeelStorageObservability", "KeelStorageSQLite", "KeelTestKit",
             ]
         ),
-        .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore"]),
+        .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore", "KeelTestKit"]),
         .testTarget(
             name: "KeelDependenciesTests",
             dependencies: ["KeelDependencies", "KeelDependenciesTesting"]
@@ -148,6 +196,12 @@ let package = Package(
         .testTarget(
             name: "KeelHTTPTests",
             dependencies: ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]
+        ),
+        .testTarget(
+            name: "KeelHTTPObservabilityTests",
+            dependencies: [
+                "KeelCore", "KeelHTTP", "KeelHTTPObservability", "KeelTestKit", httpTypes,
+            ] + observability + observabilityDoubles
         ),
         .testTarget(
             name: "KeelStorageTests",
@@ -167,7 +221,14 @@ let package = Package(
         ),
         .testTarget(
             name: "KeelTestKitTests",
-            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", "KeelTestKit"]
+            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", "KeelTestKit", httpTypes]
+        ),
+        .testTarget(
+            name: "KeelTestServerTests",
+            dependencies: [
+                "KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit", "KeelTestServer",
+                httpTypes,
+            ] + testServer
         ),
         .testTarget(
             name: "KeelTests",
@@ -175,9 +236,15 @@ let package = Package(
                 "Keel", "KeelDependencies", "KeelDependenciesTesting", "KeelTestKit", httpTypes,
             ]
         ),
+        .testTarget(
+            name: "KeelWebSocketTests",
+            dependencies: ["KeelCore", "KeelHTTP", "KeelTestKit", "KeelWebSocket", httpTypes]
+                + webSocket,
+            exclude: ["Support/echo-server.py"]
+        ),
     ]
 )
 
-for target in package.targets {
+for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + strict
 }
