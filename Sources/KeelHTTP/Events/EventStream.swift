@@ -206,7 +206,7 @@ extension EventStream {
         if plan.headers[.accept] == nil { plan.headers[.accept] = "text/event-stream" }
         if plan.headers[.cacheControl] == nil { plan.headers[.cacheControl] = "no-store" }
         if !lastEventID.isEmpty { plan.headers[.lastEventID] = lastEventID }
-        let reply = try await client.opened(plan, .head, idle: policy.idleTimeout)
+        let reply = try await client.opened(plan, .head, idle: policy.idleTimeout).reply
         if reply.head.status == .noContent { return nil }
         guard reply.head.status == .ok, reply.isEventStream else {
             throw NetworkError.noEventStream(reply.head)
