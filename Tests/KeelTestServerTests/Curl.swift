@@ -1,6 +1,7 @@
 #if TestServer
 import Foundation
 import KeelTestServer
+import Synchronization
 
 /// The curl of this machine, as a client that nobody here has written.
 enum Curl {
@@ -18,39 +19,59 @@ enum Curl {
     static var isMissing: Bool { path == nil }
 
     /// Runs curl without its configuration file and any proxy of the environment.
-    static func run(_ arguments: String..., input: [UInt8]? = nil) async throws -> Result {
+    static func run(_ arguments: String..., input: [UInt8] = []) async throws -> Result {
         try await run(arguments, input: input)
     }
 
-    static func run(_ arguments: [String], input: [UInt8]? = nil) async throws -> Result {
+    static func run(_ arguments: [String], input: [UInt8] = []) async throws -> Result {
+        // Files, because another process that is started meanwhile would inherit a pipe's end.
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("keel-curl-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (source, target) = (folder.appending(path: "in"), folder.appending(path: "out"))
+        try Data(input).write(to: source)
+        try Data().write(to: target)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path ?? "/usr/bin/curl")
         process.arguments = ["--disable", "--silent", "--noproxy", "*"] + arguments
-        let output = Pipe()
-        let standardInput = Pipe()
-        process.standardOutput = output
+        process.standardInput = try FileHandle(forReadingFrom: source)
+        process.standardOutput = try FileHandle(forWritingTo: target)
         process.standardError = FileHandle.nullDevice
-        process.standardInput = standardInput
-        return try await withCheckedThrowingContinuation { continuation in
-            // Reading and waiting block a thread, so it is not one of the tasks' own.
-            Thread.detachNewThread {
+        let curl = Running(process)
+        let exitCode = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                curl.start(continuation)
+            }
+        } onCancel: {
+            curl.stop()
+        }
+        return Result(exitCode: exitCode, output: Array(try Data(contentsOf: target)))
+    }
+
+    /// A started curl, which is ended when its task is cancelled.
+    private final class Running: Sendable {
+        private let process: Process
+        private let isStopped = Mutex(false)
+
+        init(_ process: Process) { self.process = process }
+
+        func start(_ continuation: CheckedContinuation<Int32, any Error>) {
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            isStopped.withLock { isStopped in
                 do {
+                    if isStopped { throw CancellationError() }
                     try process.run()
-                    if let input {
-                        try standardInput.fileHandleForWriting.write(contentsOf: Data(input))
-                    }
-                    try standardInput.fileHandleForWriting.close()
-                    let data = try output.fileHandleForReading.readToEnd() ?? Data()
-                    process.waitUntilExit()
-                    continuation.resume(
-                        returning: Result(
-                            exitCode: process.terminationStatus,
-                            output: Array(data)
-                        )
-                    )
                 } catch {
                     continuation.resume(throwing: error)
                 }
+            }
+        }
+
+        func stop() {
+            isStopped.withLock { isStopped in
+                if process.isRunning { process.terminate() }
+                isStopped = true
             }
         }
     }

@@ -1,6 +1,6 @@
 import HTTPTypes
 public import KeelHTTP
-public import KeelTestKit
+import KeelTestKit
 public import Testing
 
 /// One row of the fault matrix: a fault, and the one outcome that a transport must make of it.

@@ -1,5 +1,5 @@
 public import KeelHTTP
-public import KeelTestKit
+import KeelTestKit
 public import Testing
 
 /// One promise of `HTTPTransport`, as a check that any transport can be put to.

@@ -9,6 +9,8 @@ final class InProcessExchange: Sendable {
         var trailers: HTTPFields?
         var missing: Int?
         var lateBody: Int?
+        /// Whether the connection ends with this exchange.
+        var isLast = false
         var isOver = false
     }
 
@@ -53,10 +55,7 @@ final class InProcessExchange: Sendable {
                 case .head(let head, let coding, _):
                     let isHuge = head.headerFields.contains { $0.value.utf8.count > 65_536 }
                     if isHuge { throw TransportError(.protocolViolation, phase: .awaitHead) }
-                    if call.head.method != .head, case .length(let length) = coding {
-                        state.change { $0.missing = length }
-                    }
-                    return reply(head, clock)
+                    return reply(head, coding, clock)
                 default: try await pass(step, clock, .awaitHead)
                 }
             }
@@ -66,8 +65,21 @@ final class InProcessExchange: Sendable {
         }
     }
 
-    private func reply(_ head: HTTPResponse, _ clock: any Clock<Duration>) -> HTTPReply {
-        HTTPReply(
+    private func reply(
+        _ head: HTTPResponse,
+        _ coding: HTTPTestAnswer.Coding,
+        _ clock: any Clock<Duration>
+    ) -> HTTPReply {
+        var head = head
+        if case .length(let length) = coding {
+            state.change { $0.missing = length }
+            if head.headerFields[.contentLength] == nil {
+                head.headerFields[.contentLength] = "\(length)"
+            }
+        }
+        let closes = head.headerFields[.connection] == "close" || coding == .untilClose
+        state.change { $0.isLast = closes }
+        return HTTPReply(
             head: head,
             body: HTTPByteStream(trailers: { self.state.value.trailers }) {
                 () async throws(TransportError) in try await self.read(clock)
@@ -91,12 +103,13 @@ final class InProcessExchange: Sendable {
         )
         seen.fields = [HTTPTestRequest.Field("host", head.authority ?? "")]
         seen.fields += head.headerFields.map { .init($0.name.rawName, $0.value) }
+        if let length = call.body?.length { seen.fields.append(.init("content-length", "\(length)")) }
         let arrived = seen
         let number = connection
         let request = host.journal.change { $0.begin(arrived, on: number) }
         state.change { $0.request = request }
         let queued = host.nextAnswer()
-        if host.script.version == .silentHTTP2 { try await wait(for: .stall) }
+        if host.script.version == .silentHTTP2 { try await wait(.awaitHead) }
         switch queued?.reading ?? .wholeRequest {
         case .wholeRequest: try await takeBody(request, upTo: .max)
         case .headFirst: state.change { $0.lateBody = request }
@@ -229,7 +242,7 @@ final class InProcessExchange: Sendable {
     ) async throws(TransportError) {
         let isEarly = phase == .awaitHead
         switch action {
-        case .stall: try await wait(for: action)
+        case .stall: try await wait(phase)
         case .reset where host.script.version == .http1 && !isEarly,
             .goAway(_, true) where !isEarly:
             throw TransportError(.connectionLost, phase: phase)
@@ -252,13 +265,13 @@ final class InProcessExchange: Sendable {
     }
 
     /// Waits until the call is cancelled or the transport shut down.
-    private func wait(for action: HTTPTestAnswer.Action) async throws(TransportError) {
+    private func wait(_ phase: TransportError.Phase) async throws(TransportError) {
         do {
             _ = try await isShutDown.wait { $0 ? true : nil }
         } catch {
-            throw TransportError(.cancelled)
+            throw TransportError(.cancelled, phase: phase)
         }
-        throw TransportError(.clientShutdown)
+        throw TransportError(.clientShutdown, phase: phase)
     }
 
     // MARK: The end
@@ -271,7 +284,7 @@ final class InProcessExchange: Sendable {
         }
         guard let request else { return }
         host.journal.change { $0.requests[request].isAnswered = true }
-        release()
+        if !state.value.isLast { release() }
     }
 
     private func close() {

@@ -1,5 +1,3 @@
-import HTTPTypes
-public import KeelHTTP
 import Synchronization
 
 /// Origins without sockets, and a transport that reaches them.

@@ -33,6 +33,7 @@ public final class InProcessHTTPTransport: HTTPTransport {
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         do throws(TransportError) {
             guard !isShutDown.value else { throw TransportError(.clientShutdown, processed: .no) }
+            if Task.isCancelled { throw TransportError(.cancelled, phase: .pool) }
             let host = try host(of: call)
             try InProcessHandshake(host.script, access).check()
             let (connection, isReused) = take(host)
