@@ -60,8 +60,9 @@ extension NetworkClient {
     ) async throws(NetworkError) -> HTTPReply {
         var prepared = try plan.call(for: configuration)
         prepared.timeouts.idle = idle
+        prepared.deadline = deadline(for: plan)
         let call = prepared
-        let deadline = deadline(for: plan)
+        let deadline = call.deadline
         let opening: Opening
         do throws(TransportError) {
             opening = try await within(deadline, call) { () async throws(TransportError) in
