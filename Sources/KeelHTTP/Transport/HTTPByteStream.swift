@@ -72,9 +72,10 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
         trailers: HTTPFields? = nil
     ) -> HTTPByteStream {
         let queue = ChunkQueue(bytes.isEmpty ? [] : [bytes], error: nil)
-        var stream = HTTPByteStream(trailers: { trailers }) { () async throws(TransportError) in
-            try queue.next()
-        }
+        var stream = HTTPByteStream(
+            trailers: { trailers },
+            read: { () async throws(TransportError) in try queue.next() }
+        )
         stream.collected = bytes
         return stream
     }

@@ -34,17 +34,8 @@ public final class HTTPRetryBudget: Sendable {
 
     private struct Account: Sendable {
         var tokens: Int
-        var window: Int64 = 0
-        var requests = (last: 0, current: 0)
-        var repetitions = (last: 0, current: 0)
-
-        mutating func move(to window: Int64) {
-            guard window != self.window else { return }
-            let isNext = window == self.window + 1
-            requests = (isNext ? requests.current : 0, 0)
-            repetitions = (isNext ? repetitions.current : 0, 0)
-            self.window = window
-        }
+        /// The requests, of which the repetitions count.
+        var recent = RecentCounts()
     }
 
     private let limits: Limits
@@ -67,10 +58,10 @@ public final class HTTPRetryBudget: Sendable {
 
     /// Counts a request, before it is sent.
     func begin(_ origin: HTTPOrigin) {
-        let window = currentWindow
+        let now = timeline.now
         accounts.with(origin) { account in
-            account.move(to: window)
-            account.requests.current += 1
+            account.recent.move(to: now, window: limits.window)
+            account.recent.add()
         }
     }
 
@@ -81,25 +72,20 @@ public final class HTTPRetryBudget: Sendable {
     /// Pays for a repetition; false if the origin cannot afford it.
     func withdraw(_ kind: RetryAdvice.Kind, _ origin: HTTPOrigin) -> Bool {
         let cost = cost(of: kind)
-        let window = currentWindow
+        let now = timeline.now
         return accounts.with(origin) { account in
-            account.move(to: window)
-            let requests = account.requests.last + account.requests.current
-            let repetitions = account.repetitions.last + account.repetitions.current
-            guard account.tokens >= cost,
-                Double(repetitions + 1) <= Double(limits.reserve) + limits.ratio * Double(requests)
-            else { return false }
+            account.recent.move(to: now, window: limits.window)
+            let allowed = Double(limits.reserve) + limits.ratio * Double(account.recent.all)
+            guard account.tokens >= cost, Double(account.recent.marked + 1) <= allowed else {
+                return false
+            }
             account.tokens -= cost
-            account.repetitions.current += 1
+            account.recent.mark()
             return true
         }
     }
 
     func deposit(_ tokens: Int, _ origin: HTTPOrigin) {
         accounts.with(origin) { $0.tokens = min(limits.tokens, $0.tokens + tokens) }
-    }
-
-    private var currentWindow: Int64 {
-        Int64(timeline.now / max(limits.window, .milliseconds(1)))
     }
 }
