@@ -267,9 +267,10 @@ struct SharingTests {
     func hedges() async throws {
         let seed: UInt64 = 42
         let count = 3000
+        let plainTime = VirtualTime()
+        let (plain, _) = origin(plainTime, seed: seed)
+        let before = try await latencies(nil, plain, plainTime, count: count)
         let time = VirtualTime()
-        let (plain, _) = origin(time, seed: seed)
-        let before = try await latencies(nil, plain, time, count: count)
         let (hedged, counter) = origin(time, seed: seed)
         let layer = HedgingMiddleware(clock: time)
         let after = try await latencies(layer, hedged, time, count: count)

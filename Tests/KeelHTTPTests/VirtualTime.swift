@@ -45,7 +45,7 @@ final class VirtualTime: Clock, TaskExecutor, Sendable {
         wake()
     }
 
-    /// Runs an operation, and all that it starts, on one thread in virtual time.
+    /// Runs an operation, and all that it starts, on one thread in virtual time; once.
     func run<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
