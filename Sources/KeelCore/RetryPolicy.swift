@@ -18,6 +18,12 @@ public struct RetryPolicy: Sendable, Hashable {
     /// How much the upper end grows from one pause to the next.
     public var multiplier: Double
 
+    /// The time, counted from the start of the first call, after which no repetition begins.
+    ///
+    /// A pause that would pass it is not begun: the call ends with its last error at once. Nil is
+    /// no limit.
+    public var totalLimit: Duration?
+
     /// Creates a policy.
     ///
     /// - Parameters:
@@ -25,16 +31,19 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - baseDelay: The upper end of the first pause.
     ///   - maximumDelay: The upper end that no pause passes.
     ///   - multiplier: How much the upper end grows from one pause to the next; at least 1.
+    ///   - totalLimit: The time after which no repetition begins; nil is no limit.
     public init(
         attempts: Int = 3,
         baseDelay: Duration = .milliseconds(100),
         maximumDelay: Duration = .seconds(20),
-        multiplier: Double = 2
+        multiplier: Double = 2,
+        totalLimit: Duration? = nil
     ) {
         self.attempts = max(1, attempts)
         self.baseDelay = max(.zero, baseDelay)
         self.maximumDelay = max(.zero, maximumDelay)
         self.multiplier = max(1, multiplier)
+        self.totalLimit = totalLimit
     }
 
     /// A policy that makes each call once.
@@ -61,40 +70,5 @@ public struct RetryPolicy: Sendable, Hashable {
         using generator: inout some RandomNumberGenerator
     ) -> Duration {
         longestDelay(before: repetition) * Double.random(in: 0...1, using: &generator)
-    }
-}
-
-/// Calls `operation` until it succeeds, its error is not worth a repetition, or the policy is spent.
-///
-/// Cancelling the calling task ends the pause at once; the last error of `operation` is then
-/// thrown, so that the caller learns what went wrong rather than only that it was stopped.
-///
-/// - Parameters:
-///   - policy: How often and how patiently to try.
-///   - clock: The clock that pauses are measured on.
-///   - shouldRetry: Whether this error is worth a repetition. By default, errors of Keel that say
-///     they are transient are.
-///   - operation: The call, given the number of the attempt, which counts from 1.
-/// - Returns: What the first successful call returned.
-/// - Throws: The error of the last call.
-public func withRetry<Value, Failure: Error>(
-    _ policy: RetryPolicy,
-    clock: any Clock<Duration> = ContinuousClock(),
-    shouldRetry: (Failure) -> Bool = { ($0 as? any KeelError)?.isTransient ?? false },
-    operation: (_ attempt: Int) async throws(Failure) -> Value
-) async throws(Failure) -> Value {
-    var generator = SystemRandomNumberGenerator()
-    var attempt = 1
-    while true {
-        do throws(Failure) {
-            return try await operation(attempt)
-        } catch {
-            guard attempt < policy.attempts, !Task.isCancelled, shouldRetry(error) else {
-                throw error
-            }
-            let pause = policy.delay(before: attempt, using: &generator)
-            guard (try? await clock.sleep(for: pause)) != nil else { throw error }
-            attempt += 1
-        }
     }
 }

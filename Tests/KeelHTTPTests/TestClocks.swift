@@ -38,17 +38,24 @@ final class GateClock: Clock, Sendable {
         let (wakes, continuation) = AsyncStream.makeStream(of: Void.self)
         let id = state.withLock { state in
             state.requested.append(deadline.offset)
-            let id = state.requested.count
-            if state.openings > 0 {
-                state.openings -= 1
-                continuation.yield()
-            } else {
-                state.sleepers[id] = continuation
-            }
-            return id
+            return state.requested.count
         }
-        defer { state.withLock { $0.sleepers[id] = nil } }
-        for await _ in wakes { return }
-        throw CancellationError()
+        try await withTaskCancellationHandler {
+            state.withLock { state in
+                // Whoever is cancelled must not take an opening that is meant for another.
+                if Task.isCancelled { return }
+                if state.openings > 0 {
+                    state.openings -= 1
+                    continuation.yield()
+                } else {
+                    state.sleepers[id] = continuation
+                }
+            }
+            defer { state.withLock { $0.sleepers[id] = nil } }
+            for await _ in wakes { return }
+            throw CancellationError()
+        } onCancel: {
+            state.withLock { $0.sleepers[id] = nil }
+        }
     }
 }

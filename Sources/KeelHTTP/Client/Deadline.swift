@@ -1,70 +1,74 @@
+package import KeelCore
+import Synchronization
+
 /// A point in time after which work is given up.
 package struct Deadline: Sendable {
-    private let sleepUntilReached: @Sendable () async throws -> Void
+    private let timer: DeadlineTimer
+    private let end: Duration
+    private let activity: UploadActivity?
+    private let span: Duration
 
     /// Creates a deadline that lies `limit` in the future.
     package init(in limit: Duration, on clock: any Clock<Duration>) {
-        self = Self.make(limit, clock)
+        self.init(in: limit, on: DeadlineTimer.on(clock))
     }
 
-    init(sleepUntilReached: @escaping @Sendable () async throws -> Void) {
-        self.sleepUntilReached = sleepUntilReached
+    /// Creates a deadline that lies `limit` in the future and shares its timer with others.
+    package init(in limit: Duration, on timer: DeadlineTimer) {
+        self.timer = timer
+        end = timer.now + limit
+        activity = nil
+        span = limit
     }
 
-    private static func make<C: Clock<Duration>>(_ limit: Duration, _ clock: C) -> Deadline {
-        let end = clock.now.advanced(by: limit)
-        return Deadline { try await clock.sleep(until: end, tolerance: nil) }
+    /// Creates a deadline that is reached when an upload has not moved for a whole `span`, and not
+    /// before: at the latest after two of them.
+    init(withoutMoving activity: UploadActivity, for span: Duration, on timer: DeadlineTimer) {
+        self.timer = timer
+        end = timer.now + span
+        self.activity = activity
+        self.span = span
     }
 
-    private enum Outcome<Value: Sendable>: Sendable {
-        case finished(Result<Value, TransportError>)
-        case reached
-        case clockStopped
-    }
+    /// How much time is left; zero or less once the deadline has passed.
+    package var remaining: Duration { activity == nil ? end - timer.now : span }
 
     /// Runs `operation`, cancels it at the deadline and throws `expired` then.
     ///
     /// It returns only after `operation` has ended, so that nothing goes on behind the caller's
-    /// back; an operation that ignores cancellation delays the error.
+    /// back; an operation that ignores cancellation delays the error. The error takes over what is
+    /// known of the attempts so far.
     package func run<Value: Sendable>(
         throwing expired: TransportError,
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value
     ) async throws(TransportError) -> Value {
-        let result = await withTaskGroup(
-            of: Outcome<Value>.self,
-            returning: Result<Value, TransportError>.self
-        ) { group in
-            group.addTask {
-                do throws(TransportError) {
-                    return .finished(.success(try await operation()))
-                } catch {
-                    return .finished(.failure(error))
-                }
+        let (result, wasReached) = await timer.run(until: end, extending: extended) {
+            () async -> Result<Value, TransportError> in
+            do throws(TransportError) {
+                return .success(try await operation())
+            } catch {
+                return .failure(error)
             }
-            group.addTask {
-                do {
-                    try await sleepUntilReached()
-                    return .reached
-                } catch {
-                    return .clockStopped
-                }
-            }
-            while let outcome = await group.next() {
-                switch outcome {
-                case .finished(let result):
-                    group.cancelAll()
-                    return result
-                case .reached:
-                    group.cancelAll()
-                    await group.waitForAll()
-                    return .failure(expired)
-                case .clockStopped:
-                    // The caller was cancelled: the operation learns it too, and says so.
-                    continue
-                }
-            }
-            return .failure(TransportError(.cancelled))
         }
-        return try result.get()
+        guard wasReached else { return try result.get() }
+        var error = expired
+        if case .failure(let failure) = result {
+            error.attempts = failure.attempts
+            error.retryRefusal = failure.retryRefusal
+        }
+        throw error
+    }
+
+    /// Asked when the time has come: by how much it is put off, because the upload moved since.
+    private var extended: (@Sendable () -> Duration?)? {
+        guard let activity else { return nil }
+        let seen = Mutex(activity.moments)
+        return {
+            let moments = activity.moments
+            return seen.withLock { seen in
+                defer { seen = moments }
+                return seen == moments ? nil : span
+            }
+        }
     }
 }

@@ -137,26 +137,25 @@ extension NetworkClient {
         _ plan: RequestPlan,
         refusalLimit: Int?
     ) async throws(TransportError) -> NetworkResponse {
-        let limit = configuration.responseLimit
+        let collection = BodyCollection(
+            limit: configuration.responseLimit,
+            refusalLimit: refusalLimit,
+            observed: plan.downloadObserver.map { observer in
+                { $0.body.observed(by: observer, total: total(of: $0)) }
+            }
+        )
+        var prepared = call
+        prepared.collection = collection
+        prepared.deadline = deadline(for: plan)
+        let call = prepared
         let exchange: @Sendable () async throws(TransportError) -> NetworkResponse = {
             () async throws(TransportError) in
             let reply = try await send(call)
-            if let refusalLimit, reply.head.status.kind != .successful {
-                let body = try await reply.body.collectPrefix(refusalLimit)
-                return NetworkResponse(head: reply.head, body: body)
-            }
-            // HEAD announces the length of a body that never comes.
-            if call.head.method != .head, let length = reply.announcedLength, length > limit {
-                throw TransportError.responseTooLarge(limit: limit)
-            }
-            var body = reply.body
-            if let observer = plan.downloadObserver {
-                body = body.observed(by: observer, total: total(of: reply))
-            }
-            return NetworkResponse(head: reply.head, body: try await body.collect(upTo: limit))
+            let body = try await collection.bytes(of: reply, to: call.head.method)
+            return NetworkResponse(head: reply.head, body: body)
         }
         do throws(TransportError) {
-            let response = try await within(deadline(for: plan), call, exchange)
+            let response = try await within(call.deadline, call, exchange)
             call.record(.succeeded(status: response.status.code))
             return response
         } catch {

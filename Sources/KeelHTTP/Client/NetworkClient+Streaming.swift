@@ -56,8 +56,9 @@ extension NetworkClient {
     ) async throws(NetworkError) -> (call: HTTPCall, reply: HTTPReply) {
         var prepared = try plan.call(for: configuration)
         prepared.timeouts.idle = idle
+        prepared.deadline = deadline(for: plan)
         let call = prepared
-        let deadline = deadline(for: plan)
+        let deadline = call.deadline
         let opening: Opening
         do throws(TransportError) {
             opening = try await within(deadline, call) { () async throws(TransportError) in

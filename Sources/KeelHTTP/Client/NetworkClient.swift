@@ -1,3 +1,5 @@
+import KeelCore
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -29,6 +31,7 @@ public struct NetworkClient: Sendable {
     public let transport: any HTTPTransport
 
     private let chain: HTTPNext
+    private let timer: DeadlineTimer
 
     /// Creates a client.
     public init(_ configuration: Configuration, transport: any HTTPTransport) {
@@ -38,7 +41,8 @@ public struct NetworkClient: Sendable {
         )
         self.configuration = configuration
         self.transport = transport
-        chain = transport.chain(Self.layers(of: configuration))
+        timer = DeadlineTimer.on(configuration.clock)
+        chain = transport.chain(Self.layers(of: configuration, timer))
     }
 
     /// Creates a client with the usual limits.
@@ -59,16 +63,18 @@ public struct NetworkClient: Sendable {
         }
     }
 
-    /// The layers of a client, outermost first: those of the call, redirects, those of the attempt.
-    ///
-    /// Redirects stand above repetitions, so that a hop that fails is repeated by its own method:
-    /// a `POST` that led to a `GET` is not sent again because the `GET` failed.
-    private static func layers(of configuration: Configuration) -> [any HTTPMiddleware] {
+    /// The layers of a client, outermost first; the article "Layers" says why in this order.
+    private static func layers(
+        of configuration: Configuration,
+        _ timer: DeadlineTimer
+    ) -> [any HTTPMiddleware] {
         var layers = configuration.middleware
         if configuration.redirects != .never {
             layers.append(RedirectMiddleware(configuration.redirects))
         }
+        layers.append(RetryMiddleware(configuration.retry, configuration.clock, timer))
         layers += configuration.attemptMiddleware
+        layers.append(StaleConnectionMiddleware(configuration.retry))
         if !configuration.observers.isEmpty { layers.append(ExchangeObservation()) }
         return layers
     }
@@ -79,9 +85,9 @@ public struct NetworkClient: Sendable {
     func deadline(for plan: RequestPlan) -> Deadline? {
         guard let limit = plan.timeout ?? configuration.timeout else { return nil }
         if plan.timeout == nil, let activity = plan.activity {
-            return Deadline(withoutMoving: activity, for: limit, on: configuration.clock)
+            return Deadline(withoutMoving: activity, for: limit, on: timer)
         }
-        return Deadline(in: limit, on: configuration.clock)
+        return Deadline(in: limit, on: timer)
     }
 
     /// Does a part of a call that must be over at the deadline.

@@ -60,6 +60,12 @@ extension NetworkClient {
         /// created: its calls would look protected and not be.
         public var pins: PublicKeyPins?
 
+        /// Which calls are repeated, how often and after what pauses.
+        ///
+        /// By default a call is made three times at the most, and only where repeating it is known
+        /// to do no harm; see ``HTTPRetryPolicy``.
+        public var retry: HTTPRetryPolicy = .standard
+
         /// The layers that every call passes once, the first one outermost.
         ///
         /// They stand above redirects and repetitions: what they add holds for all of them, and

@@ -16,6 +16,9 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
     private let read: Read
     private let readTrailers: @Sendable () -> HTTPFields?
 
+    /// All bytes, where they had been read into memory before the stream was made.
+    package private(set) var collected: [UInt8]?
+
     /// Creates a stream over a function that returns the next bytes.
     ///
     /// - Parameters:
@@ -61,6 +64,20 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
     ) -> HTTPByteStream {
         let queue = ChunkQueue(chunks, error: error)
         return HTTPByteStream { () async throws(TransportError) in try queue.next() }
+    }
+
+    /// A stream of bytes that are in memory, which a reader may take without waiting.
+    package static func collected(
+        _ bytes: [UInt8],
+        trailers: HTTPFields? = nil
+    ) -> HTTPByteStream {
+        let queue = ChunkQueue(bytes.isEmpty ? [] : [bytes], error: nil)
+        var stream = HTTPByteStream(
+            trailers: { trailers },
+            read: { () async throws(TransportError) in try queue.next() }
+        )
+        stream.collected = bytes
+        return stream
     }
 
     /// A stream that passes every read of this one through `transform`.

@@ -23,6 +23,12 @@ public struct HTTPCall: Sendable {
     /// Where the events of this call go; nil where nobody looks.
     package var recorder: HTTPEventRecorder?
 
+    /// When the call must be over, where that is limited.
+    package var deadline: Deadline?
+
+    /// How the body of the final response is read into memory; nil leaves it a stream.
+    package var collection: BodyCollection?
+
     /// Creates a call.
     public init(
         _ head: HTTPRequest,

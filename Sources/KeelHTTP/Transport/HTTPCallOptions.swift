@@ -54,3 +54,18 @@ extension HTTPCallOptions {
         set { self[IdempotenceKey.self] = newValue }
     }
 }
+
+extension HTTPCallOptions {
+    private enum NewConnectionKey: HTTPCallOptionKey {
+        static var defaultValue: Bool { false }
+    }
+
+    /// Whether the exchange should not use a connection that has carried another one.
+    ///
+    /// A layer sets it where the connection of the attempt before was the fault (status 421, a
+    /// connection that had gone stale). A transport that cannot choose ignores it.
+    public var prefersNewConnection: Bool {
+        get { self[NewConnectionKey.self] }
+        set { self[NewConnectionKey.self] = newValue }
+    }
+}

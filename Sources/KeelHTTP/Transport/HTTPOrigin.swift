@@ -58,3 +58,20 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
             ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
     }
 }
+
+extension HTTPCall {
+    /// What limits, budgets and circuits are counted for.
+    ///
+    /// All calls without a valid address share one place: each of them fails anyway.
+    var origin: HTTPOrigin { HTTPOrigin(head) ?? .nowhere }
+}
+
+extension HTTPOrigin {
+    fileprivate static let nowhere = HTTPOrigin(scheme: "", host: "", port: 0)
+
+    private init(scheme: String, host: String, port: Int) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+    }
+}

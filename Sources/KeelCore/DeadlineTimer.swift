@@ -1,0 +1,253 @@
+import Synchronization
+
+/// Cancels work that is not done by its deadline, with one sleeping task for any number of works.
+///
+/// A limit costs a place in a heap and a child task of the caller. The sleeping task exists only
+/// while there is a deadline to wait for. On clocks of the system it is not ended with the last
+/// work: it sleeps on to the deadline that it knew, so that a row of calls, each with a limit of a
+/// minute, starts one sleep a minute and not one each. It ends with the timer at the latest.
+package final class DeadlineTimer: Sendable {
+    private struct State {
+        var heap = DeadlineHeap()
+        var sleeper: Task<Void, Never>?
+        var sleepsUntil: Duration?
+        /// Tells the sleeper that counts from those that were replaced.
+        var generation = 0
+    }
+
+    private let timeline: Timeline
+    private let lingers: Bool
+    private let state = Mutex(State())
+
+    /// The timer of all who measure on the system's continuous clock.
+    private static let continuous = DeadlineTimer(ContinuousClock(), lingers: true)
+
+    /// Creates a timer.
+    ///
+    /// - Parameters:
+    ///   - clock: The clock that deadlines are measured on.
+    ///   - lingers: Whether the sleeping task may outlast the last work.
+    package init(_ clock: any Clock<Duration>, lingers: Bool = false) {
+        timeline = Timeline(clock)
+        self.lingers = lingers
+    }
+
+    deinit {
+        state.withLock { $0.sleeper }?.cancel()
+    }
+
+    /// A timer for this clock: one for all on the continuous clock, a new one on others.
+    package static func on(_ clock: any Clock<Duration>) -> DeadlineTimer {
+        clock is ContinuousClock ? continuous : DeadlineTimer(clock)
+    }
+
+    /// How much time has passed since the timer was made.
+    package var now: Duration { timeline.now }
+
+    /// How many works are under way.
+    package var count: Int { state.withLock { $0.heap.count } }
+
+    /// Runs `operation` and cancels it once the timer's time is `end`.
+    ///
+    /// It returns only after `operation` has ended; one that ignores cancellation is waited for.
+    ///
+    /// - Parameters:
+    ///   - end: The time at which the operation is cancelled.
+    ///   - extending: Asked when the time has come: by how much it is put off; nil cancels. It must
+    ///     be quick and must not call the timer.
+    ///   - operation: The work.
+    /// - Returns: What the operation returned, and whether its deadline came before that.
+    package func run<Value: Sendable>(
+        until end: Duration,
+        extending: (@Sendable () -> Duration?)? = nil,
+        _ operation: @escaping @Sendable () async -> Value
+    ) async -> (value: Value, wasReached: Bool) {
+        let entry = DeadlineEntry(end, extending: extending)
+        async let value = guarded(entry, operation)
+        return (await value, entry.wasReached)
+    }
+
+    /// Runs in the child task, which is the one to cancel.
+    private func guarded<Value: Sendable>(
+        _ entry: DeadlineEntry,
+        _ operation: @Sendable () async -> Value
+    ) async -> Value {
+        withUnsafeCurrentTask { entry.begin($0) }
+        schedule(entry)
+        let value = await operation()
+        entry.release()
+        unschedule(entry)
+        return value
+    }
+
+    private func schedule(_ entry: DeadlineEntry) {
+        let replaced = state.withLock { state in
+            state.heap.insert(entry)
+            return arm(&state)
+        }
+        replaced?.cancel()
+    }
+
+    private func unschedule(_ entry: DeadlineEntry) {
+        let idle = state.withLock { state in
+            state.heap.remove(entry)
+            return state.heap.isEmpty && !lingers ? arm(&state) : nil
+        }
+        idle?.cancel()
+    }
+
+    /// Sees to it that somebody sleeps until the first deadline, and nobody if there is none.
+    ///
+    /// - Returns: The sleeper that is not needed any more.
+    private func arm(_ state: inout State) -> Task<Void, Never>? {
+        guard let end = state.heap.first?.end else {
+            state.generation += 1
+            state.sleepsUntil = nil
+            return state.sleeper.take()
+        }
+        if let current = state.sleepsUntil, current <= end { return nil }
+        let replaced = state.sleeper
+        state.generation += 1
+        state.sleepsUntil = end
+        state.sleeper = Task { [weak self, timeline, generation = state.generation] in
+            guard (try? await timeline.sleep(until: end)) != nil else { return }
+            self?.wake(generation, at: end)
+        }
+        return replaced
+    }
+
+    private func wake(_ generation: Int, at end: Duration) {
+        let due = state.withLock { state -> [DeadlineEntry] in
+            guard generation == state.generation else { return [] }
+            state.sleeper = nil
+            state.sleepsUntil = nil
+            // A clock that says the time has come is believed, whatever it shows.
+            let now = max(end, timeline.now)
+            var due: [DeadlineEntry] = []
+            for entry in state.heap.removeAll(until: now) {
+                if let more = entry.extending?(), more > .zero {
+                    entry.end = now + more
+                    state.heap.insert(entry)
+                } else {
+                    due.append(entry)
+                }
+            }
+            _ = arm(&state)
+            return due
+        }
+        // Outside of the lock: cancelling runs the handlers of whoever waits in the work.
+        for entry in due { entry.expire() }
+    }
+}
+
+/// One work under a deadline.
+///
+/// `@unchecked`, because of the end and the index, which only the timer and its heap touch once the
+/// work runs, under the timer's lock.
+final class DeadlineEntry: @unchecked Sendable {
+    private struct State {
+        var task: DeadlineTask?
+        var wasReached = false
+    }
+
+    fileprivate(set) var end: Duration
+    let extending: (@Sendable () -> Duration?)?
+    /// The place in the heap, or nil outside of it.
+    fileprivate var index: Int?
+    private let state = Mutex(State())
+
+    init(_ end: Duration, extending: (@Sendable () -> Duration?)? = nil) {
+        self.end = end
+        self.extending = extending
+    }
+
+    var wasReached: Bool { state.withLock { $0.wasReached } }
+
+    func begin(_ task: UnsafeCurrentTask?) {
+        let task = task.map(DeadlineTask.init)
+        state.withLock { $0.task = task }
+    }
+
+    /// After this the task is not touched any more.
+    func release() { state.withLock { $0.task = nil } }
+
+    func expire() {
+        state.withLock { state in
+            guard let task = state.task else { return }
+            state.wasReached = true
+            task.handle.cancel()
+        }
+    }
+}
+
+/// The task that works under a deadline.
+///
+/// `@unchecked`: of its handle only `cancel()` is used, which any task may call while the task
+/// lives; it lives until it has taken the handle back under the entry's lock.
+private struct DeadlineTask: @unchecked Sendable {
+    let handle: UnsafeCurrentTask
+}
+
+/// A binary heap, from which an entry can be taken out wherever it stands.
+struct DeadlineHeap {
+    private var entries: [DeadlineEntry] = []
+
+    var isEmpty: Bool { entries.isEmpty }
+    var count: Int { entries.count }
+    var first: DeadlineEntry? { entries.first }
+
+    mutating func insert(_ entry: DeadlineEntry) {
+        entry.index = entries.count
+        entries.append(entry)
+        rise(from: entries.count - 1)
+    }
+
+    mutating func remove(_ entry: DeadlineEntry) {
+        guard let index = entry.index else { return }
+        entry.index = nil
+        let last = entries.removeLast()
+        guard index < entries.count else { return }
+        entries[index] = last
+        last.index = index
+        rise(from: index)
+        sink(from: index)
+    }
+
+    mutating func removeAll(until time: Duration) -> [DeadlineEntry] {
+        var due: [DeadlineEntry] = []
+        while let entry = first, entry.end <= time {
+            remove(entry)
+            due.append(entry)
+        }
+        return due
+    }
+
+    private mutating func rise(from start: Int) {
+        var index = start
+        while index > 0 {
+            let parent = (index - 1) / 2
+            guard entries[index].end < entries[parent].end else { return }
+            swap(index, parent)
+            index = parent
+        }
+    }
+
+    private mutating func sink(from start: Int) {
+        var index = start
+        while true {
+            var smallest = index
+            for child in [2 * index + 1, 2 * index + 2] where child < entries.count {
+                if entries[child].end < entries[smallest].end { smallest = child }
+            }
+            guard smallest != index else { return }
+            swap(index, smallest)
+            index = smallest
+        }
+    }
+
+    private mutating func swap(_ one: Int, _ other: Int) {
+        entries.swapAt(one, other)
+        entries[one].index = one
+        entries[other].index = other
+    }
+}

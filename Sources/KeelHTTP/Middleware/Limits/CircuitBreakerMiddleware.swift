@@ -1,0 +1,204 @@
+import HTTPTypes
+import KeelCore
+
+/// Stops calling an origin whose calls fail, and tries again after a while.
+///
+/// While too many of the recent calls of an origin fail, its circuit is open: calls fail at once
+/// with ``TransportError/Code/circuitOpen``, whose cause is the last real failure. After a pause one
+/// call is let through; if it succeeds the circuit closes, otherwise the next pause is twice as
+/// long. Such a failure is not repeated.
+///
+/// Failures are transport errors that may pass, and the statuses 500, 502, 503 and 504. Calls that
+/// their callers cancel say nothing. Place it in
+/// ``NetworkClient/Configuration/attemptMiddleware``, so that it sees each attempt.
+public struct CircuitBreakerMiddleware: HTTPMiddleware {
+    /// When a circuit opens, and for how long.
+    public struct Settings: Sendable, Hashable {
+        /// The part of the recent calls that must fail for the circuit to open.
+        public var failureRatio = 0.5
+        /// How many recent calls there must be.
+        public var minimumCalls = 10
+        /// The span, of which the last one and the one under way are "recent".
+        public var window = Duration.seconds(10)
+        /// The first pause.
+        public var pause = Duration.seconds(5)
+        /// The longest pause.
+        public var maximumPause = Duration.seconds(60)
+
+        /// Creates the usual settings.
+        public init() {}
+    }
+
+    private let settings: Settings
+    private let timeline: Timeline
+    private let circuits: OriginTable<Circuit>
+
+    /// Creates the layer.
+    ///
+    /// - Parameters:
+    ///   - settings: When a circuit opens, and for how long.
+    ///   - clock: The clock that pauses are measured on.
+    public init(
+        _ settings: Settings = Settings(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.settings = settings
+        timeline = Timeline(clock)
+        circuits = OriginTable(Circuit())
+    }
+
+    public func intercept(
+        _ call: HTTPCall,
+        next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        let origin = call.origin
+        let now = timeline.now
+        var isProbe = false
+        switch circuits.with(origin, { $0.admit(at: now, settings) }) {
+        case .closed:
+            break
+        case .probe:
+            isProbe = true
+            call.record(.circuit("half-open"))
+        case .refused(let cause):
+            throw TransportError(.circuitOpen, cause: cause)
+        }
+        do throws(TransportError) {
+            let reply = try await next(call)
+            let isFailure = [500, 502, 503, 504].contains(reply.head.status.code)
+            let cause = isFailure ? refusal(reply, call) : nil
+            report(cause.map { .failed($0) } ?? .succeeded, isProbe, origin, call)
+            return reply
+        } catch {
+            report(Self.outcome(error), isProbe, origin, call)
+            throw error
+        }
+    }
+
+    private func report(
+        _ outcome: Circuit.Outcome,
+        _ isProbe: Bool,
+        _ origin: HTTPOrigin,
+        _ call: HTTPCall
+    ) {
+        let now = timeline.now
+        let change = circuits.with(origin) { $0.report(outcome, isProbe, at: now, settings) }
+        if let change { call.record(.circuit(change)) }
+    }
+
+    private func refusal(_ reply: HTTPReply, _ call: HTTPCall) -> any Error {
+        NetworkError(refusal: NetworkResponse(head: reply.head), url: call.redactedURL)
+            ?? NetworkError(.unavailable)
+    }
+
+    private static func outcome(_ error: TransportError) -> Circuit.Outcome {
+        switch error.code {
+        case .cancelled, .throttled, .deadlineExceeded, .poolTimeout: .unknown
+        default: error.isTransient ? .failed(error) : .unknown
+        }
+    }
+}
+
+/// The state of one origin's circuit: closed, open until a time, or half open with a probe.
+struct Circuit: Sendable {
+    enum Admission: Sendable {
+        case closed
+        /// The one call that finds out whether the origin is back.
+        case probe
+        case refused((any Error)?)
+    }
+
+    enum Outcome: Sendable {
+        case succeeded
+        case failed(any Error)
+        /// The call says nothing about the origin.
+        case unknown
+    }
+
+    private enum Phase: Sendable {
+        case closed
+        case open(until: Duration, pause: Duration)
+        case halfOpen(pause: Duration)
+    }
+
+    private var phase = Phase.closed
+    private var recent = RecentCounts()
+    private var lastFailure: (any Error)?
+
+    /// Decides whether a call may pass.
+    mutating func admit(
+        at now: Duration,
+        _ settings: CircuitBreakerMiddleware.Settings
+    ) -> Admission {
+        switch phase {
+        case .closed:
+            return .closed
+        case .open(let end, let pause):
+            guard now >= end else { return .refused(lastFailure) }
+            phase = .halfOpen(pause: pause)
+            return .probe
+        case .halfOpen:
+            return .refused(lastFailure)
+        }
+    }
+
+    /// Takes note of how a call ended.
+    ///
+    /// - Returns: The name of the new state, if it is another one.
+    mutating func report(
+        _ outcome: Outcome,
+        _ isProbe: Bool,
+        at now: Duration,
+        _ settings: CircuitBreakerMiddleware.Settings
+    ) -> String? {
+        switch phase {
+        case .closed:
+            return count(outcome, at: now, settings)
+        case .open:
+            // A call from the time before.
+            return nil
+        case .halfOpen(let pause):
+            guard isProbe else { return nil }
+            switch outcome {
+            case .succeeded:
+                phase = .closed
+                recent = RecentCounts()
+                lastFailure = nil
+                return "closed"
+            case .failed(let error):
+                lastFailure = error
+                let longer = min(pause * 2, settings.maximumPause)
+                phase = .open(until: now + longer, pause: longer)
+                return "open"
+            case .unknown:
+                // The next call may try.
+                phase = .open(until: now, pause: pause)
+                return nil
+            }
+        }
+    }
+
+    private mutating func count(
+        _ outcome: Outcome,
+        at now: Duration,
+        _ settings: CircuitBreakerMiddleware.Settings
+    ) -> String? {
+        recent.move(to: now, window: settings.window)
+        switch outcome {
+        case .unknown:
+            return nil
+        case .succeeded:
+            recent.add()
+            return nil
+        case .failed(let error):
+            lastFailure = error
+            recent.add()
+            recent.mark()
+        }
+        guard recent.all >= settings.minimumCalls,
+            Double(recent.marked) >= settings.failureRatio * Double(recent.all)
+        else { return nil }
+        phase = .open(until: now + settings.pause, pause: settings.pause)
+        return "open"
+    }
+}

@@ -1,0 +1,103 @@
+import HTTPTypes
+import KeelCore
+
+/// What the outcome of an attempt says about another one.
+struct RetryAdvice: Sendable, Hashable {
+    /// How much patience is due.
+    enum Kind: Sendable, Hashable {
+        case transient
+        case throttling
+    }
+
+    var kind = Kind.transient
+    /// How many attempts such an outcome is worth, this one included.
+    var attempts = Int.max
+    /// How long the server asks to be left alone.
+    var asked: Duration?
+    /// Whether the connection was the fault.
+    var needsNewConnection = false
+}
+
+/// Whether another attempt may follow.
+enum RetryVerdict: Sendable, Hashable {
+    /// The outcome would be the same again, or is a success.
+    case final
+    /// The outcome may pass, but repeating the request is not safe.
+    case unsafe(RetryRefusal)
+    /// It may, if attempts, time and budget allow.
+    case may(RetryAdvice)
+
+    /// Judges a failed attempt.
+    init(_ error: TransportError, of call: HTTPCall) {
+        var advice = RetryAdvice()
+        switch error.code {
+        case .circuitOpen:
+            self = .unsafe(.circuitOpen)
+            return
+        // The total time is over, or this client's own limit would refuse again.
+        case .cancelled, .deadlineExceeded, .throttled:
+            self = .final
+            return
+        case .poolTimeout, .tlsHandshakeFailed, .proxyFailed:
+            advice.attempts = 2
+        case .staleConnection:
+            advice.needsNewConnection = true
+        default:
+            guard error.isTransient else {
+                self = .final
+                return
+            }
+        }
+        self.init(advice, wasUnprocessed: error.processed == .no || error.bytesSent == 0, call)
+    }
+
+    /// Judges an answered attempt.
+    init(_ response: HTTPResponse, of call: HTTPCall) {
+        var advice = RetryAdvice(asked: response.retryAfter)
+        var wasUnprocessed = false
+        switch response.status.code {
+        case 408, 500, 502, 504:
+            break
+        case 503:
+            if response.headerFields[.retryAfter] != nil { advice.kind = .throttling }
+        case 429:
+            advice.kind = .throttling
+        case 421, 425:
+            advice.attempts = 2
+            advice.needsNewConnection = response.status.code == 421
+            wasUnprocessed = true
+        default:
+            self = .final
+            return
+        }
+        self.init(advice, wasUnprocessed: wasUnprocessed, call)
+    }
+
+    private init(_ advice: RetryAdvice, wasUnprocessed: Bool, _ call: HTTPCall) {
+        if !wasUnprocessed, !call.isIdempotent {
+            self = .unsafe(.notIdempotent)
+        } else if !call.isReplayable {
+            self = .unsafe(.notReplayable)
+        } else {
+            self = .may(advice)
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// The pause that the server asks for (RFC 9110 section 10.2.3), as seconds or as a date.
+    ///
+    /// A date is compared with the response's own `Date`: the clock of this device may be wrong.
+    /// Without that field, a date is not understood.
+    var retryAfter: Duration? {
+        guard let text = headerFields[.retryAfter] else { return nil }
+        if text.utf8.allSatisfy({ (48...57).contains($0) }) {
+            // More digits than fit are a very long pause all the same.
+            return text.isEmpty ? nil : .seconds(Int64(text) ?? .max / 4)
+        }
+        guard let sent = headerFields[.date].flatMap({ HTTPDate($0) }),
+            let time = HTTPDate(text, reference: sent.seconds)
+        else { return nil }
+        return .seconds(max(0, time.seconds - sent.seconds))
+    }
+}

@@ -1,0 +1,29 @@
+import HTTPTypes
+
+/// Sends a request once more that found its kept connection closed.
+///
+/// It stands next to the transport: the layers of the attempt see one exchange, and no attempt and
+/// no part of a budget is spent on what is a matter of connections alone.
+struct StaleConnectionMiddleware: HTTPMiddleware {
+    private let policy: HTTPRetryPolicy
+
+    init(_ policy: HTTPRetryPolicy) { self.policy = policy }
+
+    func intercept(
+        _ call: HTTPCall,
+        next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        do throws(TransportError) {
+            return try await next(call)
+        } catch {
+            guard error.code == .staleConnection, call.isReplayable, !Task.isCancelled,
+                (call.options.retry ?? policy).replacesStaleConnections,
+                call.isIdempotent || error.processed == .no || error.bytesSent == 0
+            else { throw error }
+            call.record(.retrying(after: .zero, reason: error.code.name))
+        }
+        var again = call
+        again.options.prefersNewConnection = true
+        return try await next(again)
+    }
+}

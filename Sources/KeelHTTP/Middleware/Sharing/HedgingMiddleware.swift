@@ -1,0 +1,175 @@
+public import HTTPTypes
+import KeelCore
+
+/// Sends a second request beside one that is slower than nearly all others, and takes the first
+/// answer.
+///
+/// A request that has no response head after the time in which 98 % of the recent ones of its
+/// origin had one is sent again; the slower of the two is cancelled. Of all requests, at most 3 %
+/// are sent twice (J. Dean and L. A. Barroso, "The Tail at Scale", Communications of the ACM 56,
+/// 2013). Nothing is sent twice before enough is known about an origin.
+///
+/// Only idempotent requests whose body can be sent again are hedged, by default those of `GET` and
+/// `HEAD`. Place it in ``NetworkClient/Configuration/attemptMiddleware``.
+public struct HedgingMiddleware: HTTPMiddleware {
+    /// When a second request is sent.
+    public struct Settings: Sendable, Hashable {
+        /// The part of the recent requests that were faster than the wait; at least 0.97.
+        public var percentile = 0.98
+        /// How many requests of an origin must be known.
+        public var minimumSamples = 100
+        /// The part of the requests that may be sent twice.
+        public var budget = 0.03
+        /// The methods that may be sent twice; nil is all that are idempotent.
+        public var methods: Set<HTTPRequest.Method>? = [.get, .head]
+
+        /// Creates the usual settings.
+        public init() {}
+    }
+
+    private struct Origin: Sendable {
+        var latencies = LatencyWindow()
+        var credit = 0.0
+    }
+
+    private let settings: Settings
+    private let clock: any Clock<Duration>
+    private let timeline: Timeline
+    private let origins = OriginTable(Origin())
+
+    /// Creates the layer.
+    ///
+    /// - Parameters:
+    ///   - settings: When a second request is sent.
+    ///   - clock: The clock that requests are measured on.
+    public init(
+        _ settings: Settings = Settings(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.settings = settings
+        self.clock = clock
+        timeline = Timeline(clock)
+    }
+
+    public func intercept(
+        _ call: HTTPCall,
+        next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        guard call.isIdempotent, call.isReplayable,
+            settings.methods?.contains(call.head.method) ?? true
+        else { return try await next(call) }
+        let origin = call.origin
+        let start = timeline.now
+        let wait = origins.with(origin) { origin in
+            // Saved up to ten, so that a quiet hour does not pay for a storm.
+            origin.credit = min(origin.credit + settings.budget, 10)
+            return origin.latencies.time(of: max(settings.percentile, 0.97), settings)
+        }
+        let reply: HTTPReply
+        if let wait {
+            reply = try await race(call, next, origin, wait).get()
+        } else {
+            reply = try await next(call)
+        }
+        let latency = timeline.now - start
+        origins.with(origin) { $0.latencies.add(latency) }
+        return reply
+    }
+
+    private typealias Answer = Result<HTTPReply, TransportError>
+
+    private enum Arrival: Sendable {
+        case answer(Answer)
+        case slow
+        case stopped
+    }
+
+    private func race(
+        _ call: HTTPCall,
+        _ next: HTTPNext,
+        _ origin: HTTPOrigin,
+        _ wait: Duration
+    ) async -> Answer {
+        await withTaskGroup(of: Arrival.self, returning: Answer.self) { group in
+            group.addTask { .answer(await Self.answer(call, next)) }
+            group.addTask { [clock] in
+                (try? await clock.sleep(for: wait)) == nil ? .stopped : .slow
+            }
+            var underWay = 1
+            var failure: Answer?
+            while let arrival = await group.next() {
+                switch arrival {
+                case .stopped:
+                    continue
+                case .slow:
+                    guard pay(for: origin) else { continue }
+                    call.record(.hedged)
+                    underWay += 1
+                    group.addTask { .answer(await Self.answer(call, next)) }
+                case .answer(let answer):
+                    underWay -= 1
+                    guard underWay == 0 || Self.isGood(answer) else {
+                        failure = answer
+                        continue
+                    }
+                    group.cancelAll()
+                    return Self.isGood(answer) ? answer : failure ?? answer
+                }
+            }
+            return failure ?? .failure(TransportError(.cancelled))
+        }
+    }
+
+    private static func answer(_ call: HTTPCall, _ next: HTTPNext) async -> Answer {
+        do throws(TransportError) {
+            return .success(try await next(call))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Whether an answer is worth more than waiting for the other one.
+    private static func isGood(_ answer: Answer) -> Bool {
+        guard case .success(let reply) = answer else { return false }
+        return reply.head.status.code < 500 && reply.head.status.code != 429
+    }
+
+    private func pay(for origin: HTTPOrigin) -> Bool {
+        origins.with(origin) { origin in
+            guard origin.credit >= 1 else { return false }
+            origin.credit -= 1
+            return true
+        }
+    }
+}
+
+/// The latencies of the last requests.
+private struct LatencyWindow: Sendable {
+    private static let capacity = 256
+
+    private var samples: [Duration] = []
+    private var position = 0
+    private var known: Duration?
+    private var age = 0
+
+    mutating func add(_ latency: Duration) {
+        if samples.count < Self.capacity {
+            samples.append(latency)
+        } else {
+            samples[position] = latency
+            position = (position + 1) % Self.capacity
+        }
+        age += 1
+    }
+
+    /// The time in which this part of the requests were done; sorted anew now and then only.
+    mutating func time(of part: Double, _ settings: HedgingMiddleware.Settings) -> Duration? {
+        guard samples.count >= max(1, settings.minimumSamples) else { return nil }
+        if known == nil || age >= 16 {
+            let index = Int((Double(samples.count) * part).rounded(.up)) - 1
+            known = samples.sorted()[min(max(index, 0), samples.count - 1)]
+            age = 0
+        }
+        return known
+    }
+}

@@ -1,0 +1,87 @@
+/// A point in time as HTTP writes it, in whole seconds (RFC 9110 section 5.6.7).
+package struct HTTPDate: Sendable, Hashable {
+    /// Seconds since 1 January 1970, UTC.
+    package let seconds: Int64
+
+    /// Reads one of the three forms: IMF-fixdate, RFC 850, asctime.
+    ///
+    /// ```
+    /// Sun, 06 Nov 1994 08:49:37 GMT
+    /// Sunday, 06-Nov-94 08:49:37 GMT
+    /// Sun Nov  6 08:49:37 1994
+    /// ```
+    ///
+    /// A year of two digits is the one that lies at most 50 years after `reference`, in seconds
+    /// since 1970; without a reference, 70 to 99 are of the 20th century. The name of the day is
+    /// not compared with the date.
+    package init?(_ text: String, reference: Int64? = nil) {
+        let words = text.split { $0 == " " || $0 == "," }.map(String.init)
+        let parts: (day: String, month: String, year: String, time: String)
+        switch words.count {
+        case 6 where words[5] == "GMT" || words[5] == "UTC":
+            parts = (words[1], words[2], words[3], words[4])
+        case 4 where words[3] == "GMT" || words[3] == "UTC":
+            let date = words[1].split(separator: "-").map(String.init)
+            guard date.count == 3 else { return nil }
+            parts = (date[0], date[1], date[2], words[2])
+        case 5:
+            parts = (words[2], words[1], words[4], words[3])
+        default:
+            return nil
+        }
+        guard let month = Self.months.firstIndex(of: parts.month),
+            let day = Self.number(parts.day, 1...31, digits: 1...2),
+            let year = Self.year(parts.year, reference)
+        else { return nil }
+        let clock = parts.time.split(separator: ":", omittingEmptySubsequences: false)
+        guard clock.count == 3,
+            let hour = Self.number(String(clock[0]), 0...23, digits: 2...2),
+            let minute = Self.number(String(clock[1]), 0...59, digits: 2...2),
+            let second = Self.number(String(clock[2]), 0...60, digits: 2...2),
+            day <= Self.length(of: month + 1, year)
+        else { return nil }
+        let days = Self.days(to: year, month + 1, day)
+        seconds = days * 86400 + hour * 3600 + minute * 60 + min(second, 59)
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private static func number(
+        _ text: String,
+        _ range: ClosedRange<Int64>,
+        digits: ClosedRange<Int>
+    ) -> Int64? {
+        guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }),
+            let number = Int64(text), range.contains(number)
+        else { return nil }
+        return number
+    }
+
+    private static func year(_ text: String, _ reference: Int64?) -> Int64? {
+        if let year = number(text, 1...9999, digits: 4...4) { return year }
+        guard let short = number(text, 0...99, digits: 2...2) else { return nil }
+        guard let reference else { return short >= 70 ? 1900 + short : 2000 + short }
+        let current = 1970 + reference / 31_556_952
+        let year = current - current % 100 + short
+        return year > current + 50 ? year - 100 : year
+    }
+
+    private static func length(of month: Int, _ year: Int64) -> Int64 {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return switch month {
+        case 2: isLeap ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    // Days since 1970, counted in years that begin in March, where leap days come last.
+    private static func days(to year: Int64, _ month: Int, _ day: Int64) -> Int64 {
+        let shifted = month > 2 ? year : year - 1
+        let monthsSinceMarch = Int64((month + 9) % 12)
+        let leapDays = shifted / 4 - shifted / 100 + shifted / 400
+        return 365 * shifted + leapDays + (153 * monthsSinceMarch + 2) / 5 + day - 1 - 719_468
+    }
+}

@@ -1,0 +1,107 @@
+import KeelTestKit
+import Testing
+
+@testable import KeelCore
+
+@Suite("The timer of deadlines", .timeLimit(.minutes(1)))
+struct DeadlineTimerTests {
+    private let clock = TestClock()
+
+    /// Waits for its task's cancellation.
+    private static func stall() async {
+        let (never, continuation) = AsyncStream.makeStream(of: Never.self)
+        await withTaskCancellationHandler {
+            for await _ in never {}
+        } onCancel: {
+            continuation.finish()
+        }
+    }
+
+    @Test("Any number of works share one sleeping task, and each ends at its own deadline")
+    func sharesOneSleeper() async throws {
+        let timer = DeadlineTimer(clock)
+        let works = (1...200).map { number in
+            Task {
+                await timer.run(until: .seconds(number % 10 + 1)) { await Self.stall() }.wasReached
+            }
+        }
+        // The later a work is registered, the later its deadline may be: wait for all of them.
+        while timer.count < 200 { await Task.yield() }
+        await clock.waitForSleepers()
+        #expect(clock.sleeperCount == 1)
+        for _ in 1...10 {
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(1))
+            let left = works.count - (works.count / 10) * Int(clock.elapsed / .seconds(1))
+            while timer.count > left { await Task.yield() }
+        }
+        for work in works { #expect(await work.value) }
+        #expect(timer.count == 0)
+    }
+
+    @Test("Work that is done in time is not told, and leaves no sleeping task behind")
+    func releases() async throws {
+        let timer = DeadlineTimer(clock)
+        let (value, wasReached) = await timer.run(until: .seconds(1)) { 7 }
+        #expect(value == 7)
+        #expect(!wasReached)
+        while clock.sleeperCount > 0 { await Task.yield() }
+        #expect(timer.count == 0)
+    }
+
+    @Test("A lingering timer sleeps once for a row of works, and no longer than it lives")
+    func lingers() async throws {
+        var timer: DeadlineTimer? = DeadlineTimer(clock, lingers: true)
+        for number in 1...100 {
+            _ = await timer?.run(until: .seconds(60 + number)) {}
+        }
+        await clock.waitForSleepers()
+        #expect(clock.sleeperCount == 1)
+        timer = nil
+        while clock.sleeperCount > 0 { await Task.yield() }
+    }
+
+    @Test("A nearer deadline that comes later is kept all the same")
+    func rearms() async throws {
+        let timer = DeadlineTimer(clock)
+        let far = Task { await timer.run(until: .seconds(100)) { await Self.stall() }.wasReached }
+        await clock.waitForSleepers()
+        let near = Task { await timer.run(until: .seconds(1)) { await Self.stall() }.wasReached }
+        while timer.count < 2 { await Task.yield() }
+        await clock.advance(by: .seconds(1))
+        while clock.elapsed < .seconds(1) { await clock.advance(by: .seconds(1)) }
+        #expect(await near.value)
+        far.cancel()
+        #expect(await far.value == false)
+    }
+
+    @Test("Only the work is cancelled, not the task that waits for it")
+    func sparesTheCaller() async throws {
+        let timer = DeadlineTimer(clock)
+        let caller = Task {
+            let reached = await timer.run(until: .zero) {
+                await Self.stall()
+                return Task.isCancelled
+            }
+            return (reached.value, reached.wasReached, Task.isCancelled)
+        }
+        let (workWasCancelled, wasReached, callerWasCancelled) = await caller.value
+        #expect(workWasCancelled && wasReached && !callerWasCancelled)
+    }
+
+    @Test("The heap gives entries in order, whatever was taken out in between", arguments: 0..<50)
+    func sorts(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var heap = DeadlineHeap()
+        var entries = (0..<200).map { _ in
+            DeadlineEntry(.milliseconds(Int.random(in: 0...50, using: &random)))
+        }
+        for entry in entries { heap.insert(entry) }
+        for _ in 0..<100 {
+            heap.remove(entries.remove(at: .random(in: entries.indices, using: &random)))
+        }
+        let ends = heap.removeAll(until: .seconds(1)).map(\.end)
+        #expect(ends == entries.map(\.end).sorted())
+        #expect(heap.isEmpty)
+    }
+}

@@ -1,0 +1,153 @@
+import KeelCore
+import Synchronization
+import Testing
+
+@Suite("Single flight", .timeLimit(.minutes(1)))
+struct SingleFlightTests {
+    /// An operation that waits until it is let go, and counts how often it ran and was cancelled.
+    private final class Gate: Sendable {
+        private struct State {
+            var started = 0
+            var cancelled = 0
+            var isOpen = false
+            var continuations: [AsyncStream<Void>.Continuation] = []
+        }
+
+        private let state = Mutex(State())
+
+        var started: Int { state.withLock { $0.started } }
+        var cancelled: Int { state.withLock { $0.cancelled } }
+
+        func open() {
+            let waiting = state.withLock { state in
+                state.isOpen = true
+                return state.continuations
+            }
+            for continuation in waiting { continuation.yield() }
+        }
+
+        func pass() async throws -> Int {
+            let (opened, continuation) = AsyncStream.makeStream(of: Void.self)
+            let (number, isOpen) = state.withLock { state in
+                state.started += 1
+                state.continuations.append(continuation)
+                return (state.started, state.isOpen)
+            }
+            if isOpen { return number }
+            for await _ in opened { return number }
+            state.withLock { $0.cancelled += 1 }
+            throw CancellationError()
+        }
+    }
+
+    private struct Refusal: Error, Equatable {}
+
+    private let flights = SingleFlight<String, Int>()
+    private let gate = Gate()
+
+    private func start(_ count: Int) -> [Task<Int, any Error>] {
+        (0..<count).map { _ in
+            Task { [flights, gate] in
+                try await flights.run("key") { try await gate.pass() }
+            }
+        }
+    }
+
+    private func wait(until condition: @Sendable () -> Bool) async {
+        while !condition() { await Task.yield() }
+    }
+
+    @Test("A thousand callers of one key make one call")
+    func shares() async throws {
+        let callers = start(1000)
+        await wait { flights.waiterCount(of: "key") == 1000 }
+        gate.open()
+        for caller in callers { #expect(try await caller.value == 1) }
+        #expect(gate.started == 1)
+        #expect(flights.count == 0)
+    }
+
+    @Test("Of a thousand callers 999 are cancelled at once, and the last one gets its value")
+    func survivesCancellation() async throws {
+        let callers = start(1000)
+        await wait { flights.waiterCount(of: "key") == 1000 }
+        for caller in callers.dropLast() { caller.cancel() }
+        for caller in callers.dropLast() {
+            await #expect(throws: CancellationError.self) { try await caller.value }
+        }
+        #expect(flights.waiterCount(of: "key") == 1)
+        #expect(gate.cancelled == 0)
+        gate.open()
+        #expect(try await callers.last?.value == 1)
+    }
+
+    @Test("When all callers are cancelled, so is the call, and nothing is left of it")
+    func cancelsWithTheLast() async throws {
+        let callers = start(100)
+        await wait { flights.waiterCount(of: "key") == 100 && gate.started == 1 }
+        for caller in callers { caller.cancel() }
+        for caller in callers {
+            await #expect(throws: CancellationError.self) { try await caller.value }
+        }
+        await wait { gate.cancelled == 1 }
+        #expect(flights.count == 0)
+    }
+
+    @Test("A caller who comes after the others have left starts a call of its own")
+    func startsAnew() async throws {
+        let first = start(1)[0]
+        await wait { gate.started == 1 }
+        first.cancel()
+        _ = await first.result
+        let second = start(1)[0]
+        await wait { gate.started == 2 }
+        gate.open()
+        #expect(try await second.value == 2)
+        #expect(try await flights.run("key") { 3 } == 3)
+    }
+
+    @Test("An error reaches all callers")
+    func sharesErrors() async throws {
+        let callers = (0..<10).map { _ in
+            Task { [flights, gate] in
+                try await flights.run("key") {
+                    _ = try await gate.pass()
+                    throw Refusal()
+                }
+            }
+        }
+        await wait { flights.waiterCount(of: "key") == 10 }
+        gate.open()
+        for caller in callers {
+            await #expect(throws: Refusal.self) { try await caller.value }
+        }
+    }
+
+    @Test("Keys do not wait for each other, and a joining caller is told")
+    func separatesKeys() async throws {
+        let waiting = start(1)[0]
+        await wait { gate.started == 1 }
+        #expect(try await flights.run("other") { 7 } == 7)
+        let joined = Mutex(false)
+        async let second = flights.run(
+            "key",
+            onJoin: { joined.withLock { $0 = true } },
+            operation: { 0 }
+        )
+        await wait { joined.withLock { $0 } }
+        gate.open()
+        #expect(try await second == 1)
+        #expect(try await waiting.value == 1)
+    }
+
+    @Test("A caller that is cancelled already starts nothing")
+    func refusesTheCancelled() async throws {
+        let caller = Task { [flights, gate] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await flights.run("key") { try await gate.pass() }
+        }
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        #expect(gate.started == 0)
+        #expect(flights.count == 0)
+    }
+}

@@ -1,0 +1,283 @@
+import Foundation
+import HTTPTypes
+import KeelHTTP
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Limits of a client", .timeLimit(.minutes(1)))
+struct LimitTests {
+    private let clock = TestClock()
+
+    private func call(_ host: String = "api.example.com") -> HTTPCall {
+        HTTPCall(HTTPRequest(method: .get, scheme: "https", authority: host, path: "/"))
+    }
+
+    /// A transport whose exchanges wait until they are let go, in the order of their arrival.
+    private final class Turnstile: Sendable {
+        private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
+        private let arrivals = Mutex<[String]>([])
+
+        var waitingCount: Int { waiting.withLock { $0.count } }
+        var order: [String] { arrivals.withLock { $0 } }
+
+        func letOneGo() {
+            waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }?.resume()
+        }
+
+        var next: HTTPNext {
+            HTTPNext { call async throws(TransportError) in
+                self.arrivals.withLock { $0.append(call.head.path ?? "") }
+                await withCheckedContinuation { continuation in
+                    self.waiting.withLock { $0.append(continuation) }
+                }
+                return HTTPReply(head: HTTPResponse(status: .ok), body: .chunks([[1]]))
+            }
+        }
+    }
+
+    private func wait(until condition: @Sendable () -> Bool) async {
+        while !condition() { await Task.yield() }
+    }
+
+    // MARK: Circuit
+
+    @Test("A circuit opens after failures, lets one call probe, and closes after its success")
+    func circuit() async throws {
+        let isDown = Mutex(true)
+        let count = Mutex(0)
+        let layer = CircuitBreakerMiddleware(clock: clock)
+        let next = HTTPNext { _ async throws(TransportError) in
+            count.withLock { $0 += 1 }
+            if isDown.withLock({ $0 }) { throw TransportError(.connectionRefused) }
+            return HTTPReply(head: HTTPResponse(status: .ok))
+        }
+        for _ in 1...10 {
+            let error = await #expect(throws: TransportError.self) {
+                _ = try await layer.intercept(call(), next: next)
+            }
+            #expect(error?.code == .connectionRefused)
+        }
+        let refused = await #expect(throws: TransportError.self) {
+            _ = try await layer.intercept(call(), next: next)
+        }
+        #expect(refused?.code == .circuitOpen)
+        #expect(refused?.processed == .no)
+        #expect((refused?.cause as? TransportError)?.code == .connectionRefused)
+        #expect(count.withLock { $0 } == 10)
+        // Another origin is not concerned.
+        isDown.withLock { $0 = false }
+        _ = try await layer.intercept(call("other.example.com"), next: next)
+        isDown.withLock { $0 = true }
+        await clock.advance(by: .seconds(5))
+        let probed = await #expect(throws: TransportError.self) {
+            _ = try await layer.intercept(call(), next: next)
+        }
+        #expect(probed?.code == .connectionRefused)
+        // The second pause is twice as long.
+        await clock.advance(by: .seconds(9))
+        isDown.withLock { $0 = false }
+        let early = await #expect(throws: TransportError.self) {
+            _ = try await layer.intercept(call(), next: next)
+        }
+        #expect(early?.code == .circuitOpen)
+        await clock.advance(by: .seconds(1))
+        for _ in 1...3 { _ = try await layer.intercept(call(), next: next) }
+        #expect(count.withLock { $0 } == 15)
+    }
+
+    @Test("While one call probes, others are refused; a cancelled probe makes room for the next")
+    func probesAlone() async throws {
+        let layer = CircuitBreakerMiddleware(clock: clock)
+        let failing = HTTPNext { _ async throws(TransportError) in
+            HTTPReply(head: HTTPResponse(status: .badGateway))
+        }
+        for _ in 1...10 { _ = try await layer.intercept(call(), next: failing) }
+        await clock.advance(by: .seconds(5))
+        let turnstile = Turnstile()
+        let first = Task { try await layer.intercept(call(), next: turnstile.next).head.status }
+        await wait { turnstile.waitingCount == 1 }
+        let second = await #expect(throws: TransportError.self) {
+            _ = try await layer.intercept(call(), next: turnstile.next)
+        }
+        #expect(second?.code == .circuitOpen)
+        #expect((second?.cause as? NetworkError)?.status == .badGateway)
+        turnstile.letOneGo()
+        #expect(try await first.value == .ok)
+        for _ in 1...10 { _ = try await layer.intercept(call(), next: failing) }
+        await clock.advance(by: .seconds(5))
+        let cancelled = HTTPNext { _ async throws(TransportError) in
+            throw TransportError(.cancelled)
+        }
+        _ = try? await layer.intercept(call(), next: cancelled)
+        let good = HTTPNext { _ async throws(TransportError) in
+            HTTPReply(head: HTTPResponse(status: .ok))
+        }
+        _ = try await layer.intercept(call(), next: good)
+    }
+
+    @Test("A call that an open circuit refuses is not repeated, and says so")
+    func doesNotRepeat() async throws {
+        let transport = ScriptedHTTPTransport(then: .failure(TransportError(.connectionRefused)))
+        let client = try makeClient(transport) {
+            $0.clock = clock
+            $0.timeout = nil
+            $0.retry = .attempts(5)
+            $0.retry.jitter = { 0 }
+            $0.attemptMiddleware = [CircuitBreakerMiddleware(clock: clock)]
+        }
+        for _ in 1...2 { _ = await client.response(to: GetRestaurant(id: "1")) }
+        guard case .failure(let error) = await client.response(to: GetRestaurant(id: "1")) else {
+            Issue.record("The call succeeded.")
+            return
+        }
+        #expect(error.code == .circuitOpen)
+        #expect(error.retryRefusal == .circuitOpen)
+        #expect(transport.calls.count == 10)
+    }
+
+    // MARK: Concurrency
+
+    @Test("No more than the limit are under way, and those who wait go on in order")
+    func boundsConcurrency() async throws {
+        let layer = ConcurrencyLimitMiddleware(2)
+        let turnstile = Turnstile()
+        var tasks: [Task<Void, any Error>] = []
+        let log = EventLog()
+        for number in 0..<6 {
+            var call = call()
+            call.head.path = "/\(number)"
+            call.recorder = HTTPEventRecorder([log], clock: clock)
+            tasks.append(
+                Task { [call] in
+                    let reply = try await layer.intercept(call, next: turnstile.next)
+                    _ = try await reply.body.collect(upTo: 10)
+                }
+            )
+            // One after the other, so that there is an order to be kept.
+            await wait { turnstile.order.count + log.events.count >= number + 1 }
+        }
+        for done in 1...6 {
+            await wait { turnstile.waitingCount > 0 }
+            #expect(turnstile.waitingCount <= 2)
+            turnstile.letOneGo()
+            await wait { turnstile.order.count >= min(6, done + 2) }
+        }
+        for task in tasks { try await task.value }
+        #expect(turnstile.order == (0..<6).map { "/\($0)" })
+    }
+
+    @Test("A place is held until the body is read or dropped")
+    func holdsPlaces() async throws {
+        let layer = ConcurrencyLimitMiddleware(1, queue: 0)
+        let next = HTTPNext { _ async throws(TransportError) in
+            HTTPReply(head: HTTPResponse(status: .ok), body: .chunks([[1], [2]]))
+        }
+        var reply: HTTPReply? = try await layer.intercept(call(), next: next)
+        let full = await #expect(throws: TransportError.self) {
+            _ = try await layer.intercept(call(), next: next)
+        }
+        #expect(full?.code == .throttled)
+        _ = try await layer.intercept(call("other.example.com"), next: next)
+        #expect(reply?.head.status == .ok)
+        reply = nil
+        let second = try await layer.intercept(call(), next: next)
+        _ = try await second.body.collect(upTo: 10)
+        _ = try await layer.intercept(call(), next: next)
+        let failing = HTTPNext { _ async throws(TransportError) in
+            throw TransportError(.connectionLost)
+        }
+        for _ in 1...2 { _ = try? await layer.intercept(call(), next: failing) }
+        _ = try await layer.intercept(call(), next: next)
+    }
+
+    @Test("A call that is cancelled in the queue leaves it, and the next one is not lost")
+    func leavesQueue() async throws {
+        let layer = ConcurrencyLimitMiddleware(1)
+        let turnstile = Turnstile()
+        let log = EventLog()
+        let tasks = (0..<3).map { _ in
+            var call = call()
+            call.recorder = HTTPEventRecorder([log], clock: clock)
+            return Task { [call] in
+                try await layer.intercept(call, next: turnstile.next).head.status
+            }
+        }
+        await wait { log.events.count == 2 && turnstile.waitingCount == 1 }
+        for task in tasks { task.cancel() }
+        turnstile.letOneGo()
+        var codes: [TransportError.Code?] = []
+        for task in tasks {
+            switch await task.result {
+            case .success: codes.append(nil)
+            case .failure(let error): codes.append((error as? TransportError)?.code)
+            }
+        }
+        #expect(codes.filter { $0 == .cancelled }.count == 2)
+        let after = Task { try await layer.intercept(call(), next: turnstile.next).head.status }
+        await wait { turnstile.waitingCount == 1 }
+        turnstile.letOneGo()
+        #expect(try await after.value == .ok)
+    }
+
+    // MARK: Rate
+
+    @Test("Requests beyond the rate wait for their turn, or are refused where that is too far")
+    func boundsRate() async throws {
+        let layer = RateLimitMiddleware(
+            10,
+            per: .seconds(1),
+            burst: 2,
+            maximumWait: .milliseconds(250),
+            clock: clock
+        )
+        let sent = Mutex<[Duration]>([])
+        let clock = clock
+        let next = HTTPNext { _ async throws(TransportError) in
+            sent.withLock { $0.append(clock.elapsed) }
+            return HTTPReply(head: HTTPResponse(status: .ok))
+        }
+        let results = try await clock.run {
+            var results: [TransportError.Code?] = []
+            for _ in 1...3 {
+                _ = try await layer.intercept(call(), next: next)
+                results.append(nil)
+            }
+            return results
+        }
+        #expect(results.count == 3)
+        #expect(sent.withLock { $0 } == [.zero, .zero, .milliseconds(100)])
+        let tasks = (1...5).map { _ in Task { try await layer.intercept(call(), next: next).head } }
+        await clock.waitForSleepers(2)
+        await clock.advance(by: .milliseconds(100))
+        await clock.advance(by: .milliseconds(100))
+        var codes: [TransportError.Code] = []
+        for task in tasks {
+            if case .failure(let error) = await task.result, let error = error as? TransportError {
+                codes.append(error.code)
+            }
+        }
+        #expect(codes == [.throttled, .throttled, .throttled])
+        #expect(
+            sent.withLock { $0.suffix(2) } == [.milliseconds(200), .milliseconds(300)]
+        )
+    }
+
+    @Test("A call without the time to wait is refused at once")
+    func respectsDeadlines() async throws {
+        let layer = RateLimitMiddleware(1, per: .seconds(5), clock: clock)
+        let transport = ScriptedHTTPTransport(then: .status(.ok))
+        let client = try makeClient(transport) {
+            $0.clock = clock
+            $0.timeout = .seconds(1)
+            $0.attemptMiddleware = [layer]
+        }
+        _ = try await client.response(to: GetRestaurant(id: "1")).get()
+        guard case .failure(let error) = await client.response(to: GetRestaurant(id: "1")) else {
+            Issue.record("The call succeeded.")
+            return
+        }
+        #expect(error.code == .throttled)
+        #expect(clock.elapsed == .zero)
+    }
+}

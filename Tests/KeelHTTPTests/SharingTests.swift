@@ -1,0 +1,351 @@
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Shared and doubled requests", .timeLimit(.minutes(1)))
+struct SharingTests {
+    private typealias Answer = ScriptedHTTPTransport.Answer
+
+    private let clock = TestClock()
+
+    /// Holds answers back until it is opened.
+    private final class Gate: Sendable {
+        private let state = Mutex<(isOpen: Bool, waiting: Int, cancelled: Int)>((false, 0, 0))
+
+        var waiting: Int { state.withLock { $0.waiting } }
+        var cancelled: Int { state.withLock { $0.cancelled } }
+
+        func open() { state.withLock { $0.isOpen = true } }
+
+        func pass() async throws(TransportError) {
+            state.withLock { $0.waiting += 1 }
+            while !state.withLock({ $0.isOpen }) {
+                if Task.isCancelled {
+                    state.withLock { $0.cancelled += 1 }
+                    throw TransportError(.cancelled)
+                }
+                await Task.yield()
+            }
+        }
+    }
+
+    private func answer(_ gate: Gate, _ body: [[UInt8]] = [[1], [2]]) -> Answer {
+        Answer { _ async throws(TransportError) in
+            try await gate.pass()
+            return HTTPReply(head: HTTPResponse(status: .ok), body: .chunks(body))
+        }
+    }
+
+    private func wait(until condition: @Sendable () -> Bool) async {
+        while !condition() { await Task.yield() }
+    }
+
+    private func joined(_ log: EventLog, _ count: Int) async {
+        await wait {
+            log.events.count { if case .started = $0.moment { true } else { false } } == count
+        }
+        // Started is a few steps before joined; they are done by the time these have been.
+        for _ in 1...1000 { await Task.yield() }
+    }
+
+    // MARK: Coalescing
+
+    @Test("A thousand identical calls make one request, and each gets the whole body")
+    func coalesces() async throws {
+        let gate = Gate()
+        let log = EventLog()
+        let transport = ScriptedHTTPTransport(then: answer(gate))
+        let client = try makeClient(transport) {
+            $0.middleware = [CoalescingMiddleware()]
+            $0.observers = [log]
+        }
+        let calls = (1...1000).map { _ in
+            Task { try await client.response(to: GetRestaurant(id: "1")).get().body }
+        }
+        await joined(log, 1000)
+        gate.open()
+        for call in calls { #expect(try await call.value == [1, 2]) }
+        #expect(transport.calls.count == 1)
+        let joins = log.events.count { if case .joined = $0.moment { true } else { false } }
+        #expect(joins == 999)
+    }
+
+    @Test("Of a thousand calls 999 are cancelled, and the last one gets its response")
+    func survivesCancellation() async throws {
+        let gate = Gate()
+        let log = EventLog()
+        let transport = ScriptedHTTPTransport(then: answer(gate))
+        let client = try makeClient(transport) {
+            $0.middleware = [CoalescingMiddleware()]
+            $0.observers = [log]
+        }
+        let calls = (1...1000).map { _ in
+            Task { await client.response(to: GetRestaurant(id: "1")) }
+        }
+        await joined(log, 1000)
+        for call in calls.dropLast() { call.cancel() }
+        for call in calls.dropLast() {
+            guard case .failure(let error) = await call.value else {
+                Issue.record("The call succeeded.")
+                return
+            }
+            #expect(error.isCancellation)
+        }
+        #expect(gate.cancelled == 0)
+        gate.open()
+        #expect(try await calls.last?.value.get().body == [1, 2])
+        #expect(transport.calls.count == 1)
+    }
+
+    @Test("With its last caller the exchange is cancelled")
+    func cancelsWithTheLast() async throws {
+        let gate = Gate()
+        let transport = ScriptedHTTPTransport(then: answer(gate))
+        let client = try makeClient(transport) { $0.middleware = [CoalescingMiddleware()] }
+        let calls = (1...50).map { _ in
+            Task { await client.response(to: GetRestaurant(id: "1")) }
+        }
+        await wait { gate.waiting > 0 }
+        for call in calls { call.cancel() }
+        for call in calls { _ = await call.value }
+        await wait { gate.cancelled == gate.waiting }
+    }
+
+    @Test("Repetitions inside a shared call are not multiplied, and its error reaches all")
+    func sharesErrors() async throws {
+        let gate = Gate()
+        let log = EventLog()
+        let transport = ScriptedHTTPTransport(
+            then: Answer { _ async throws(TransportError) in
+                try await gate.pass()
+                throw TransportError(.connectionLost)
+            }
+        )
+        let client = try makeClient(transport) {
+            $0.middleware = [CoalescingMiddleware()]
+            $0.retry = .attempts(3)
+            $0.retry.jitter = { 0 }
+            $0.observers = [log]
+        }
+        let calls = (1...100).map { _ in
+            Task { await client.response(to: GetRestaurant(id: "1")) }
+        }
+        await joined(log, 100)
+        gate.open()
+        for call in calls {
+            guard case .failure(let error) = await call.value else {
+                Issue.record("The call succeeded.")
+                return
+            }
+            #expect(error.code == .connectionLost)
+            #expect(error.attempts.count == 3)
+        }
+        #expect(transport.calls.count == 3)
+    }
+
+    private struct Custom: ServiceEndpoint {
+        var method = HTTPRequest.Method.get
+        var headers: HTTPFields = [:]
+        var isShared = true
+        var path: EndpointPath { "/x" }
+        var options: HTTPCallOptions {
+            var options = HTTPCallOptions()
+            options.coalesces = isShared
+            return options
+        }
+    }
+
+    @Test("Calls of different users, ranges, methods or wishes are not shared; traced ones are")
+    func separates() async throws {
+        let rows: [(Custom, Custom, Int)] = [
+            (Custom(), Custom(), 1), (Custom(), Custom(headers: [.authorization: "b"]), 2),
+            (Custom(headers: [.authorization: "a"]), Custom(headers: [.authorization: "b"]), 2),
+            (Custom(headers: [.cookie: "a"]), Custom(headers: [.cookie: "b"]), 2),
+            (Custom(headers: [.range: "bytes=0-1"]), Custom(), 2),
+            (Custom(headers: [.acceptLanguage: "de"]), Custom(), 2),
+            (Custom(method: .head), Custom(), 2), (Custom(method: .post), Custom(method: .post), 2),
+            (Custom(isShared: false), Custom(), 2),
+            (Custom(headers: [.date: "a"]), Custom(headers: [.date: "b"]), 1),
+        ]
+        for (number, (one, other, count)) in rows.enumerated() {
+            let gate = Gate()
+            let log = EventLog()
+            let transport = ScriptedHTTPTransport(then: answer(gate))
+            let client = try makeClient(transport) {
+                $0.middleware = [CoalescingMiddleware()]
+                $0.observers = [log]
+            }
+            let calls = [one, other].map { endpoint in
+                Task { try await client.response(to: endpoint).get().body }
+            }
+            await joined(log, 2)
+            await wait { gate.waiting == count }
+            gate.open()
+            for call in calls { _ = try await call.value }
+            #expect(transport.calls.count == count, "row \(number)")
+        }
+    }
+
+    @Test("Streams, and calls of another session, are not shared")
+    func excludesStreams() async throws {
+        let gate = Gate()
+        let session = Mutex("a")
+        let transport = ScriptedHTTPTransport(then: answer(gate))
+        let layer = CoalescingMiddleware { _ in session.withLock { $0 } }
+        let client = try makeClient(transport) { $0.middleware = [layer] }
+        let first = Task { try await client.response(to: GetRestaurant(id: "1")).get() }
+        await wait { gate.waiting == 1 }
+        session.withLock { $0 = "b" }
+        let second = Task { try await client.response(to: GetRestaurant(id: "1")).get() }
+        await wait { gate.waiting == 2 }
+        let stream = Task { try await client.stream(GetRestaurant(id: "1")).head.status }
+        await wait { gate.waiting == 3 }
+        gate.open()
+        _ = try await (first.value, second.value)
+        #expect(try await stream.value == .ok)
+    }
+
+    // MARK: Hedging
+
+    /// An origin of which one response in a hundred is twenty times as slow.
+    private func origin(_ clock: VirtualTime, seed: UInt64) -> (next: HTTPNext, count: RequestCount)
+    {
+        let random = Mutex(SeededRandom(seed: seed))
+        let count = RequestCount()
+        let next = HTTPNext { _ async throws(TransportError) in
+            count.add()
+            let latency = random.withLock { random in
+                let usual = Duration.milliseconds(Int.random(in: 50...100, using: &random))
+                return Int.random(in: 0..<100, using: &random) == 0 ? usual * 20 : usual
+            }
+            guard (try? await clock.sleep(for: latency)) != nil else {
+                count.cancel()
+                throw TransportError(.cancelled)
+            }
+            return HTTPReply(head: HTTPResponse(status: .ok))
+        }
+        return (next, count)
+    }
+
+    private final class RequestCount: Sendable {
+        private let state = Mutex<(sent: Int, cancelled: Int)>((0, 0))
+        var sent: Int { state.withLock { $0.sent } }
+        var cancelled: Int { state.withLock { $0.cancelled } }
+        func add() { state.withLock { $0.sent += 1 } }
+        func cancel() { state.withLock { $0.cancelled += 1 } }
+    }
+
+    private func latencies(
+        _ layer: (any HTTPMiddleware)?,
+        _ next: HTTPNext,
+        _ clock: VirtualTime,
+        count: Int
+    ) async throws -> [Duration] {
+        try await clock.run {
+            var latencies: [Duration] = []
+            for _ in 1...count {
+                let start = clock.now
+                let call = HTTPCall(
+                    HTTPRequest(method: .get, scheme: "https", authority: "h", path: "/")
+                )
+                if let layer {
+                    _ = try await layer.intercept(call, next: next)
+                } else {
+                    _ = try await next(call)
+                }
+                latencies.append(start.duration(to: clock.now))
+            }
+            return latencies.sorted()
+        }
+    }
+
+    @Test("With one slow response in a hundred, the 99th percentile falls to a third or less")
+    func hedges() async throws {
+        let seed: UInt64 = 42
+        let count = 3000
+        let plainTime = VirtualTime()
+        let (plain, _) = origin(plainTime, seed: seed)
+        let before = try await latencies(nil, plain, plainTime, count: count)
+        let time = VirtualTime()
+        let (hedged, counter) = origin(time, seed: seed)
+        let layer = HedgingMiddleware(clock: time)
+        let after = try await latencies(layer, hedged, time, count: count)
+        let rank = count * 99 / 100
+        let ratio = after[rank] / before[rank]
+        let load = Double(counter.sent) / Double(count)
+        #expect(ratio <= 0.35, "seed \(seed): p99 \(before[rank]) became \(after[rank])")
+        #expect(load <= 1.03, "seed \(seed): \(counter.sent) requests")
+        #expect(counter.cancelled == counter.sent - count)
+    }
+
+    @Test("Only what may be sent twice is, and a failure is left to the layers above")
+    func hedgesSafely() async throws {
+        var settings = HedgingMiddleware.Settings()
+        settings.minimumSamples = 1
+        settings.budget = 1
+        let layer = HedgingMiddleware(settings, clock: clock)
+        let sent = Mutex(0)
+        let clock = clock
+        let slow = HTTPNext { _ async throws(TransportError) in
+            sent.withLock { $0 += 1 }
+            guard (try? await clock.sleep(for: .seconds(1))) != nil else {
+                throw TransportError(.cancelled)
+            }
+            return HTTPReply(head: HTTPResponse(status: .ok))
+        }
+        let quick = HTTPNext { _ async throws(TransportError) in
+            HTTPReply(head: HTTPResponse(status: .ok))
+        }
+        @Sendable func call(_ method: HTTPRequest.Method) -> HTTPCall {
+            HTTPCall(HTTPRequest(method: method, scheme: "https", authority: "h", path: "/"))
+        }
+        for _ in 1...20 { _ = try await layer.intercept(call(.get), next: quick) }
+        for (method, count) in [(HTTPRequest.Method.get, 2), (.post, 1), (.put, 1)] {
+            sent.withLock { $0 = 0 }
+            _ = try await clock.run { try await layer.intercept(call(method), next: slow).head }
+            #expect(sent.withLock { $0 } == count)
+        }
+        let failing = HTTPNext { _ async throws(TransportError) in
+            throw TransportError(.connectionRefused)
+        }
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await layer.intercept(call(.get), next: failing)
+        }
+        #expect(error?.code == .connectionRefused)
+    }
+
+    // MARK: Idempotency keys
+
+    @Test("A POST gets one key for all its attempts; another call gets another")
+    func namesCalls() async throws {
+        let number = Mutex(0)
+        let transport = ScriptedHTTPTransport(
+            [.failure(TransportError(.connectionLost)), .status(.badGateway)],
+            then: .status(.created)
+        )
+        let client = try makeClient(transport) {
+            $0.retry = .attempts(3)
+            $0.retry.jitter = { 0 }
+            $0.middleware = [
+                IdempotencyKeyMiddleware {
+                    number.withLock { number in
+                        number += 1
+                        return "key-\(number)"
+                    }
+                }
+            ]
+        }
+        for _ in 1...2 { let _: EmptyResponse = try await client.post("/x", body: ["a": 1]) }
+        let _: EmptyResponse = try await client.get("/x")
+        #expect(
+            transport.calls.map { $0.head.headerFields[.idempotencyKey] }
+                == ["key-1", "key-1", "key-1", "key-2", nil]
+        )
+        #expect(IdempotencyKeyMiddleware.randomKey() != IdempotencyKeyMiddleware.randomKey())
+        #expect(IdempotencyKeyMiddleware.randomKey().count == 38)
+    }
+}
