@@ -137,12 +137,14 @@ extension NetworkClient {
         _ plan: RequestPlan,
         refusalLimit: Int?
     ) async throws(TransportError) -> NetworkResponse {
+        var watched: (@Sendable (HTTPReply) -> HTTPByteStream)?
+        if let observer = plan.downloadObserver {
+            watched = { reply in reply.body.observed(by: observer, total: self.total(of: reply)) }
+        }
         let collection = BodyCollection(
             limit: configuration.responseLimit,
             refusalLimit: refusalLimit,
-            observed: plan.downloadObserver.map { observer in
-                { $0.body.observed(by: observer, total: total(of: $0)) }
-            }
+            observed: watched
         )
         var prepared = call
         prepared.collection = collection

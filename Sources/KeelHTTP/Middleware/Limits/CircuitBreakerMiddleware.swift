@@ -87,8 +87,12 @@ public struct CircuitBreakerMiddleware: HTTPMiddleware {
     }
 
     private func refusal(_ reply: HTTPReply, _ call: HTTPCall) -> any Error {
-        NetworkError(refusal: NetworkResponse(head: reply.head), url: call.redactedURL)
-            ?? NetworkError(.unavailable)
+        NetworkError(
+            refusal: NetworkResponse(head: reply.head),
+            url: call.redactedURL,
+            declared: [],
+            coding: .standard
+        ) ?? NetworkError(.unavailable)
     }
 
     private static func outcome(_ error: TransportError) -> Circuit.Outcome {
