@@ -1,3 +1,4 @@
+import KeelHTTP
 import Synchronization
 
 /// A point on the clocks of these tests.
@@ -50,5 +51,14 @@ final class GateClock: Clock, Sendable {
         defer { state.withLock { $0.sleepers[id] = nil } }
         for await _ in wakes { return }
         throw CancellationError()
+    }
+
+    /// Waits until the task is cancelled.
+    func wait() async throws(TransportError) {
+        do {
+            try await sleep(until: TestInstant(), tolerance: nil)
+        } catch {
+            throw TransportError(.cancelled)
+        }
     }
 }

@@ -7,7 +7,7 @@ package struct Deadline: Sendable {
         self = Self.make(limit, clock)
     }
 
-    init(sleepUntilReached: @escaping @Sendable () async throws -> Void) {
+    private init(sleepUntilReached: @escaping @Sendable () async throws -> Void) {
         self.sleepUntilReached = sleepUntilReached
     }
 

@@ -149,11 +149,10 @@ extension NetworkClient {
             if call.head.method != .head, let length = reply.announcedLength, length > limit {
                 throw TransportError.responseTooLarge(limit: limit)
             }
-            var body = reply.body
-            if let observer = plan.downloadObserver {
-                body = body.observed(by: observer, total: total(of: reply))
-            }
-            return NetworkResponse(head: reply.head, body: try await body.collect(upTo: limit))
+            return NetworkResponse(
+                head: reply.head,
+                body: try await reply.body.collect(upTo: limit)
+            )
         }
         do throws(TransportError) {
             let response = try await within(deadline(for: plan), call, exchange)

@@ -64,20 +64,17 @@ public struct NetworkClient: Sendable {
         if configuration.redirects != .never {
             layers.append(RedirectMiddleware(configuration.redirects))
         }
+        layers.append(TransferMiddleware(clock: configuration.clock))
         layers += configuration.attemptMiddleware
         if !configuration.observers.isEmpty { layers.append(ExchangeObservation()) }
         return layers
     }
 
     /// The limit for a call, from its own wish or from the configuration.
-    ///
-    /// The configuration's limits the silence of a long upload, not its time.
     func deadline(for plan: RequestPlan) -> Deadline? {
-        guard let limit = plan.timeout ?? configuration.timeout else { return nil }
-        if plan.timeout == nil, let activity = plan.activity {
-            return Deadline(withoutMoving: activity, for: limit, on: configuration.clock)
+        (plan.timeout ?? (plan.isLongUpload ? nil : configuration.timeout)).map {
+            Deadline(in: $0, on: configuration.clock)
         }
-        return Deadline(in: limit, on: configuration.clock)
     }
 
     /// Does a part of a call that must be over at the deadline.
