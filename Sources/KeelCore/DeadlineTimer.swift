@@ -51,18 +51,12 @@ package final class DeadlineTimer: Sendable {
     ///
     /// It returns only after `operation` has ended; one that ignores cancellation is waited for.
     ///
-    /// - Parameters:
-    ///   - end: The time at which the operation is cancelled.
-    ///   - extending: Asked when the time has come: by how much it is put off; nil cancels. It must
-    ///     be quick and must not call the timer.
-    ///   - operation: The work.
     /// - Returns: What the operation returned, and whether its deadline came before that.
     package func run<Value: Sendable>(
         until end: Duration,
-        extending: (@Sendable () -> Duration?)? = nil,
         _ operation: @escaping @Sendable () async -> Value
     ) async -> (value: Value, wasReached: Bool) {
-        let entry = DeadlineEntry(end, extending: extending)
+        let entry = DeadlineEntry(end)
         async let value = guarded(entry, operation)
         return (await value, entry.wasReached)
     }
@@ -122,16 +116,7 @@ package final class DeadlineTimer: Sendable {
             state.sleeper = nil
             state.sleepsUntil = nil
             // A clock that says the time has come is believed, whatever it shows.
-            let now = max(end, timeline.now)
-            var due: [DeadlineEntry] = []
-            for entry in state.heap.removeAll(until: now) {
-                if let more = entry.extending?(), more > .zero {
-                    entry.end = now + more
-                    state.heap.insert(entry)
-                } else {
-                    due.append(entry)
-                }
-            }
+            let due = state.heap.removeAll(until: max(end, timeline.now))
             _ = arm(&state)
             return due
         }
@@ -142,24 +127,19 @@ package final class DeadlineTimer: Sendable {
 
 /// One work under a deadline.
 ///
-/// `@unchecked`, because of the end and the index, which only the timer and its heap touch once the
-/// work runs, under the timer's lock.
+/// `@unchecked`, because of the index, which only the heap touches, under the timer's lock.
 final class DeadlineEntry: @unchecked Sendable {
     private struct State {
         var task: DeadlineTask?
         var wasReached = false
     }
 
-    fileprivate(set) var end: Duration
-    let extending: (@Sendable () -> Duration?)?
+    let end: Duration
     /// The place in the heap, or nil outside of it.
     fileprivate var index: Int?
     private let state = Mutex(State())
 
-    init(_ end: Duration, extending: (@Sendable () -> Duration?)? = nil) {
-        self.end = end
-        self.extending = extending
-    }
+    init(_ end: Duration) { self.end = end }
 
     var wasReached: Bool { state.withLock { $0.wasReached } }
 

@@ -1,3 +1,4 @@
+import KeelHTTP
 import Synchronization
 
 /// A point on the clocks of these tests.
@@ -56,6 +57,15 @@ final class GateClock: Clock, Sendable {
             throw CancellationError()
         } onCancel: {
             state.withLock { $0.sleepers[id] = nil }
+        }
+    }
+
+    /// Waits until the task is cancelled.
+    func wait() async throws(TransportError) {
+        do {
+            try await sleep(until: TestInstant(), tolerance: nil)
+        } catch {
+            throw TransportError(.cancelled)
         }
     }
 }

@@ -211,7 +211,37 @@ struct UploadTests {
         #expect(moved.withLock { $0 } == 2)
         #expect(!isOver.withLock { $0 })
         await clock.advance(by: .seconds(60))
-        #expect(await outcome?.code == .timeout)
+        let error = await outcome
+        #expect(error?.code == .timeout)
+        #expect(error?.transportError?.code == .writeTimeout)
+    }
+
+    @Test("Silence after the whole body, before the answer or in it, is the answer's")
+    func noticesMissingAnswers() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("a", [1, 2, 3])
+        let clock = TestClock()
+        let (stalled, continuation) = AsyncStream.makeStream(of: Void.self)
+        let stall = ScriptedHTTPTransport.Answer { _ async throws(TransportError) in
+            continuation.yield()
+            try await GateClock().wait()
+            throw TransportError(.cancelled)
+        }
+        let transport = ScriptedHTTPTransport([
+            stall, .stallingBody(after: [[1]], onStall: { continuation.yield() }),
+        ])
+        let client = try makeClient(transport) { $0.clock = clock }
+        var stalls = stalled.makeAsyncIterator()
+        for _ in 1...2 {
+            let isOver = Mutex(false)
+            async let outcome: NetworkError? = #expect(throws: NetworkError.self) {
+                defer { isOver.withLock { $0 = true } }
+                _ = try await client.upload(.file(file), to: AddFilm())
+            }
+            await stalls.next()
+            while !isOver.withLock({ $0 }) { await clock.advance(by: .seconds(60)) }
+            #expect(await outcome?.transportError?.code == .responseTimeout)
+        }
     }
 
     @Test("A URL of another machine is no file")
@@ -384,17 +414,24 @@ struct DownloadTests {
         #expect(sent?.completedBytes == 2)
     }
 
-    @Test("A total is not claimed where the transport takes a content coding off")
+    @Test("A total is not claimed of a body with a content coding, which may be taken off")
     func distrustsCodedLengths() async throws {
-        for (features, total) in [([], nil), (HTTPTransportFeatures.rawContentCoding, Int64(3))] {
-            let transport = ScriptedHTTPTransport(
-                [.chunks([[1, 2, 3]], headers: [.contentLength: "3", .contentEncoding: "gzip"])],
-                features: features
-            )
-            let seen = Seen()
-            _ = try await makeClient(transport).download(from: GetFilm(), observer: seen.observer)
-            #expect(seen.progress.last?.totalBytes == total)
+        let transport = ScriptedHTTPTransport([
+            .chunks([[1, 2, 3]], headers: [.contentLength: "3", .contentEncoding: "gzip"])
+        ])
+        let seen = Seen()
+        _ = try await makeClient(transport).download(from: GetFilm(), observer: seen.observer)
+        #expect(seen.progress.last == TransferProgress(completedBytes: 3))
+    }
+
+    @Test("The body of a refusal is not shown to the observer")
+    func hidesRefusals() async throws {
+        let transport = ScriptedHTTPTransport([.status(.notFound, body: [1, 2])])
+        let seen = Seen()
+        await #expect(throws: NetworkError.self) {
+            try await makeClient(transport).download(from: GetFilm(), observer: seen.observer)
         }
+        #expect(seen.progress.isEmpty && seen.bytes.isEmpty)
     }
 
     @Test("The head of a download has the client's total time; a time of its own covers all of it")

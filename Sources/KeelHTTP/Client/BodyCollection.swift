@@ -5,28 +5,17 @@ import KeelCore
 ///
 /// The client names it in the call, so that the layer that repeats calls can read the body inside
 /// the attempt: a body that breaks off is then one more reason for another attempt.
-package struct BodyCollection: Sendable {
+package struct BodyCollection: Sendable, Hashable {
     /// The most bytes that the body may have.
     package var limit: Int
 
     /// How many bytes are kept where the status refuses; nil treats all statuses alike.
     package var refusalLimit: Int?
 
-    /// Gives the body of an accepted reply to somebody who watches its progress.
-    private let observed: (@Sendable (HTTPReply) -> HTTPByteStream)?
-
-    package init(
-        limit: Int,
-        refusalLimit: Int? = nil,
-        observed: (@Sendable (HTTPReply) -> HTTPByteStream)? = nil
-    ) {
+    package init(limit: Int, refusalLimit: Int? = nil) {
         self.limit = limit
         self.refusalLimit = refusalLimit
-        self.observed = observed
     }
-
-    /// Whether somebody watches the progress: such a body cannot stand for another one's.
-    package var isObserved: Bool { observed != nil }
 
     /// Reads the body, or takes the bytes that were read already.
     package func bytes(
@@ -42,7 +31,7 @@ package struct BodyCollection: Sendable {
         if method != .head, let length = reply.announcedLength, length > limit {
             throw TransportError.responseTooLarge(limit: limit)
         }
-        return try await (observed?(reply) ?? reply.body).collect(upTo: limit)
+        return try await reply.body.collect(upTo: limit)
     }
 
     /// Returns the reply with its body in memory.
@@ -57,17 +46,6 @@ package struct BodyCollection: Sendable {
         var collected = reply
         collected.body = .collected(bytes, trailers: reply.body.trailers)
         return collected
-    }
-}
-
-extension BodyCollection: Hashable {
-    package static func == (one: Self, other: Self) -> Bool {
-        one.limit == other.limit && one.refusalLimit == other.refusalLimit
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(limit)
-        hasher.combine(refusalLimit)
     }
 }
 

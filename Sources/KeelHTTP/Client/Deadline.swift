@@ -1,12 +1,9 @@
 package import KeelCore
-import Synchronization
 
 /// A point in time after which work is given up.
 package struct Deadline: Sendable {
     private let timer: DeadlineTimer
     private let end: Duration
-    private let activity: UploadActivity?
-    private let span: Duration
 
     /// Creates a deadline that lies `limit` in the future.
     package init(in limit: Duration, on clock: any Clock<Duration>) {
@@ -17,21 +14,10 @@ package struct Deadline: Sendable {
     package init(in limit: Duration, on timer: DeadlineTimer) {
         self.timer = timer
         end = timer.now + limit
-        activity = nil
-        span = limit
-    }
-
-    /// Creates a deadline that is reached when an upload has not moved for a whole `span`, and not
-    /// before: at the latest after two of them.
-    init(withoutMoving activity: UploadActivity, for span: Duration, on timer: DeadlineTimer) {
-        self.timer = timer
-        end = timer.now + span
-        self.activity = activity
-        self.span = span
     }
 
     /// How much time is left; zero or less once the deadline has passed.
-    package var remaining: Duration { activity == nil ? end - timer.now : span }
+    package var remaining: Duration { end - timer.now }
 
     /// Runs `operation`, cancels it at the deadline and throws `expired` then.
     ///
@@ -42,7 +28,7 @@ package struct Deadline: Sendable {
         throwing expired: TransportError,
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value
     ) async throws(TransportError) -> Value {
-        let (result, wasReached) = await timer.run(until: end, extending: extended) {
+        let (result, wasReached) = await timer.run(until: end) {
             () async -> Result<Value, TransportError> in
             do throws(TransportError) {
                 return .success(try await operation())
@@ -57,18 +43,5 @@ package struct Deadline: Sendable {
             error.retryRefusal = failure.retryRefusal
         }
         throw error
-    }
-
-    /// Asked when the time has come: by how much it is put off, because the upload moved since.
-    private var extended: (@Sendable () -> Duration?)? {
-        guard let activity else { return nil }
-        let seen = Mutex(activity.moments)
-        return {
-            let moments = activity.moments
-            return seen.withLock { seen in
-                defer { seen = moments }
-                return seen == moments ? nil : span
-            }
-        }
     }
 }

@@ -137,14 +137,9 @@ extension NetworkClient {
         _ plan: RequestPlan,
         refusalLimit: Int?
     ) async throws(TransportError) -> NetworkResponse {
-        var watched: (@Sendable (HTTPReply) -> HTTPByteStream)?
-        if let observer = plan.downloadObserver {
-            watched = { reply in reply.body.observed(by: observer, total: self.total(of: reply)) }
-        }
         let collection = BodyCollection(
             limit: configuration.responseLimit,
-            refusalLimit: refusalLimit,
-            observed: watched
+            refusalLimit: refusalLimit
         )
         var prepared = call
         prepared.collection = collection

@@ -73,6 +73,7 @@ public struct NetworkClient: Sendable {
             layers.append(RedirectMiddleware(configuration.redirects))
         }
         layers.append(RetryMiddleware(configuration.retry, configuration.clock, timer))
+        layers.append(TransferMiddleware(clock: configuration.clock))
         layers += configuration.attemptMiddleware
         layers.append(StaleConnectionMiddleware(configuration.retry))
         if !configuration.observers.isEmpty { layers.append(ExchangeObservation()) }
@@ -80,14 +81,10 @@ public struct NetworkClient: Sendable {
     }
 
     /// The limit for a call, from its own wish or from the configuration.
-    ///
-    /// The configuration's limits the silence of a long upload, not its time.
     func deadline(for plan: RequestPlan) -> Deadline? {
-        guard let limit = plan.timeout ?? configuration.timeout else { return nil }
-        if plan.timeout == nil, let activity = plan.activity {
-            return Deadline(withoutMoving: activity, for: limit, on: timer)
+        (plan.timeout ?? (plan.isLongUpload ? nil : configuration.timeout)).map {
+            Deadline(in: $0, on: timer)
         }
-        return Deadline(in: limit, on: timer)
     }
 
     /// Does a part of a call that must be over at the deadline.

@@ -12,15 +12,15 @@ struct RequestPlan: Sendable {
     var path: EndpointPath
     var query: HTTPQuery
     var headers: HTTPFields
-    private(set) var body: RequestBody?
+    var body: RequestBody?
     var timeout: Duration?
     var options = HTTPCallOptions()
     var failures: [FailureBody] = []
     var uploadObserver: TransferObserver?
     var downloadObserver: TransferObserver?
 
-    /// Tells whether a body that is produced while it is sent still moves; nil for other bodies.
-    private(set) var activity: UploadActivity?
+    /// Whether the body is produced while it is sent, which may take longer than any usual call.
+    var isLongUpload: Bool { body?.isStreamed ?? false }
 
     init(_ endpoint: some ServiceEndpoint, _ wishes: CallWishes = CallWishes()) {
         method = endpoint.method
@@ -32,7 +32,6 @@ struct RequestPlan: Sendable {
         options = endpoint.options
         options.merge(wishes.options)
         failures = endpoint.failures
-        watchBody()
     }
 
     init(
@@ -49,7 +48,6 @@ struct RequestPlan: Sendable {
         timeout = wishes.timeout
         options = wishes.options
         headers = [:]
-        watchBody()
     }
 
     /// Returns the same plan with another body, and with `POST` in place of `GET`.
@@ -58,12 +56,7 @@ struct RequestPlan: Sendable {
         if plan.method == .get { plan.method = .post }
         plan.body = body
         plan.uploadObserver = observer
-        plan.watchBody()
         return plan
-    }
-
-    private mutating func watchBody() {
-        activity = body?.isStreamed == true ? UploadActivity() : nil
     }
 }
 
@@ -95,7 +88,6 @@ extension RequestPlan {
                 throw NetworkError(code, url: head.redactedURL, cause: error)
             }
             if let observer = uploadObserver { prepared = prepared?.observed(by: observer) }
-            if let activity { prepared = prepared?.observed(by: activity.observer) }
         }
         for name in Set(headers.map(\.name)) {
             head.headerFields[fields: name] = headers[fields: name]
@@ -103,6 +95,12 @@ extension RequestPlan {
         var everything = configuration.options
         everything.merge(options)
         if let pins = configuration.pins { everything.pins = pins }
+        if isLongUpload, timeout == nil, let limit = configuration.timeout {
+            let watch = SilenceWatch(limit: limit)
+            prepared = prepared?.observed(by: watch.observer)
+            everything.silence = watch
+        }
+        if let downloadObserver { everything.downloadObserver = downloadObserver }
         var call = HTTPCall(
             head,
             body: prepared,

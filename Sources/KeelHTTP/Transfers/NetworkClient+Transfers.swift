@@ -124,30 +124,18 @@ extension NetworkClient {
         return try await value(of: plan, as: type)
     }
 
-    /// How many bytes a body has that arrives as the server sent it; nil if that is not known.
-    func total(of reply: HTTPReply) -> Int64? {
-        let isAsSent =
-            transport.features.contains(.rawContentCoding)
-            || reply.head.headerFields[.contentEncoding] == nil
-        return isAsSent ? reply.announcedLength : nil
-    }
-
     @concurrent
     func written(_ plan: RequestPlan, _ url: URL) async throws(NetworkError) -> HTTPResponse {
         defer { plan.downloadObserver?.finish() }
         let scope: StreamTimeoutScope = plan.timeout == nil ? .head : .wholeResponse
         let (call, reply) = try await opened(plan, scope, idle: configuration.idleTimeout)
-        var body = reply.body
-        if let observer = plan.downloadObserver {
-            body = body.observed(by: observer, total: total(of: reply))
-        }
         let file: PartialFile
         do throws(HTTPFileError) {
             file = try PartialFile(becoming: try HTTPFileError.localPath(of: url))
         } catch {
             throw NetworkError(.file, url: call.redactedURL, cause: error)
         }
-        let failure = await Self.copy(body, to: file, call)
+        let failure = await Self.copy(reply.body, to: file, call)
         guard let failure else { return reply.head }
         await file.discard()
         throw failure

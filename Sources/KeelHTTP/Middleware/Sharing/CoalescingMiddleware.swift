@@ -48,8 +48,8 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
-        guard let collection = call.collection, !collection.isObserved, call.options.coalesces,
-            call.body == nil,
+        guard let collection = call.collection, call.options.coalesces,
+            call.body == nil, call.options.downloadObserver == nil,
             call.head.method == .get || call.head.method == .head
         else { return try await next(call) }
         var shared = call
