@@ -118,10 +118,10 @@ struct FuzzTests {
     @Test("A server that sends random bytes and hangs up ends in a typed error or a close")
     func randomServer() async throws {
         let seed = Self.seed()
-        let round = Atomic<UInt64>(0)
+        let round = Counter()
         let ends = Mutex<[WebSocketError.Code?]>([])
         try await RawServer.run { peer in
-            let number = round.add(1, ordering: .relaxed).oldValue
+            let number = UInt64(round.next())
             var generator = SeededGenerator(seed: seed &+ number)
             try await peer.upgrade(
                 number % 2 == 0 ? [] : ["Sec-WebSocket-Extensions: permessage-deflate"]

@@ -6,6 +6,7 @@ import Testing
 
 @Suite(
     "With PyPI's websockets at the other end",
+    .serialized,
     .enabled(if: EchoServer.isPresent, EchoServer.absence)
 )
 struct InteroperationTests {

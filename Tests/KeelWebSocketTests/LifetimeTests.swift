@@ -135,7 +135,8 @@ struct LifetimeTests {
             try await self.connect(port) { connection in
                 let reader = Task { try await failure { _ = try await connection.receive() } }
                 reader.cancel()
-                #expect(try await reader.value?.code == .cancelled)
+                let result = try await reader.value
+                #expect(result?.code == .cancelled)
                 try await connection.send("still here")
                 let echo = try await connection.receive()
                 #expect(echo == .text("still here"))
@@ -183,21 +184,22 @@ struct LifetimeTests {
             await clock.advance(by: .seconds(30))
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(15))
-            #expect(try await error?.code == .pongTimeout)
-            #expect(try await error?.allowsReconnect == true)
+            let result = try await error
+            #expect(result?.code == .pongTimeout)
+            #expect(result?.allowsReconnect == true)
         }
     }
 
     @Test("A server that answers pings is kept, for as long as it does")
     func answeredPings() async throws {
         let clock = TestClock()
-        let pings = Atomic<Int>(0)
+        let pings = Counter()
         try await RawServer.run { peer in
             try await peer.upgrade()
             while let frame = try await peer.readFrame() {
                 if frame.opcode == 8 { return try await peer.write(Frame.close().bytes) }
                 guard frame.opcode == 9 else { continue }
-                pings.add(1, ordering: .relaxed)
+                pings.next()
                 try await peer.write(Frame.pong(frame.payload).bytes)
             }
         } while: { port in
@@ -214,7 +216,7 @@ struct LifetimeTests {
                 }
             }
         }
-        #expect(pings.load(ordering: .relaxed) >= 10)
+        #expect(pings.count >= 10)
     }
 
     @Test("A ping without a pong fails, and the connection stays")
@@ -231,7 +233,8 @@ struct LifetimeTests {
                 async let error = failure { try await connection.ping() }
                 await clock.waitForSleepers()
                 await clock.advance(by: .seconds(15))
-                #expect(try await error?.code == .pongTimeout)
+                let result = try await error
+                #expect(result?.code == .pongTimeout)
                 try await connection.send("there?")
                 let echo = try await connection.receive()
                 #expect(echo == .text("here"))
@@ -257,12 +260,12 @@ struct LifetimeTests {
                 if !answer.isEmpty { try await self.echoOnce() }
                 await clock.waitForSleepers()
                 await clock.advance(by: .seconds(10))
+                let result = try await error
                 if answer.isEmpty {
-                    #expect((try await error?.cause as? TransportError)?.code == .connectTimeout)
+                    #expect((result?.cause as? TransportError)?.code == .connectTimeout)
                 } else {
                     // The head may still be on its way: the clock does not wait for the network.
-                    let code = try await error?.code
-                    #expect(code == .upgradeRefused || code == .transport)
+                    #expect(result?.code == .upgradeRefused || result?.code == .transport)
                 }
             }
         }
@@ -340,7 +343,7 @@ struct LifetimeTests {
     func slowReader() async throws {
         let total = 1024
         let size = 64 << 10
-        let written = Atomic<Int>(0)
+        let written = Counter()
         try await RawServer.run { peer in
             try await peer.upgrade()
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -348,7 +351,7 @@ struct LifetimeTests {
                     for index in 0..<total {
                         let payload = [UInt8](repeating: UInt8(index & 0xff), count: size)
                         try await peer.write(Frame.binary(payload).bytes)
-                        written.add(1, ordering: .relaxed)
+                        written.next()
                     }
                     try await peer.write(Frame.close().bytes)
                 }
@@ -361,7 +364,7 @@ struct LifetimeTests {
                 var (last, still) = (-1, 0)
                 while still < 1000 {
                     try await connection.send("x")
-                    let now = written.load(ordering: .relaxed)
+                    let now = written.count
                     still = now == last ? still + 1 : 0
                     last = now
                 }
@@ -381,7 +384,7 @@ struct LifetimeTests {
     @Test("A server that stops reading holds the senders back")
     func slowServer() async throws {
         let (released, releasing) = AsyncStream<Void>.makeStream()
-        let sent = Atomic<Int>(0)
+        let sent = Counter()
         let total = 64
         try await RawServer.run { peer in
             try await peer.upgrade()
@@ -395,7 +398,7 @@ struct LifetimeTests {
                         try await self.connect(port) { connection in
                             for _ in 0..<total {
                                 try await connection.send([UInt8](repeating: 1, count: 1 << 20))
-                                sent.add(1, ordering: .relaxed)
+                                sent.next()
                             }
                         }
                     }
@@ -404,7 +407,7 @@ struct LifetimeTests {
                 var (last, still) = (-1, 0)
                 while still < 200 {
                     try await self.echoOnce()
-                    let now = sent.load(ordering: .relaxed)
+                    let now = sent.count
                     still = now == last ? still + 1 : 0
                     last = now
                 }

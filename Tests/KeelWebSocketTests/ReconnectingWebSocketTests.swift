@@ -115,7 +115,8 @@ struct ReconnectingWebSocketTests {
             policy: policy(),
             clock: clock
         )
-        #expect(try await failure { try await socket.send(.text("early")) }?.code == .notConnected)
+        let early = try await failure { try await socket.send(.text("early")) }
+        #expect(early?.code == .notConnected)
         let states = socket.states()
         try await clock.run {
             try await socket.run { connection in
@@ -170,7 +171,8 @@ struct ReconnectingWebSocketTests {
             if case .connected = state { break }
         }
         run.cancel()
-        #expect(try await run.value?.code == .cancelled)
+        let error = try await run.value
+        #expect(error?.code == .cancelled)
         #expect(transport.requests.count == 1)
     }
 
@@ -180,12 +182,12 @@ struct ReconnectingWebSocketTests {
         let transport = ScriptedWebSocketTransport([
             .failure(Self.lost), .connection([], end: .close(WebSocketClose(.normal))),
         ])
-        let count = Atomic<Int>(0)
+        let count = Counter()
         let socket = ReconnectingWebSocket(over: transport, clock: clock) {
             () async throws(WebSocketError) in
             var request = Self.target
             request.headerFields[.authorization] =
-                "token \(count.add(1, ordering: .relaxed).newValue)"
+                "token \(count.next() + 1)"
             return request
         }
         try await clock.run { try await socket.run { _ in } }

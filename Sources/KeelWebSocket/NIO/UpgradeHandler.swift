@@ -87,7 +87,7 @@ final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
             let mailbox = MessageMailbox(capacity: configuration.receiveBufferSize)
             let handler = WebSocketHandler(configuration, agreement.deflate, mailbox: mailbox)
             stage = .done
-            guard add([handler], context) else { return }
+            guard add(handler, after: self, context) else { return }
             opening.finish(context.channel, handler, mailbox, agreement.handshake)
             handOn(context)
             context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
@@ -101,7 +101,10 @@ final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         opening.note(.init(head: head, isComplete: false))
         let decoder = ByteToMessageHandler(HTTPResponseDecoder())
         let collector = RefusalHandler(head, limit: configuration.refusalBodyLimit, opening)
-        guard add([decoder, collector], context) else { return }
+        // One after the other: the decoder must be there when the collector is added.
+        guard add(decoder, after: self, context), add(collector, after: decoder, context) else {
+            return
+        }
         handOn(context)
     }
 
@@ -112,9 +115,14 @@ final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         input = []
     }
 
-    private func add(_ handlers: [any ChannelHandler], _ context: ChannelHandlerContext) -> Bool {
+    private func add(
+        _ handler: any ChannelHandler,
+        after other: any ChannelHandler,
+        _ context: ChannelHandlerContext
+    ) -> Bool {
         do {
-            try context.pipeline.syncOperations.addHandlers(handlers, position: .after(self))
+            let pipeline = context.pipeline.syncOperations
+            try pipeline.addHandler(handler, position: .after(other))
             return true
         } catch {
             // Only a pipeline that is torn down takes no handlers.

@@ -25,15 +25,29 @@ enum EchoServer {
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
-        defer {
-            // The end of its input tells the server to stop.
-            try? input.fileHandleForWriting.close()
-            process.waitUntilExit()
+        // Nothing here may block a thread: the tests have only as many as there are processors.
+        let (ended, ending) = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in ending.finish() }
+        let (lines, printing) = AsyncStream<Data>.makeStream()
+        output.fileHandleForReading.readabilityHandler = { handle in
+            printing.yield(handle.availableData)
+            handle.readabilityHandler = nil
         }
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        let port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)))
-        return try await body(port)
+        try process.run()
+        let line = await lines.first { _ in true } ?? Data()
+        let text = String(decoding: line, as: UTF8.self)
+        let outcome: Result<Value, any Error>
+        do {
+            let port = try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+            outcome = .success(try await body(port))
+        } catch {
+            outcome = .failure(error)
+        }
+        process.terminate()
+        for await _ in ended {}
+        // Kept until here: the server stops when its input ends.
+        try? input.fileHandleForWriting.close()
+        return try outcome.get()
     }
 }
 #endif

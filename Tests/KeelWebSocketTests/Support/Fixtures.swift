@@ -2,6 +2,7 @@
 import HTTPTypes
 import KeelHTTP
 import KeelWebSocket
+import Synchronization
 import Testing
 
 /// A request to a server on this machine.
@@ -34,6 +35,17 @@ func failure(of body: () async throws -> Void) async throws -> WebSocketError? {
     } catch let error as WebSocketError {
         return error
     }
+}
+
+/// A number that many tasks count up.
+final class Counter: Sendable {
+    private let number = Atomic<Int>(0)
+
+    var count: Int { number.load(ordering: .relaxed) }
+
+    /// Counts one up and returns how many came before.
+    @discardableResult
+    func next() -> Int { number.add(1, ordering: .relaxed).oldValue }
 }
 
 /// A random number generator with a seed: SplitMix64.
