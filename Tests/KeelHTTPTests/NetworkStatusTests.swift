@@ -1,5 +1,6 @@
 import KeelHTTP
 import KeelTestKit
+import Synchronization
 import Testing
 
 @Suite("The status of the network")
@@ -87,5 +88,35 @@ struct NetworkStatusTests {
         cancelled.cancel()
         #expect(await cancelled.value == false)
         #expect(network.observerCount == 0)
+    }
+
+    @Test("A report that comes after the last reader has gone counts for nobody")
+    func ignoresLateReports() async {
+        let network = LateSource()
+        let status = NetworkStatus(network)
+        let reader = Task { [paths = status.paths] in for await _ in paths {} }
+        reader.cancel()
+        await reader.value
+        network.report(NetworkPath(.unsatisfied))
+        #expect(status.current.status == .unknown)
+        var paths = status.paths.makeAsyncIterator()
+        #expect(await paths.next() == NetworkPath(.satisfied))
+    }
+}
+
+/// A source whose old observations go on reporting.
+private final class LateSource: NetworkPathSource {
+    private let reports = Mutex<[@Sendable (NetworkPath) -> Void]>([])
+
+    func report(_ path: NetworkPath) {
+        for report in reports.withLock({ $0 }) { report(path) }
+    }
+
+    func observe(
+        _ report: @escaping @Sendable (NetworkPath) -> Void
+    ) -> @Sendable () -> Void {
+        reports.withLock { $0.append(report) }
+        report(NetworkPath(.satisfied))
+        return {}
     }
 }

@@ -79,7 +79,14 @@ public final class NetworkStatus: Sendable {
         // In the lock, so that of two changes at once the later one decides.
         observation.withLock { observation in
             if broadcast.isWatched, observation == nil {
-                observation = source.observe { [weak broadcast] in broadcast?.set($0) }
+                let gate = ReportGate()
+                let end = source.observe { [weak broadcast] path in
+                    gate.pass { broadcast?.set(path) }
+                }
+                observation = {
+                    gate.close()
+                    end()
+                }
             } else if !broadcast.isWatched, let end = observation.take() {
                 end()
                 broadcast.set(nil)
@@ -90,6 +97,17 @@ public final class NetworkStatus: Sendable {
     deinit {
         observation.withLock { $0.take() }?()
     }
+}
+
+/// Keeps reports away that a source makes although nobody observes any more.
+private final class ReportGate: Sendable {
+    private let isClosed = Mutex(false)
+
+    func pass(_ report: () -> Void) {
+        isClosed.withLock { isClosed in if !isClosed { report() } }
+    }
+
+    func close() { isClosed.withLock { $0 = true } }
 }
 
 /// The network paths of this device, as they change.
