@@ -36,7 +36,7 @@ struct EventFormatTests {
     @Test("Random streams in random pieces mean what the standard says")
     func agreesOnRandomStreams() throws {
         let environment = ProcessInfo.processInfo.environment
-        let count = environment["KEEL_SSE_STREAMS"].flatMap(Int.init) ?? 10_000
+        let count = environment["KEEL_SSE_STREAMS"].flatMap(Int.init) ?? 20_000
         let seed = environment["KEEL_SSE_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
         var random = SeededGenerator(seed: seed)
         for number in 0..<count {

@@ -70,15 +70,20 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPMiddleware {
     }
 
     private func failure(_ error: any Error, for call: HTTPCall) -> TransportError? {
-        let code = (error as? AuthenticationError)?.code
+        let known = error as? AuthenticationError
+        let code = known?.code
         if code == .insideRefresh { return nil }
-        if code == .signedOut, call.options.authentication == .optional { return nil }
+        // Nobody is signed in, for whatever reason, and the call can do without.
+        if let known, call.options.authentication == .optional, !known.isTransient,
+            !known.isCancellation
+        {
+            return nil
+        }
         if error is CancellationError || code == .cancelled {
             return TransportError(.cancelled, processed: .no, url: call.redactedURL)
         }
         // The text of a foreign error may quote a token: it goes in behind one that is redacted.
-        let reason =
-            error as? AuthenticationError ?? AuthenticationError(.refreshFailed, cause: error)
+        let reason = known ?? AuthenticationError(.refreshFailed, cause: error)
         return TransportError(.credentialsUnavailable, url: call.redactedURL, cause: reason)
     }
 }

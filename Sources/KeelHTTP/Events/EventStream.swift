@@ -68,138 +68,8 @@ public enum EventStreamUpdate: Sendable {
 }
 
 extension EventStream {
-    /// The events of a stream together with what happens to its connection.
-    public struct Updates: AsyncSequence, Sendable {
-        public typealias Element = EventStreamUpdate
-        public typealias Failure = NetworkError
-
-        let stream: EventStream
-
-        public func makeAsyncIterator() -> Iterator {
-            Iterator(stream)
-        }
-
-        /// Reads the stream update by update.
-        public struct Iterator: AsyncIteratorProtocol, Sendable {
-            private enum Stage: Sendable {
-                case idle
-                case connecting
-                case open(HTTPByteStream.Iterator, since: @Sendable () -> Duration)
-                case waiting(Duration)
-                case ended
-            }
-
-            private let stream: EventStream
-            private var stage = Stage.idle
-            private var parser: ServerSentEventParser
-            private var failures = 0
-            private var serverDelay: Duration?
-
-            fileprivate init(_ stream: EventStream) {
-                self.stream = stream
-                parser = ServerSentEventParser(lastEventID: stream.policy.lastEventID)
-            }
-
-            /// The identifier that was last seen; keep it to go on from there later.
-            public var lastEventID: String { parser.lastEventID }
-
-            public mutating func next(
-                isolation actor: isolated (any Actor)? = #isolation
-            ) async throws(NetworkError) -> EventStreamUpdate? {
-                // Whatever is thrown from here on, the sequence is over.
-                let current = stage
-                stage = .ended
-                switch current {
-                case .ended:
-                    return nil
-                case .idle:
-                    stage = .connecting
-                    return .connecting(attempt: failures + 1)
-                case .waiting(let pause):
-                    try await sleep(pause)
-                    stage = .connecting
-                    return .connecting(attempt: failures + 1)
-                case .connecting:
-                    return try await connect()
-                case .open(let chunks, let age):
-                    return try await read(chunks, age, actor)
-                }
-            }
-
-            private mutating func connect() async throws(NetworkError) -> EventStreamUpdate? {
-                do throws(NetworkError) {
-                    guard let body = try await stream.connect(lastEventID) else { return nil }
-                    parser = ServerSentEventParser(
-                        limits: stream.policy.limits,
-                        lastEventID: lastEventID
-                    )
-                    let age = EventStream.stopwatch(stream.client.configuration.clock)
-                    stage = .open(body.makeAsyncIterator(), since: age)
-                    return .open
-                } catch {
-                    return try lost(error)
-                }
-            }
-
-            private mutating func read(
-                _ chunks: HTTPByteStream.Iterator,
-                _ age: @escaping @Sendable () -> Duration,
-                _ actor: isolated (any Actor)?
-            ) async throws(NetworkError) -> EventStreamUpdate? {
-                var chunks = chunks
-                do throws(TransportError) {
-                    while true {
-                        if let event = try parser.next() {
-                            stage = .open(chunks, since: age)
-                            return .event(event)
-                        }
-                        guard let chunk = try await chunks.next(isolation: actor) else { break }
-                        parser.append(chunk)
-                        serverDelay = parser.reconnectionDelay ?? serverDelay
-                    }
-                } catch {
-                    serverDelay = parser.reconnectionDelay ?? serverDelay
-                    if age() >= stream.policy.healthyTime { failures = 0 }
-                    return try lost(NetworkError(error))
-                }
-                serverDelay = parser.reconnectionDelay ?? serverDelay
-                if age() >= stream.policy.healthyTime { failures = 0 }
-                return try lost(nil)
-            }
-
-            /// Decides what follows the end of a connection.
-            private mutating func lost(
-                _ error: NetworkError?
-            ) throws(NetworkError) -> EventStreamUpdate? {
-                if let error, !error.isTransient { throw error }
-                failures += 1
-                guard stream.mayConnectAgain, failures < stream.policy.retry.attempts else {
-                    if let error { throw error }
-                    return nil
-                }
-                let policy = stream.policy
-                let backOff = policy.retry.longestDelay(before: failures) * policy.jitter()
-                let asked = Swift.max(serverDelay ?? .zero, error?.retryAfter ?? .zero)
-                // What the server asks for is the least; the rest spreads its clients.
-                let pause = Swift.min(asked, policy.longestServerPause) + backOff
-                stage = .waiting(pause)
-                return .waiting(pause, error)
-            }
-
-            private func sleep(_ pause: Duration) async throws(NetworkError) {
-                do {
-                    try await stream.client.configuration.clock.sleep(for: pause)
-                } catch {
-                    throw NetworkError(.cancelled)
-                }
-            }
-        }
-    }
-}
-
-extension EventStream {
     /// Opens a connection; returns nil if the server wants no more of them.
-    fileprivate func connect(
+    func connect(
         _ lastEventID: String
     ) async throws(NetworkError) -> HTTPByteStream? {
         var plan = plan
@@ -215,7 +85,7 @@ extension EventStream {
     }
 
     /// Whether the request may be sent a second time.
-    fileprivate var mayConnectAgain: Bool {
+    var mayConnectAgain: Bool {
         if policy.resendsUnsafeRequests { return isReplayable }
         let head = HTTPRequest(
             method: plan.method,
@@ -232,7 +102,7 @@ extension EventStream {
         return (try? body.make(client.configuration.json))?.isReplayable ?? false
     }
 
-    fileprivate static func stopwatch<C: Clock<Duration>>(
+    static func stopwatch<C: Clock<Duration>>(
         _ clock: C
     ) -> @Sendable () -> Duration {
         let start = clock.now
@@ -268,7 +138,7 @@ extension NetworkError {
     }
 
     /// The pause that the response asks for in seconds (RFC 9110 section 10.2.3).
-    fileprivate var retryAfter: Duration? {
+    var retryAfter: Duration? {
         guard let field = response?.head.headerFields[.retryAfter], let seconds = Int64(field),
             seconds >= 0
         else { return nil }

@@ -80,7 +80,8 @@ struct AuthExplorerTests {
             }
             try await group.waitForAll()
         }
-        #expect(identity.mostConcurrentRefreshes <= 2, "seed \(seed)")
+        // One for each session: that of a session which ended may still be on its way.
+        #expect(identity.mostConcurrentRefreshes <= 3, "seed \(seed)")
         #expect(identity.reuseCount == 0, "seed \(seed): a refresh token was used twice")
         #expect(unsaved.withLock { $0 } == [], "seed \(seed): signed before it was saved")
         // What is in memory and what the next start would find are the same.

@@ -264,6 +264,13 @@ struct BearerAuthorizationTests {
         #expect(refusal?.code == .credentialsUnavailable)
         #expect(refusal?.processed == .no)
         #expect(transport.calls.count == 2)
+        let expired = AuthSession(server: identity)
+        try await expired.signIn { BearerCredentials(accessToken: "old", expiresAt: .distantPast) }
+        let other = try self.client(identity, expired, transport)
+        var endpoint = GetProfile()
+        endpoint.options.authentication = .optional
+        #expect(try await other.response(to: endpoint).get().status == .ok)
+        #expect(expired.state == .expired)
         try await session.signIn { identity.grant() }
         _ = await send(.none)
         _ = await send(.optional)
@@ -279,7 +286,7 @@ struct BearerAuthorizationTests {
         own.options.authentication = .required
         _ = try await client.send(own)
         #expect(
-            transport.calls.dropFirst(2).map { $0.head.headerFields[.authorization] } == [
+            transport.calls.dropFirst(3).map { $0.head.headerFields[.authorization] } == [
                 nil, "Bearer access-1-SECRET", "Basic own",
             ]
         )

@@ -12,15 +12,14 @@ final class StateBroadcast<Value: Sendable & Equatable>: Sendable {
     }
 
     private let state: Mutex<State>
-    private let onWatched: (@Sendable (_ isWatched: Bool) -> Void)?
 
-    /// Creates a broadcast; `onWatched` is told when the first watcher comes and the last goes.
-    init(_ value: Value, onWatched: (@Sendable (_ isWatched: Bool) -> Void)? = nil) {
+    init(_ value: Value) {
         state = Mutex(State(value: value))
-        self.onWatched = onWatched
     }
 
     var value: Value { state.withLock { $0.value } }
+
+    var isWatched: Bool { state.withLock { !$0.watchers.isEmpty } }
 
     /// Changes the value and tells the watchers, unless it is what it was.
     func set(_ value: Value) {
@@ -32,26 +31,22 @@ final class StateBroadcast<Value: Sendable & Equatable>: Sendable {
         }
     }
 
-    func watch() -> AsyncStream<Value> {
+    /// Adds a watcher; `onEnd` is called when it has gone.
+    func watch(onEnd: @escaping @Sendable () -> Void = {}) -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Value.self,
             bufferingPolicy: .bufferingNewest(1)
         )
-        let (id, isFirst) = state.withLock { state in
+        let id = state.withLock { state in
             state.next += 1
             state.watchers[state.next] = continuation
             continuation.yield(state.value)
-            return (state.next, state.watchers.count == 1)
+            return state.next
         }
-        continuation.onTermination = { [weak self] _ in self?.remove(id) }
-        if isFirst { onWatched?(true) }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.watchers.removeValue(forKey: id) }
+            onEnd()
+        }
         return stream
-    }
-
-    private func remove(_ id: Int) {
-        let isLast = state.withLock { state in
-            state.watchers.removeValue(forKey: id) != nil && state.watchers.isEmpty
-        }
-        if isLast { onWatched?(false) }
     }
 }

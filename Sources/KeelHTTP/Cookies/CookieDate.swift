@@ -1,0 +1,89 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Reads the dates of cookies, which come in many odd forms (RFC 6265bis section 5.1.1).
+enum CookieDate {
+    /// Returns the date that a text means, or nil if it means none.
+    static func read(_ text: String) -> Date? {
+        var time: (Int, Int, Int)?
+        var day: Int?
+        var month: Int?
+        var year: Int?
+        for token in text.utf8.split(whereSeparator: isDelimiter) {
+            if time == nil, let found = readTime(token) {
+                time = found
+            } else if day == nil, let found = number(token, digits: 1...2) {
+                day = found
+            } else if month == nil, let found = readMonth(token) {
+                month = found
+            } else if year == nil, let found = number(token, digits: 2...4) {
+                year = found
+            }
+        }
+        guard let time, let day, let month, var year else { return nil }
+        if (70...99).contains(year) { year += 1900 }
+        if (0...69).contains(year) { year += 2000 }
+        guard (1...31).contains(day), year >= 1601, time.0 <= 23, time.1 <= 59, time.2 <= 59
+        else { return nil }
+        return date(year, month, day, time)
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
+    }
+
+    /// Reads a number of so many digits; what follows them must not be a digit.
+    private static func number(_ token: Substring.UTF8View, digits: ClosedRange<Int>) -> Int? {
+        let found = token.prefix { (0x30...0x39).contains($0) }
+        guard digits.contains(found.count) else { return nil }
+        return found.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    private static func readTime(_ token: Substring.UTF8View) -> (Int, Int, Int)? {
+        let parts = token.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count >= 3, isNumber(parts[0]), isNumber(parts[1]),
+            let hour = number(parts[0], digits: 1...2),
+            let minute = number(parts[1], digits: 1...2),
+            let second = number(parts[2], digits: 1...2)
+        else { return nil }
+        return (hour, minute, second)
+    }
+
+    private static func isNumber(_ token: Substring.UTF8View) -> Bool {
+        token.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    private static func readMonth(_ token: Substring.UTF8View) -> Int? {
+        guard token.count >= 3 else { return nil }
+        let start = String(decoding: token.prefix(3), as: UTF8.self).lowercased()
+        return months.firstIndex(of: start).map { $0 + 1 }
+    }
+
+    private static let months = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ]
+
+    /// The date in the Gregorian calendar, or nil if there is no such day.
+    private static func date(
+        _ year: Int,
+        _ month: Int,
+        _ day: Int,
+        _ time: (Int, Int, Int)
+    ) -> Date? {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        guard day <= lengths[month - 1] else { return nil }
+        // Days since 1 March of year 0, so that the leap day is a year's last.
+        let shifted = month > 2 ? year : year - 1
+        let passed = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let days = 365 * shifted + shifted / 4 - shifted / 100 + shifted / 400 + passed - 719_468
+        let seconds = ((days * 24 + time.0) * 60 + time.1) * 60 + time.2
+        return Date(timeIntervalSince1970: TimeInterval(seconds))
+    }
+}
