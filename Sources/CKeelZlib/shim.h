@@ -1,0 +1,2 @@
+// The system's zlib, under a module name that no other package uses.
+#include <zlib.h>
