@@ -90,3 +90,54 @@ extension ScriptedHTTPTransport.Answer {
         }
     }
 }
+
+extension ScriptedHTTPTransport.Answer {
+    /// A response with a value in JSON.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - status: The status.
+    ///   - headers: Further header fields.
+    ///   - coding: How the service writes JSON.
+    /// - Returns: The answer.
+    public static func value(
+        _ value: some Encodable & Sendable,
+        status: HTTPResponse.Status = .ok,
+        headers: HTTPFields = [:],
+        coding: JSONCoding = .standard
+    ) -> Self {
+        Self { call async throws(TransportError) in
+            let bytes: [UInt8]
+            do {
+                bytes = try coding.encode(value)
+            } catch {
+                throw TransportError(.unknown, "The scripted value has no JSON form.", cause: error)
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            return try await json(text, status: status, headers: headers).perform(call)
+        }
+    }
+
+    /// This answer, after a pause.
+    public func delayed(
+        by pause: Duration,
+        on clock: any Clock<Duration> = ContinuousClock()
+    ) -> Self {
+        let perform = perform
+        return Self { call async throws(TransportError) in
+            do {
+                try await clock.sleep(for: pause)
+            } catch {
+                throw TransportError(.cancelled)
+            }
+            return try await perform(call)
+        }
+    }
+}
+
+extension [ScriptedHTTPTransport.Answer] {
+    /// The same failure several times: `.failures(2, .connectionLost) + [.json("{}")]`.
+    public static func failures(_ count: Int, _ code: TransportError.Code) -> Self {
+        Array(repeating: .failure(TransportError(code)), count: count)
+    }
+}

@@ -9,8 +9,15 @@ import Synchronization
 /// let client = NetworkClient(baseURL: address, transport: transport)
 /// ```
 ///
-/// The answers are given in order; after the last one, `fallback` answers. Streamed request
-/// bodies are read to their end before the answer, so that ``calls`` has all bytes.
+/// The answers are given in order; after the last one, `fallback` answers. Calls that a route fits
+/// are answered by it and take no answer from the list:
+///
+/// ```swift
+/// transport.on(.get, "/v1/users/{id}") { match in .value(User(id: match["id"])) }
+/// ```
+///
+/// Streamed request bodies are read to their end before the answer, so that ``calls`` has all
+/// bytes. ``verify()`` fails a test whose script was not used up.
 public final class ScriptedHTTPTransport: HTTPTransport {
     /// What becomes of one call.
     public struct Answer: Sendable {
@@ -29,7 +36,7 @@ public final class ScriptedHTTPTransport: HTTPTransport {
         /// The method, the target and the header fields.
         public let head: HTTPRequest
         /// All bytes of the body; empty where there was none.
-        public let body: [UInt8]
+        public internal(set) var body: [UInt8]
         /// The limits inside the exchange.
         public let timeouts: HTTPTimeouts
 
@@ -37,15 +44,16 @@ public final class ScriptedHTTPTransport: HTTPTransport {
         public var text: String { String(decoding: body, as: UTF8.self) }
     }
 
-    private struct State {
+    struct State {
         var answers: ArraySlice<Answer>
+        var routes: [Route] = []
         var calls: [Call] = []
         var isShutDown = false
     }
 
     public let features: HTTPTransportFeatures
     private let fallback: Answer
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
     /// Creates a transport.
     ///
@@ -80,7 +88,7 @@ public final class ScriptedHTTPTransport: HTTPTransport {
         let seen = Call(head: call.head, body: body, timeouts: call.timeouts)
         let answer = state.withLock { state in
             state.calls.append(seen)
-            return state.answers.popFirst() ?? fallback
+            return state.route(seen) ?? state.answers.popFirst() ?? fallback
         }
         return try await answer.perform(seen)
     }

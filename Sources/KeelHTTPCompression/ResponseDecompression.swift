@@ -1,0 +1,61 @@
+internal import HTTPTypes
+public import KeelHTTP
+
+/// Asks for compressed responses and decodes them while they are read.
+///
+/// ```swift
+/// configuration.attemptMiddleware.append(ResponseDecompression(for: transport.features))
+/// ```
+///
+/// It knows `gzip` and `deflate`. A call that names an `Accept-Encoding` of its own, or a `Range`,
+/// is passed on as it is, and so is its response. The reply of all others loses the fields
+/// `Content-Encoding` and `Content-Length`, which belong to the compressed form. Where the
+/// transport does not hand bodies on as the server sent them
+/// (`HTTPTransportFeatures.rawContentCoding`), the layer does nothing: the system decodes already.
+///
+/// Bodies fail with `decompressionFailed` where they are not what they claim to be or end early,
+/// and with `decompressionLimit` where they grow out of proportion.
+public struct ResponseDecompression: HTTPMiddleware {
+    private let limits: DecompressionLimits
+    private let isActive: Bool
+
+    /// Creates the layer for a transport with these features.
+    public init(
+        for features: HTTPTransportFeatures,
+        limits: DecompressionLimits = DecompressionLimits()
+    ) {
+        self.limits = limits
+        isActive = features.contains(.rawContentCoding)
+    }
+
+    public func intercept(
+        _ call: HTTPCall,
+        next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        guard isActive, call.head.headerFields[.acceptEncoding] == nil,
+            call.head.headerFields[.range] == nil
+        else { return try await next(call) }
+        var asking = call
+        asking.head.headerFields[.acceptEncoding] = "gzip, deflate"
+        let reply = try await next(asking)
+        return decoded(reply, of: call.head.method)
+    }
+
+    private func decoded(_ reply: HTTPReply, of method: HTTPRequest.Method) -> HTTPReply {
+        let status = reply.head.status.code
+        guard method != .head, status != 204, status != 304, status != 206,
+            let value = reply.head.headerFields[.contentEncoding],
+            let codings = ContentCoding.list(value)
+        else { return reply }
+        var decoded = reply
+        for coding in codings.reversed() {
+            let decoder = BodyDecoder(coding, limits: limits)
+            decoded.body = decoded.body.mapReads { read async throws(TransportError) in
+                try await decoder.next(from: read)
+            }
+        }
+        decoded.head.headerFields[.contentEncoding] = nil
+        if !codings.isEmpty { decoded.head.headerFields[.contentLength] = nil }
+        return decoded
+    }
+}

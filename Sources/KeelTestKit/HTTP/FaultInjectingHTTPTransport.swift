@@ -1,0 +1,126 @@
+public import KeelHTTP
+internal import Synchronization
+
+/// A transport whose exchanges fail as a test wants them to.
+///
+/// ```swift
+/// let offline = transport.failing { _ in .fail(.offline) }
+/// let flaky = transport.failing([.loseReply(), nil, .delay(.seconds(2))])
+/// ```
+///
+/// Copies share the count of calls and the position in the list.
+public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
+    private final class Counter: Sendable {
+        let calls = Atomic<Int>(0)
+    }
+
+    private let upstream: Upstream
+    private let clock: any Clock<Duration>
+    private let fault: @Sendable (HTTPCall, _ position: Int) -> HTTPFault?
+    private let counter = Counter()
+
+    /// Creates a transport that asks a closure what happens to each call.
+    ///
+    /// - Parameters:
+    ///   - upstream: The transport that answers what goes through.
+    ///   - clock: The clock on which delays are measured.
+    ///   - fault: What goes wrong with the call; nil lets it through.
+    public init(
+        _ upstream: Upstream,
+        clock: any Clock<Duration> = ContinuousClock(),
+        fault: @escaping @Sendable (HTTPCall) -> HTTPFault?
+    ) {
+        self.upstream = upstream
+        self.clock = clock
+        self.fault = { call, _ in fault(call) }
+    }
+
+    /// Creates a transport with a list of what happens to its first calls; the rest goes through.
+    ///
+    /// - Parameters:
+    ///   - upstream: The transport that answers what goes through.
+    ///   - clock: The clock on which delays are measured.
+    ///   - faults: What goes wrong with each call, in order; nil lets it through.
+    public init(
+        _ upstream: Upstream,
+        clock: any Clock<Duration> = ContinuousClock(),
+        faults: [HTTPFault?]
+    ) {
+        self.upstream = upstream
+        self.clock = clock
+        fault = { _, position in position < faults.count ? faults[position] : nil }
+    }
+
+    /// How many calls there were.
+    public var callCount: Int { counter.calls.load(ordering: .relaxed) }
+
+    public var features: HTTPTransportFeatures { upstream.features }
+
+    public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        let position = counter.calls.wrappingAdd(1, ordering: .relaxed).oldValue
+        var fault = fault(call, position)
+        while case .delay(let duration, let next) = fault {
+            do {
+                try await clock.sleep(for: duration)
+            } catch {
+                throw TransportError(.cancelled, processed: .no)
+            }
+            fault = next
+        }
+        if case .failure(let error) = fault { throw error }
+        var reply = try await upstream.send(call)
+        switch fault {
+        case .lostReply(let error):
+            throw error
+        case .brokenBody(let count, let error):
+            reply.body = Self.broken(reply.body, after: count, error)
+        default: break
+        }
+        return reply
+    }
+
+    public func shutdown() async { await upstream.shutdown() }
+
+    private static func broken(
+        _ body: HTTPByteStream,
+        after count: Int,
+        _ error: TransportError
+    ) -> HTTPByteStream {
+        let allowance = Allowance(count)
+        return body.mapReads { read async throws(TransportError) in
+            guard let room = allowance.left.withLock({ $0 }) else { return nil }
+            guard room > 0, let piece = try await read() else {
+                allowance.left.withLock { $0 = nil }
+                throw error
+            }
+            let given = piece.prefix(room)
+            allowance.left.withLock { $0 = room - given.count }
+            return given
+        }
+    }
+
+    /// How many bytes may still pass; nil once the body has broken off.
+    private final class Allowance: Sendable {
+        let left: Mutex<Int?>
+
+        init(_ count: Int) { left = Mutex(count) }
+    }
+}
+
+extension HTTPTransport {
+    /// Lets exchanges fail as a closure says; see ``FaultInjectingHTTPTransport``.
+    public func failing(
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ fault: @escaping @Sendable (HTTPCall) -> HTTPFault?
+    ) -> FaultInjectingHTTPTransport<Self> {
+        FaultInjectingHTTPTransport(self, clock: clock, fault: fault)
+    }
+
+    /// Lets the first exchanges fail as a list says; see ``FaultInjectingHTTPTransport``.
+    public func failing(
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ faults: [HTTPFault?]
+    ) -> FaultInjectingHTTPTransport<Self> {
+        FaultInjectingHTTPTransport(self, clock: clock, faults: faults)
+    }
+}

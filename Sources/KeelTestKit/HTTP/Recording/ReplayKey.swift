@@ -1,0 +1,92 @@
+import KeelHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What two requests must have in common to be the same.
+struct ReplayKey: Hashable {
+    private var method: String?
+    private var origin: String?
+    private var path: String?
+    private var query: [HTTPArchive.Pair]?
+    private var body: Body?
+
+    /// The origin and the path, for messages.
+    let place: String
+
+    private enum Body: Hashable {
+        case none
+        case json(JSONTree)
+        case text(String)
+    }
+
+    init(_ request: HTTPArchive.Request, _ matching: ReplayMatching) {
+        let target = request.url.prefix { $0 != "?" && $0 != "#" }
+        place = String(target)
+        let start = target.firstRange(of: "://")?.upperBound ?? target.startIndex
+        let pathStart = target[start...].firstIndex(of: "/") ?? target.endIndex
+        if matching.contains(.method) { method = request.method }
+        if matching.contains(.origin) { origin = target[..<pathStart].lowercased() }
+        if matching.contains(.path) {
+            let text = String(target[pathStart...])
+            path = text.isEmpty ? "/" : text
+        }
+        if matching.contains(.query) {
+            query = request.queryString.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+        }
+        if matching.contains(.body) { body = Self.body(request.postData) }
+    }
+
+    /// Whether the other one has the same origin and path, as far as these count.
+    func isNear(_ other: ReplayKey) -> Bool { origin == other.origin && path == other.path }
+
+    static func == (one: Self, other: Self) -> Bool {
+        one.method == other.method && one.origin == other.origin && one.path == other.path
+            && one.query == other.query && one.body == other.body
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(method)
+        hasher.combine(path)
+    }
+
+    private static func body(_ data: HTTPArchive.PostData?) -> Body {
+        guard let data, !data.text.isEmpty else { return .none }
+        if BodyKind(data.mimeType) == .json,
+            let tree = try? JSONDecoder().decode(JSONTree.self, from: Data(data.text.utf8))
+        {
+            return .json(tree)
+        }
+        return .text(data.text)
+    }
+}
+
+/// A JSON value, to compare two texts whatever the order of their keys.
+private enum JSONTree: Hashable, Decodable {
+    case null
+    case boolean(Bool)
+    case number(Double)
+    case string(String)
+    case array([JSONTree])
+    case object([String: JSONTree])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .boolean(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([JSONTree].self) {
+            self = .array(value)
+        } else {
+            self = .object(try container.decode([String: JSONTree].self))
+        }
+    }
+}
