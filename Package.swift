@@ -81,6 +81,7 @@ let package = Package(
         .library(name: "KeelDependencies", targets: ["KeelDependencies"]),
         .library(name: "KeelDependenciesTesting", targets: ["KeelDependenciesTesting"]),
         .library(name: "KeelHTTP", targets: ["KeelHTTP"]),
+        .library(name: "KeelHTTPCompression", targets: ["KeelHTTPCompression"]),
         .library(name: "KeelHTTPObservability", targets: ["KeelHTTPObservability"]),
         .library(name: "KeelStorage", targets: ["KeelStorage"]),
         .library(name: "KeelStorageObservability", targets: ["KeelStorageObservability"]),
@@ -130,6 +131,7 @@ let package = Package(
             name: "CKeelZlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
+        .target(name: "KeelHTTPCompression", dependencies: ["CKeelZlib", "KeelHTTP", httpTypes]),
         .target(
             name: "KeelHTTPObservability",
             dependencies: ["KeelCore", "KeelHTTP", httpTypes] + observability
@@ -196,6 +198,12 @@ let package = Package(
         .testTarget(
             name: "KeelHTTPTests",
             dependencies: ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]
+        ),
+        .testTarget(
+            name: "KeelHTTPCompressionTests",
+            dependencies: [
+                "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelTestKit", httpTypes,
+            ]
         ),
         .testTarget(
             name: "KeelHTTPObservabilityTests",
