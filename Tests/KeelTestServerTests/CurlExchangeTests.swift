@@ -62,7 +62,11 @@ struct CurlExchangeTests {
         }
     }
 
-    @Test("A connection serves several requests", arguments: Way.allCases)
+    // Not with prior knowledge: curl 7.88 takes the connection again and sends nothing on it.
+    @Test(
+        "A connection serves several requests",
+        arguments: [Way.plainHTTP1, .secureHTTP1, .secureHTTP2]
+    )
     func reuse(way: Way) async throws {
         try await with(way, [.text("one "), .text("two")]) { server, arguments in
             let result = try await Curl.run(
@@ -122,13 +126,10 @@ struct CurlExchangeTests {
             .text("half said").interrupted(.insideBody(after: 4), by: .stall),
         ]
         try await with(way, answers) { server, arguments in
-            for index in answers.indices {
-                let address = server.address()
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { _ = try await Curl.run(arguments + [address]) }
-                    try await server.waitForRequests(index + 1)
-                    group.cancelAll()
-                }
+            for _ in answers {
+                // Time enough for a request on a busy machine; the answers never end.
+                let result = try await Curl.run(arguments + ["--max-time", "3", server.address()])
+                #expect(result.exitCode == 28)
             }
             #expect(try await server.waitForHangUps(2).map(\.request) == [0, 1])
             #expect(server.requests.allSatisfy { !$0.isAnswered })
