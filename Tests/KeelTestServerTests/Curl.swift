@@ -33,7 +33,9 @@ enum Curl {
         try Data().write(to: target)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path ?? "/usr/bin/curl")
-        process.arguments = ["--disable", "--silent", "--noproxy", "*"] + arguments
+        process.arguments = ["--disable", "--silent"] + arguments
+        // Neither a proxy of the environment nor anything else of it.
+        process.environment = [:]
         process.standardInput = try FileHandle(forReadingFrom: source)
         process.standardOutput = try FileHandle(forWritingTo: target)
         process.standardError = FileHandle.nullDevice
