@@ -125,6 +125,15 @@ public struct FaultServer: Sendable {
         try await journal.waitForRequests(count, whole: whole)
     }
 
+    /// Waits until so many answers were given to their end.
+    ///
+    /// - Returns: The requests that were answered, in the order of their heads' arrival.
+    /// - Throws: `CancellationError` when the task is cancelled first.
+    @discardableResult
+    public func waitForAnswers(_ count: Int) async throws -> [Request] {
+        try await journal.waitForAnswers(count)
+    }
+
     /// Waits until clients have given up so many answers.
     ///
     /// - Returns: The hang-ups so far.

@@ -1,7 +1,6 @@
 #if TestServer
 import Foundation
 import KeelTestServer
-import Synchronization
 
 /// The curl of this machine, as a client that nobody here has written.
 enum Curl {
@@ -34,46 +33,22 @@ enum Curl {
         try Data().write(to: target)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path ?? "/usr/bin/curl")
-        process.arguments = ["--disable", "--silent", "--noproxy", "*"] + arguments
+        process.arguments = ["--disable", "--silent"] + arguments
+        // Neither a proxy of the environment nor anything else of it.
+        process.environment = [:]
         process.standardInput = try FileHandle(forReadingFrom: source)
         process.standardOutput = try FileHandle(forWritingTo: target)
         process.standardError = FileHandle.nullDevice
-        let curl = Running(process)
-        let exitCode = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                curl.start(continuation)
+        let exitCode = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Int32, any Error>) in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do {
+                try process.run()
+            } catch {
+                continuation.resume(throwing: error)
             }
-        } onCancel: {
-            curl.stop()
         }
         return Result(exitCode: exitCode, output: Array(try Data(contentsOf: target)))
-    }
-
-    /// A started curl, which is ended when its task is cancelled.
-    private final class Running: Sendable {
-        private let process: Process
-        private let isStopped = Mutex(false)
-
-        init(_ process: Process) { self.process = process }
-
-        func start(_ continuation: CheckedContinuation<Int32, any Error>) {
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            isStopped.withLock { isStopped in
-                do {
-                    if isStopped { throw CancellationError() }
-                    try process.run()
-                } catch {
-                    continuation.resume(throwing: error)
-                }
-            }
-        }
-
-        func stop() {
-            isStopped.withLock { isStopped in
-                if process.isRunning { process.terminate() }
-                isStopped = true
-            }
-        }
     }
 }
 #endif

@@ -62,7 +62,11 @@ struct CurlExchangeTests {
         }
     }
 
-    @Test("A connection serves several requests", arguments: Way.allCases)
+    // Not with prior knowledge: curl 7.88 takes the connection again and sends nothing on it.
+    @Test(
+        "A connection serves several requests",
+        arguments: [Way.plainHTTP1, .secureHTTP1, .secureHTTP2]
+    )
     func reuse(way: Way) async throws {
         try await with(way, [.text("one "), .text("two")]) { server, arguments in
             let result = try await Curl.run(
@@ -86,7 +90,7 @@ struct CurlExchangeTests {
             )
             #expect(result.exitCode == 0)
             #expect(result.output == bytes)
-            let request = try await server.waitForRequests(1)[0]
+            let request = try await server.waitForAnswers(1)[0]
             #expect(request.body == bytes)
             #expect(request.bodyLength == bytes.count)
             #expect(request.sentBytes == bytes.count)
@@ -115,22 +119,20 @@ struct CurlExchangeTests {
         }
     }
 
-    @Test("A client that gives up is noticed", arguments: Way.allCases)
-    func hangUps(way: Way) async throws {
-        let answers: [FaultServer.Answer] = [
-            .text("unsaid").interrupted(.beforeHead, by: .stall),
-            .text("half said").interrupted(.insideBody(after: 4), by: .stall),
-        ]
-        try await with(way, answers) { server, arguments in
-            for index in answers.indices {
-                let address = server.address()
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { _ = try await Curl.run(arguments + [address]) }
-                    try await server.waitForRequests(index + 1)
-                    group.cancelAll()
-                }
+    @Test(
+        "A client that gives up is noticed",
+        arguments: Way.allCases,
+        [HTTPTestAnswer.Place.beforeHead, .insideBody(after: 4)]
+    )
+    func hangUps(way: Way, place: HTTPTestAnswer.Place) async throws {
+        let answer = HTTPTestAnswer.text("half said").interrupted(place, by: .stall)
+        try await with(way, Array(repeating: answer, count: 100)) { server, arguments in
+            // On a busy machine curl may give up before it has asked anything.
+            while server.hangUps.isEmpty {
+                let result = try await Curl.run(arguments + ["--max-time", "2", server.address()])
+                #expect(result.exitCode == 28)
             }
-            #expect(try await server.waitForHangUps(2).map(\.request) == [0, 1])
+            #expect(server.hangUps.first?.request == 0)
             #expect(server.requests.allSatisfy { !$0.isAnswered })
         }
     }

@@ -26,7 +26,11 @@ struct CurlFaultTests {
     static let http1Rows: [Row] = [
         Row("closes before the head", .text("x").interrupted(.beforeHead, by: .close), [52]),
         Row("resets before the head", .text("x").interrupted(.beforeHead, by: .reset), [56]),
-        Row("closes inside the head", .text("x").interrupted(.insideHead, by: .close), [18, 52, 56]),
+        Row(
+            "closes inside the head",
+            .text("x").interrupted(.insideHead, by: .close),
+            [18, 52, 56]
+        ),
         Row(
             "truncates a body of known length",
             .text("whole").interrupted(.insideBody(after: 2), by: .close),
@@ -58,7 +62,11 @@ struct CurlFaultTests {
     }
 
     static let http2Rows: [Row] = [
-        Row("closes before the head", .text("x").interrupted(.beforeHead, by: .close), [16, 18, 52]),
+        Row(
+            "closes before the head",
+            .text("x").interrupted(.beforeHead, by: .close),
+            [16, 18, 52, 56]
+        ),
         Row("resets before the head", .text("x").interrupted(.beforeHead, by: .reset), [56, 16]),
         Row(
             "resets the stream",
@@ -78,7 +86,10 @@ struct CurlFaultTests {
         ),
         Row(
             "goes away inside the body",
-            .text("whole").interrupted(.insideBody(after: 2), by: .goAway(code: 2, processed: true)),
+            .text("whole").interrupted(
+                .insideBody(after: 2),
+                by: .goAway(code: 2, processed: true)
+            ),
             [16, 18, 56, 92]
         ),
         Row(
@@ -103,7 +114,10 @@ struct CurlFaultTests {
         configuration.http2.sendsSettings = false
         try await FaultServer.run(configuration, answers: [.text("x")]) { server in
             let result = try await Curl.run(
-                "--http2-prior-knowledge", "--max-time", "0.3", server.address()
+                "--http2-prior-knowledge",
+                "--max-time",
+                "0.3",
+                server.address()
             )
             #expect(result.exitCode == 28)
             #expect(server.requests.isEmpty)
@@ -129,7 +143,9 @@ struct CurlFaultTests {
             let configuration = FaultServer.Configuration(tls: FaultServer.TLS(identity))
             try await FaultServer.run(configuration, answers: [.text("x")]) { server in
                 let result = try await Curl.run(
-                    "--cacert", files.authority, server.address()
+                    "--cacert",
+                    files.authority,
+                    server.address()
                 )
                 #expect(result.exitCode == (flaw == .none ? 0 : 60))
                 #expect(server.requests.count == (flaw == .none ? 1 : 0))
@@ -148,7 +164,9 @@ struct CurlFaultTests {
             let configuration = FaultServer.Configuration(tls: FaultServer.TLS(identity))
             try await FaultServer.run(configuration) { server in
                 let result = try await Curl.run(
-                    "--cacert", files.authority, server.address()
+                    "--cacert",
+                    files.authority,
+                    server.address()
                 )
                 #expect(result.exitCode == 60)
             }
@@ -176,11 +194,19 @@ struct CurlFaultTests {
                 let wrong = "sha256//" + TestIdentity.pinText(TestIdentity.backupPin())
                 let root = files.authority
                 let accepted = try await Curl.run(
-                    "--cacert", root, "--pinnedpubkey", right, server.address()
+                    "--cacert",
+                    root,
+                    "--pinnedpubkey",
+                    right,
+                    server.address()
                 )
                 #expect(accepted.exitCode == 0)
                 let refused = try await Curl.run(
-                    "--cacert", root, "--pinnedpubkey", wrong, server.address()
+                    "--cacert",
+                    root,
+                    "--pinnedpubkey",
+                    wrong,
+                    server.address()
                 )
                 #expect(refused.exitCode == 90)
                 #expect(server.requests.count == 1)
@@ -196,8 +222,13 @@ struct CurlFaultTests {
         try await client.withFiles(trusting: authority) { files in
             try await FaultServer.run(.init(tls: tls), answers: [.text("x")]) { server in
                 let result = try await Curl.run(
-                    "--cacert", files.authority, "--cert", files.certificate,
-                    "--key", files.privateKey, server.address()
+                    "--cacert",
+                    files.authority,
+                    "--cert",
+                    files.certificate,
+                    "--key",
+                    files.privateKey,
+                    server.address()
                 )
                 #expect((result.exitCode == 0) == isKnown)
                 let der = server.requests.first?.security?.clientCertificate

@@ -64,6 +64,14 @@ public final class RawConnection: Sendable {
         }
     }
 
+    /// Notes a request that was read in another way.
+    func note(_ request: HTTPTestRequest) {
+        journal.change { journal in
+            let index = journal.begin(request, on: self.number)
+            journal.requests[index].isComplete = true
+        }
+    }
+
     /// Writes bytes, waiting while the client takes none.
     ///
     /// - Throws: An error of the connection, as when the client has hung up.

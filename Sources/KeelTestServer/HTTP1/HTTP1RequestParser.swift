@@ -113,7 +113,7 @@ struct HTTP1RequestParser: Sendable {
     }
 
     /// The end of the first head, its empty line included.
-    private static func end(of bytes: ArraySlice<UInt8>) -> Int? {
+    static func end(of bytes: ArraySlice<UInt8>) -> Int? {
         var lineStart = bytes.startIndex
         while let newline = bytes[lineStart...].firstIndex(of: 10) {
             let line = bytes[lineStart..<newline]

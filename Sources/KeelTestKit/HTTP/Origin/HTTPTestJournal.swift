@@ -62,6 +62,13 @@ extension Watched<HTTPTestJournal> {
         }
     }
 
+    package func waitForAnswers(_ count: Int) async throws -> [HTTPTestRequest] {
+        try await wait { journal in
+            let answered = journal.requests.filter(\.isAnswered)
+            return answered.count >= count ? answered : nil
+        }
+    }
+
     package func waitForHangUps(_ count: Int) async throws -> [HTTPTestHangUp] {
         try await wait { $0.hangUps.count >= count ? $0.hangUps : nil }
     }
