@@ -6,7 +6,7 @@ import KeelWebSocket
 import Synchronization
 import Testing
 
-@Suite("The life of a connection")
+@Suite("The life of a connection", .serialized)
 struct LifetimeTests {
     /// A server that answers every Close frame, and sends every message back.
     private static let echo: @Sendable (RawServer.Peer) async throws -> Void = { peer in
@@ -205,14 +205,17 @@ struct LifetimeTests {
         } while: { port in
             try await self.connect(port, clock: clock, { $0.pingInterval = .seconds(30) }) {
                 connection in
+                await clock.waitForSleepers()
+                await clock.advance(by: .seconds(30))
                 for _ in 0..<5 {
-                    await clock.waitForSleepers()
-                    await clock.advance(by: .seconds(30))
                     await clock.waitForSleepers()
                     // Its pong comes after that of the watchdog.
                     try await connection.ping()
-                    await clock.waitForSleepers()
-                    await clock.advance(by: .seconds(15))
+                    // The watchdog's patience, then what is left of the interval.
+                    for _ in 0..<2 {
+                        await clock.waitForSleepers()
+                        await clock.advance(by: .seconds(15))
+                    }
                 }
             }
         }
@@ -341,7 +344,7 @@ struct LifetimeTests {
 
     @Test("A reader that stops holds the server back, and loses nothing when it goes on")
     func slowReader() async throws {
-        let total = 1024
+        let total = 512
         let size = 64 << 10
         let written = Counter()
         try await RawServer.run { peer in
@@ -360,9 +363,9 @@ struct LifetimeTests {
             }
         } while: { port in
             try await self.connect(port) { connection in
-                // The server stands still when it has not moved for a thousand sends of this side.
+                // The server stands still when it has not moved for three hundred sends of this side.
                 var (last, still) = (-1, 0)
-                while still < 1000 {
+                while still < 300 {
                     try await connection.send("x")
                     let now = written.count
                     still = now == last ? still + 1 : 0
@@ -405,7 +408,7 @@ struct LifetimeTests {
                     #expect(error?.code == .cancelled)
                 }
                 var (last, still) = (-1, 0)
-                while still < 200 {
+                while still < 20 {
                     try await self.echoOnce()
                     let now = sent.count
                     still = now == last ? still + 1 : 0

@@ -105,8 +105,9 @@ final class WebSocketHandler: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         self.context = nil
-        // A full mailbox leaves messages unread that came before the end.
-        if !mailbox.isFull { concludeLost() }
+        // A mailbox that is full, or was until a moment ago, leaves messages unread that came before
+        // the end.
+        resume()
         context.fireChannelInactive()
     }
 

@@ -1,4 +1,5 @@
 #if WebSocket
+import Dispatch
 import Foundation
 import Testing
 
@@ -29,11 +30,9 @@ enum EchoServer {
         let (ended, ending) = AsyncStream<Void>.makeStream()
         process.terminationHandler = { _ in ending.finish() }
         let (lines, printing) = AsyncStream<Data>.makeStream()
-        output.fileHandleForReading.readabilityHandler = { handle in
-            printing.yield(handle.availableData)
-            handle.readabilityHandler = nil
-        }
         try process.run()
+        let handle = output.fileHandleForReading
+        DispatchQueue.global().async { printing.yield(handle.availableData) }
         let line = await lines.first { _ in true } ?? Data()
         let text = String(decoding: line, as: UTF8.self)
         let outcome: Result<Value, any Error>

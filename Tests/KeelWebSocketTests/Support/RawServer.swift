@@ -12,7 +12,8 @@ enum RawServer {
     /// One client's connection, as the test sees it.
     struct Peer: Sendable {
         let write: @Sendable ([UInt8]) async throws -> Void
-        let readByte: @Sendable () async throws -> UInt8?
+        /// Reads exactly this many bytes, or fewer at the end.
+        let read: @Sendable (Int) async throws -> [UInt8]
 
         /// Reads up to the end of the request's head and returns its lines.
         func readRequest() async throws -> [String] {
@@ -33,28 +34,26 @@ enum RawServer {
             return request
         }
 
+        /// Reads one byte, or nil at the end.
+        func readByte() async throws -> UInt8? { try await read(1).first }
+
         /// Reads the next frame of the client, or nil if it hung up.
         func readFrame() async throws -> Frame? {
-            guard let first = try await readByte() else { return nil }
-            let second = try await byte()
-            var length = Int(second & 0x7f)
+            let start = try await read(2)
+            guard start.count == 2 else { return nil }
+            var length = Int(start[1] & 0x7f)
             if length > 125 {
-                let size = length == 126 ? 2 : 8
-                length = 0
-                for _ in 0..<size { length = length << 8 | Int(try await byte()) }
+                length = try await read(length == 126 ? 2 : 8).reduce(0) { $0 << 8 | Int($1) }
             }
-            var key: [UInt8] = []
-            for _ in 0..<(second & 0x80 != 0 ? 4 : 0) { key.append(try await byte()) }
-            var payload: [UInt8] = []
-            payload.reserveCapacity(length)
-            for index in 0..<length {
-                payload.append(try await byte() ^ (key.isEmpty ? 0 : key[index % 4]))
-            }
+            let key = try await read(start[1] & 0x80 != 0 ? 4 : 0)
+            var payload = try await read(length)
+            guard payload.count == length else { throw HungUp() }
+            if key.count == 4 { for index in payload.indices { payload[index] ^= key[index & 3] } }
             return Frame(
-                opcode: first & 0x0f,
+                opcode: start[0] & 0x0f,
                 payload: payload,
-                isFinal: first & 0x80 != 0,
-                reserved: (first & 0x70) >> 4,
+                isFinal: start[0] & 0x80 != 0,
+                reserved: (start[0] & 0x70) >> 4,
                 isMasked: !key.isEmpty
             )
         }
@@ -64,11 +63,6 @@ enum RawServer {
             var frames: [Frame] = []
             while let frame = try? await readFrame() { frames.append(frame) }
             return frames
-        }
-
-        private func byte() async throws -> UInt8 {
-            guard let byte = try await readByte() else { throw HungUp() }
-            return byte
         }
     }
 
@@ -135,14 +129,14 @@ enum RawServer {
             try await serve(
                 Peer(
                     write: { try await outbound.write(ByteBuffer(bytes: $0)) },
-                    readByte: { try await reader.next() }
+                    read: { try await reader.next($0) }
                 )
             )
         }
     }
 }
 
-/// Reads byte by byte for one task.
+/// Collects what arrives for one task.
 private actor ByteReader {
     private var iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator?
     private var buffer = ByteBuffer()
@@ -151,15 +145,14 @@ private actor ByteReader {
         iterator = inbound.makeAsyncIterator()
     }
 
-    func next() async throws -> UInt8? {
-        while true {
-            if let byte = buffer.readInteger(as: UInt8.self) { return byte }
-            guard var iterator else { return nil }
-            let next = try await iterator.next(isolation: self)
+    func next(_ count: Int) async throws -> [UInt8] {
+        while buffer.readableBytes < count {
+            guard var iterator, var next = try await iterator.next(isolation: self) else { break }
             self.iterator = iterator
-            guard let next else { return nil }
-            buffer = next
+            buffer.discardReadBytes()
+            buffer.writeBuffer(&next)
         }
+        return buffer.readBytes(length: min(count, buffer.readableBytes)) ?? []
     }
 }
 
