@@ -8,10 +8,17 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The origin of a request (RFC 6454 section 4), without user information.
     public init(_ head: HTTPRequest) {
         let scheme = (head.scheme ?? "http").lowercased()
-        var place = (head.authority ?? "").lowercased()[...]
-        if let at = place.lastIndex(of: "@") { place = place[place.index(after: at)...] }
-        let standardPort = scheme == "https" ? ":443" : ":80"
-        if place.hasSuffix(standardPort) { place = place.dropLast(standardPort.count) }
-        description = "\(scheme)://\(place)"
+        // By bytes, not by characters: each request asks.
+        var place = (head.authority ?? "").lowercased().utf8[...]
+        if let at = place.lastIndex(of: UInt8(ascii: "@")) {
+            place = place[place.index(after: at)...]
+        }
+        let standardPort = (scheme == "https" ? ":443" : ":80").utf8
+        if place.count > standardPort.count,
+            place.suffix(standardPort.count).elementsEqual(standardPort)
+        {
+            place = place.dropLast(standardPort.count)
+        }
+        description = scheme + "://" + String(Substring(place))
     }
 }
