@@ -25,7 +25,7 @@ package struct Deadline: Sendable {
     /// back; an operation that ignores cancellation delays the error. The error takes over what is
     /// known of the attempts so far.
     package func run<Value: Sendable>(
-        throwing expired: TransportError,
+        throwing expired: @autoclosure () -> TransportError,
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value
     ) async throws(TransportError) -> Value {
         let (result, wasReached) = await timer.run(until: end) {
@@ -37,7 +37,7 @@ package struct Deadline: Sendable {
             }
         }
         guard wasReached else { return try result.get() }
-        var error = expired
+        var error = expired()
         if case .failure(let failure) = result {
             error.attempts = failure.attempts
             error.retryRefusal = failure.retryRefusal

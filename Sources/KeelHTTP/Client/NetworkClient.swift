@@ -94,7 +94,9 @@ public struct NetworkClient: Sendable {
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value
     ) async throws(TransportError) -> Value {
         guard let deadline else { return try await operation() }
-        let expired = TransportError(.deadlineExceeded, url: call.redactedURL)
-        return try await deadline.run(throwing: expired, operation)
+        return try await deadline.run(
+            throwing: TransportError(.deadlineExceeded, url: call.redactedURL),
+            operation
+        )
     }
 }

@@ -11,19 +11,23 @@ extension HTTPByteStream {
         let meter = RateMeter(rate)
         return mapReads { read async throws(TransportError) in
             let start = timer.now
-            let tooSlow = TransportError(
-                .tooSlow,
-                "Fewer than \(rate.bytes) bytes came in \(rate.window)."
-            )
             let piece = try await Deadline(in: meter.timeLeft, on: timer).run(
-                throwing: tooSlow,
+                throwing: .tooSlow(rate),
                 read
             )
             guard let piece else { return nil }
             // The timer may have been beaten by a piece that came when the window was over.
-            guard meter.add(piece.count, in: timer.now - start) else { throw tooSlow }
+            guard meter.add(piece.count, in: timer.now - start) else {
+                throw .tooSlow(rate)
+            }
             return piece
         }
+    }
+}
+
+extension TransportError {
+    fileprivate static func tooSlow(_ rate: TransferRate) -> TransportError {
+        TransportError(.tooSlow, "Fewer than \(rate.bytes) bytes came in \(rate.window).")
     }
 }
 

@@ -69,11 +69,14 @@ struct RetryMiddleware: HTTPMiddleware {
         _ next: HTTPNext
     ) async throws(TransportError) -> Outcome {
         guard let limit = effort.call.timeouts.attempt else { return try await turn(effort, next) }
-        let expired = TransportError(.attemptTimeout)
-        return try await Deadline(in: limit, on: timer).run(throwing: expired) {
+        let turn: @Sendable () async throws(TransportError) -> Outcome = {
             () async throws(TransportError) in
             try await self.turn(effort, next)
         }
+        return try await Deadline(in: limit, on: timer).run(
+            throwing: TransportError(.attemptTimeout),
+            turn
+        )
     }
 
     private func turn(_ effort: Effort, _ next: HTTPNext) async throws(TransportError) -> Outcome {

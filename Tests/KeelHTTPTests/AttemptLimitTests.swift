@@ -1,0 +1,122 @@
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Limits of an attempt", .timeLimit(.minutes(1)))
+struct AttemptLimitTests: RetrySuite {
+    typealias Answer = ScriptedHTTPTransport.Answer
+
+    let clock = TestClock()
+
+    // MARK: Limits of an attempt
+
+    @Test("An attempt that takes too long makes room for another, its body included")
+    func limitsAttempts() async throws {
+        for slow in [Answer.stall, .stallingBody(after: [[1]])] {
+            let transport = ScriptedHTTPTransport([slow], then: .chunks([[1], [2]]))
+            let client = try client(transport) { $0.timeouts.attempt = .seconds(3) }
+            let response = try await run { await client.response(to: GetRestaurant(id: "1")) }
+                .get()
+            #expect(response.body == [1, 2])
+            #expect(transport.calls.count == 2)
+        }
+        let stalling = ScriptedHTTPTransport(then: .stall)
+        let client = try client(stalling) { $0.timeouts.attempt = .seconds(3) }
+        let error = try await failure { await client.response(to: GetRestaurant(id: "1")) }
+        #expect(error.code == .attemptTimeout)
+        #expect(error.attempts.map(\.duration) == Array(repeating: .seconds(3), count: 3))
+    }
+
+    @Test("A body that drips is given up below the minimum rate, whatever the idle limit says")
+    func keepsMinimumRate() async throws {
+        let clock = clock
+        func drip(every pause: Duration, count: Int) -> Answer {
+            Answer { _ async throws(TransportError) in
+                let left = Mutex(count)
+                return HTTPReply(
+                    head: HTTPResponse(status: .ok),
+                    body: HTTPByteStream { () async throws(TransportError) in
+                        guard (try? await clock.sleep(for: pause)) != nil else {
+                            throw TransportError(.cancelled)
+                        }
+                        return left.withLock { left in
+                            left -= 1
+                            return left < 0 ? nil : [1, 2]
+                        }
+                    }
+                )
+            }
+        }
+        let transport = ScriptedHTTPTransport(then: drip(every: .seconds(1), count: 30))
+        let client = try client(transport) {
+            $0.retry = .never
+            $0.timeouts.minimumRate = TransferRate(bytes: 10, per: .seconds(4))
+        }
+        let error = try await failure { await client.response(to: GetRestaurant(id: "1")) }
+        #expect(error.code == .tooSlow)
+        #expect(clock.elapsed == .seconds(4))
+        let enough = try self.client(transport) {
+            $0.retry = .never
+            $0.timeouts.minimumRate = TransferRate(bytes: 6, per: .seconds(4))
+        }
+        #expect(
+            try await run { await enough.response(to: GetRestaurant(id: "1")) }.get().body.count
+                == 60
+        )
+    }
+
+    @Test("The error of a passed total time knows the attempts before")
+    func keepsHistory() async throws {
+        let transport = ScriptedHTTPTransport([.status(.badGateway)], then: .stall)
+        let client = try client(transport) { $0.timeout = .seconds(5) }
+        let result = Task { await client.response(to: GetRestaurant(id: "1")) }
+        await clock.waitForSleepers(2)
+        await clock.advance(by: .seconds(1))
+        while transport.calls.count < 2 { await Task.yield() }
+        await clock.advance(by: .seconds(4))
+        guard case .failure(let error) = await result.value else {
+            Issue.record("The call succeeded.")
+            return
+        }
+        #expect(error.code == .deadlineExceeded)
+        #expect(error.attempts.map(\.outcome) == [.answered(status: 502), .failed(.cancelled)])
+    }
+
+    // MARK: Kept connections
+
+    @Test("A closed kept connection costs no attempt, no pause and no budget")
+    func replacesStaleConnections() async throws {
+        let budget = HTTPRetryBudget(clock: clock)
+        let stale = Answer.failure(TransportError(.staleConnection))
+        let transport = ScriptedHTTPTransport([stale], then: .status(.ok))
+        let observer = EventLog()
+        let client = try client(transport) {
+            $0.retry = .attempts(1)
+            $0.retry.budget = .shared(budget)
+            $0.observers = [observer]
+        }
+        #expect(try await client.response(to: GetRestaurant(id: "1")).get().status == .ok)
+        #expect(transport.calls.count == 2)
+        #expect(observer.attempts == [1])
+        let again = ScriptedHTTPTransport(then: stale)
+        let twice = try self.client(again) { $0.retry = .attempts(1) }
+        _ = await twice.response(to: GetRestaurant(id: "1"))
+        #expect(again.calls.count == 2)
+    }
+
+    @Test("A POST is sent again only if no byte of it had left")
+    func sparesStalePosts() async throws {
+        var unsent = TransportError(.staleConnection)
+        unsent.bytesSent = 0
+        for (error, count) in [(unsent, 2), (TransportError(.staleConnection), 1)] {
+            let transport = ScriptedHTTPTransport([.failure(error)], then: .status(.ok))
+            let client = try client(transport)
+            _ = await client.response(to: Post())
+            #expect(transport.calls.count == count)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelTestKit
+import Synchronization
+import Testing
+
+/// What the suites about repeated calls have in common.
+protocol RetrySuite {
+    var clock: TestClock { get }
+}
+
+extension RetrySuite {
+    /// A client without a total limit, whose pauses are the longest that the policy allows.
+    func client(
+        _ transport: some HTTPTransport,
+        _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
+    ) throws -> NetworkClient {
+        var configuration = NetworkClient.Configuration(
+            baseURL: try #require(URL(string: "https://api.example.com/v1"))
+        )
+        configuration.clock = clock
+        configuration.timeout = nil
+        configuration.retry.jitter = { 1 }
+        change(&configuration)
+        return NetworkClient(configuration, transport: transport)
+    }
+
+    func call(
+        _ method: HTTPRequest.Method,
+        _ fields: HTTPFields = [:],
+        body: HTTPBody? = nil
+    ) -> HTTPCall {
+        HTTPCall(
+            HTTPRequest(
+                method: method,
+                scheme: "https",
+                authority: "api.example.com",
+                path: "/x",
+                headerFields: fields
+            ),
+            body: body
+        )
+    }
+
+    /// Runs a call and moves the clock on whenever the call pauses.
+    func run<Value: Sendable>(
+        _ call: @escaping @Sendable () async -> Value
+    ) async -> Value {
+        do {
+            return try await clock.run { await call() }
+        } catch {
+            preconditionFailure("The call does not throw.")
+        }
+    }
+
+    func failure(
+        _ call: @escaping @Sendable () async -> Result<NetworkResponse, TransportError>
+    ) async throws -> TransportError {
+        guard case .failure(let error) = await run(call) else {
+            throw TransportError(.unknown, "The call succeeded.")
+        }
+        return error
+    }
+}
+
+/// Sends three bytes.
+struct Post: ServiceEndpoint {
+    var key: String?
+    var isIdempotent: Bool?
+    var body: RequestBody? { .bytes([1, 2, 3]) }
+    var method: HTTPRequest.Method { .post }
+    var path: EndpointPath { "/things" }
+    var headers: HTTPFields { key.map { [.idempotencyKey: $0] } ?? [:] }
+    var options: HTTPCallOptions {
+        var options = HTTPCallOptions()
+        options.isIdempotent = isIdempotent
+        return options
+    }
+}
+
+/// Keeps the events of calls.
+final class EventLog: HTTPEventObserver {
+    private let state = Mutex<[HTTPEvent]>([])
+
+    var events: [HTTPEvent] { state.withLock { $0 } }
+
+    var pauses: [Duration] {
+        events.compactMap { event in
+            guard case .retrying(let pause, _) = event.moment else { return nil }
+            return pause
+        }
+    }
+
+    var refusals: [RetryRefusal] {
+        events.compactMap { event in
+            guard case .notRetried(let refusal) = event.moment else { return nil }
+            return refusal
+        }
+    }
+
+    /// The numbers of the attempts that were heard of.
+    var attempts: Set<Int> { Set(events.map(\.attempt)) }
+
+    func observe(_ event: HTTPEvent) { state.withLock { $0.append(event) } }
+}
