@@ -131,7 +131,7 @@ public struct HTTPLogging: HTTPEventObserver {
             metadata["http.response.fields"] = shown(head.headerFields)
         default: break
         }
-        let text = redactor.redact("\(event.redacted(by: redactor).moment)")
+        let text = event.redacted(by: redactor).moment.description
         logger.log(level: levels.details, "HTTP: \(text)", metadata: metadata)
     }
 

@@ -113,6 +113,22 @@ struct HTTPObservabilityTests {
         #expect(!texts.contains("s3cret"))
     }
 
+    @Test("Details keep the host and lose what a path hides")
+    func details() async throws {
+        let transport = ScriptedHTTPTransport([.redirect(to: "/users/ada@example.org?t=s3cret")])
+        var configuration = NetworkClient.Configuration(
+            baseURL: try #require(URL(string: "http://127.0.0.1:8080"))
+        )
+        configuration.observers = [HTTPLogging(logger())]
+        _ = await NetworkClient(configuration, transport: transport).response(to: Ping())
+        let messages = logs.entries.map { "\($0.message)" }
+        #expect(messages.contains("HTTP: sending GET http://127.0.0.1:8080/ping"))
+        #expect(
+            messages.contains("HTTP: redirected by 302 to http://127.0.0.1:8080/users/redacted")
+        )
+        #expect(!messages.joined().contains("ada@"))
+    }
+
     @Test("Requests are measured by the names of OpenTelemetry")
     func measures() async throws {
         let client = try client(

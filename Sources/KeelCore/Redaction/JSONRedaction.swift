@@ -67,7 +67,7 @@ public struct JSONRedaction: Sendable {
         case .between: begin(byte)
         case .string: takeInString(byte)
         case .bare:
-            guard byte.isASCIISpace || ",:{}[]\"".utf8.contains(byte) else {
+            guard byte.isASCIISpace || Self.endsBare(byte) else {
                 keep(byte)
                 return
             }
@@ -81,7 +81,7 @@ public struct JSONRedaction: Sendable {
     private mutating func begin(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\""):
-            token = []
+            token.removeAll(keepingCapacity: true)
             isTooLong = false
             isEscaped = false
             place = .string
@@ -116,10 +116,19 @@ public struct JSONRedaction: Sendable {
         case _ where byte.isASCIISpace:
             output.append(byte)
         default:
-            token = []
+            token.removeAll(keepingCapacity: true)
             isTooLong = false
             place = .bare
             keep(byte)
+        }
+    }
+
+    private static func endsBare(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "{"), UInt8(ascii: "}"),
+            UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "\""):
+            true
+        default: false
         }
     }
 
@@ -180,7 +189,6 @@ public struct JSONRedaction: Sendable {
         } else {
             appendString(token)
         }
-        token = []
     }
 
     private mutating func appendString(_ raw: [UInt8]) {
@@ -224,7 +232,6 @@ public struct JSONRedaction: Sendable {
         } else {
             appendMarker(for: token)
         }
-        token = []
     }
 
     private mutating func appendMarker(for secret: [UInt8]) {

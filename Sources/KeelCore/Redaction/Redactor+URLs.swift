@@ -5,75 +5,117 @@ extension Redactor {
     /// what ``query`` says; what is known by its form goes out of the path. Text that is no URL is
     /// treated in the same way and never fails.
     public func redactURL(_ url: String) -> String {
-        let whole = url.prefix { $0 != "#" }
-        let target = whole.prefix { $0 != "?" }
-        var result = String(target)
-        if let start = target.firstRange(of: "://")?.upperBound {
-            let authority = target[start...].prefix { $0 != "/" }
-            let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] }
-            let path = target[authority.endIndex...]
+        let bytes = Array(url.utf8)
+        let whole = bytes.prefix { $0 != UInt8(ascii: "#") }
+        let target = whole.prefix { $0 != UInt8(ascii: "?") }
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var pathStart = target.startIndex
+        if let start = Self.authorityStart(in: target) {
+            let authority = target[start...].prefix { $0 != UInt8(ascii: "/") }
+            let sign = authority.lastIndex(of: UInt8(ascii: "@"))
+            result += target[..<start]
             // The host says where a request went; it is kept even where it is a bare address.
-            result = target[..<start] + (host ?? authority) + redactPath(path)
-        } else {
-            result = redactPath(target)
+            result += sign.map { authority[($0 + 1)...] } ?? authority
+            pathStart = authority.endIndex
         }
-        guard target.endIndex != whole.endIndex, query != .whole else { return result }
-        let items = whole[whole.index(after: target.endIndex)...]
-        return result + "?" + redactQuery(items)
-    }
-
-    private func redactPath(_ path: Substring) -> String {
-        guard !path.isEmpty else { return "" }
-        return path.split(separator: "/", omittingEmptySubsequences: false)
-            .map { redactPlain(Array($0.utf8)) ?? String($0) }
-            .joined(separator: "/")
-    }
-
-    /// Returns the text with its secrets marked as a URL may hold them, or nil if it has none.
-    private func redactPlain(_ bytes: [UInt8]) -> String? {
-        var inURL = self
-        let marker = marker
-        inURL.marker = .computed { marker.urlReplacement(for: $0) }
-        if let redacted = inURL.redacted(bytes) { return String(decoding: redacted, as: UTF8.self) }
-        // What is hidden by percent-encoding is seen in the decoded text alone.
-        guard let decoded = FormText.decode(bytes), redacted(decoded) != nil else { return nil }
-        return marker.urlReplacement(for: bytes)
-    }
-
-    /// Returns the names and the values of a query, or of a form (`application/x-www-form-urlencoded`).
-    private func redactQuery(_ items: Substring) -> String {
-        items.split(separator: "&", omittingEmptySubsequences: false)
-            .map { redactItem($0, shows: isShown) }
-            .joined(separator: "&")
-    }
-
-    private func isShown(_ name: Substring) -> Bool {
-        guard case .all(let exceptions) = query else { return true }
-        let decoded = FormText.decode(Array(name.utf8)).map { String(decoding: $0, as: UTF8.self) }
-        return exceptions.contains(decoded ?? String(name))
+        appendPath(target[pathStart...], to: &result)
+        if target.count < whole.count, query != .whole {
+            result.append(UInt8(ascii: "?"))
+            appendItems(whole[(target.endIndex + 1)...], to: &result, shows: isShown)
+        }
+        return String(decoding: result, as: UTF8.self)
     }
 
     /// Returns a form with its sensitive values replaced, whatever ``query`` says of URLs.
     public func redactForm(_ form: String) -> String {
-        form.split(separator: "&", omittingEmptySubsequences: false)
-            .map { redactItem($0) { _ in true } }
-            .joined(separator: "&")
+        var result: [UInt8] = []
+        appendItems(Array(form.utf8)[...], to: &result) { _ in true }
+        return String(decoding: result, as: UTF8.self)
     }
 
-    private func redactItem(_ item: Substring, shows: (Substring) -> Bool) -> String {
-        let name = item.prefix { $0 != "=" }
-        let shownName = redactPlain(Array(name.utf8)) ?? String(name)
-        guard name.endIndex != item.endIndex else {
+    private static func authorityStart(in target: ArraySlice<UInt8>) -> Int? {
+        guard let colon = target.firstIndex(of: UInt8(ascii: ":")), colon + 2 < target.endIndex,
+            target[colon + 1] == UInt8(ascii: "/"), target[colon + 2] == UInt8(ascii: "/")
+        else { return nil }
+        return colon + 3
+    }
+
+    private func appendPath(_ path: ArraySlice<UInt8>, to result: inout [UInt8]) {
+        // Nearly all paths have nothing to hide, and a slash ends every secret that is known.
+        guard path.contains(UInt8(ascii: "%")) || redacted(Array(path)) != nil else {
+            result += path
+            return
+        }
+        for (number, segment) in path.split(
+            separator: UInt8(ascii: "/"),
+            omittingEmptySubsequences: false
+        ).enumerated() {
+            if number > 0 { result.append(UInt8(ascii: "/")) }
+            result += redactPlain(segment) ?? segment
+        }
+    }
+
+    /// Returns the bytes with their secrets marked as a URL may hold them, or nil if there are none.
+    private func redactPlain(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let bytes = Array(bytes)
+        if redacted(bytes) != nil {
+            var inURL = self
+            let marker = marker
+            inURL.marker = .computed { marker.urlReplacement(for: $0) }
+            return inURL.redacted(bytes)?[...]
+        }
+        // What is hidden by percent-encoding is seen in the decoded text alone.
+        guard let decoded = FormText.decode(bytes), redacted(decoded) != nil else { return nil }
+        return marked(bytes[...])
+    }
+
+    private func marked(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        Array(marker.urlReplacement(for: bytes).utf8)[...]
+    }
+
+    private func isShown(_ name: ArraySlice<UInt8>) -> Bool {
+        guard case .all(let exceptions) = query else { return true }
+        guard !exceptions.isEmpty else { return false }
+        let decoded = FormText.decode(Array(name)) ?? Array(name)
+        return exceptions.contains(String(decoding: decoded, as: UTF8.self))
+    }
+
+    private func appendItems(
+        _ items: ArraySlice<UInt8>,
+        to result: inout [UInt8],
+        shows: (ArraySlice<UInt8>) -> Bool
+    ) {
+        for (number, item) in items.split(
+            separator: UInt8(ascii: "&"),
+            omittingEmptySubsequences: false
+        ).enumerated() {
+            if number > 0 { result.append(UInt8(ascii: "&")) }
+            appendItem(item, to: &result, shows: shows)
+        }
+    }
+
+    private func appendItem(
+        _ item: ArraySlice<UInt8>,
+        to result: inout [UInt8],
+        shows: (ArraySlice<UInt8>) -> Bool
+    ) {
+        let name = item.prefix { $0 != UInt8(ascii: "=") }
+        let isShown = shows(name)
+        guard name.count < item.count else {
             // A lone word may be a token: `?4f2a…` is how some services sign their addresses.
-            let isHidden = !item.isEmpty && !shows(name)
-            return isHidden ? marker.urlReplacement(for: item.utf8) : shownName
+            result += !item.isEmpty && !isShown ? marked(item) : redactPlain(name) ?? name
+            return
         }
-        let value = Array(item[item.index(after: name.endIndex)...].utf8)
-        guard !value.isEmpty else { return shownName + "=" }
-        if isSensitive(name) || !shows(name) {
-            return shownName + "=" + marker.urlReplacement(for: value)
+        result += redactPlain(name) ?? name
+        result.append(UInt8(ascii: "="))
+        let value = item[(name.endIndex + 1)...]
+        guard !value.isEmpty else { return }
+        if !isShown || names.contains(utf8: name) {
+            result += marked(value)
+        } else {
+            result += redactPlain(value) ?? value
         }
-        return shownName + "=" + (redactPlain(value) ?? String(decoding: value, as: UTF8.self))
     }
 }
 

@@ -51,6 +51,7 @@ extension SecretScanner {
 
     /// A key of a well-known service.
     private func prefixedKey(at start: Int) -> Range<Int>? {
+        guard Self.firstBytes.contains(bytes[start]) else { return nil }
         for prefix in Self.prefixes
         where bytes[start] == prefix.first && matches(prefix.text, at: start) {
             let begin = start + prefix.text.utf8CodeUnitCount
@@ -86,6 +87,24 @@ extension SecretScanner {
         Prefix("AIza", 30), Prefix("ya29.", 16), Prefix("SG.", 30), Prefix("hf_", 20),
         Prefix("npm_", 30), Prefix("shpat_", 20), Prefix("AGE-SECRET-KEY-1", 20),
     ]
+
+    private static let firstBytes = PrefixFirstBytes(prefixes.map(\.first))
+
+    /// The bytes that a key can begin with, as bits: most words begin with another one.
+    private struct PrefixFirstBytes: Sendable {
+        private var bits: (UInt64, UInt64) = (0, 0)
+
+        init(_ bytes: [UInt8]) {
+            for byte in bytes where byte < 128 {
+                if byte < 64 { bits.0 |= 1 << byte } else { bits.1 |= 1 << (byte - 64) }
+            }
+        }
+
+        func contains(_ byte: UInt8) -> Bool {
+            guard byte < 128 else { return false }
+            return (byte < 64 ? bits.0 >> byte : bits.1 >> (byte - 64)) & 1 == 1
+        }
+    }
 
     /// A private key in PEM (RFC 7468), to the end of its armour or of the text.
     func privateKey(at start: Int) -> Range<Int>? {

@@ -78,7 +78,7 @@ public final class HTTPEventLog: HTTPEventObserver {
 }
 
 extension HTTPEvent {
-    /// Returns this event with the secrets taken out of the heads that it holds.
+    /// Returns this event with the secrets taken out of the heads and targets that it holds.
     public func redacted(by redactor: Redactor) -> HTTPEvent {
         var event = self
         switch moment {
@@ -86,6 +86,8 @@ extension HTTPEvent {
         case .sending(let head): event.moment = .sending(redactor.redact(head))
         case .received(let head, let connection):
             event.moment = .received(redactor.redact(head), connection)
+        case .redirected(let url, let status):
+            event.moment = .redirected(to: redactor.redactURL(url), status: status)
         default: break
         }
         return event

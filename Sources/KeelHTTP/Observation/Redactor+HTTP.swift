@@ -34,7 +34,7 @@ extension Redactor {
 
     /// Returns the head of a request as it may be written down.
     ///
-    /// User information goes out of the authority; see ``redactURL(_:)`` for the path.
+    /// User information goes out of the authority; see `redactURL(_:)` for the path.
     public func redact(_ head: HTTPRequest) -> HTTPRequest {
         var redacted = head
         redacted.authority = head.authority.map { authority in
