@@ -33,10 +33,12 @@ struct FaultServerTests {
             var all = ""
             for turn in turns {
                 try await outbound.write(ByteBuffer(string: turn.send))
-                while turn.until.map({ !all.hasSuffix($0) }) ?? true {
-                    guard let chunk = try await chunks.next() else { return all }
-                    all += String(buffer: chunk)
+                var answer = ""
+                while turn.until.map({ !answer.hasSuffix($0) }) ?? true {
+                    guard let chunk = try await chunks.next() else { return all + answer }
+                    answer += String(buffer: chunk)
                 }
+                all += answer
             }
             return all
         }

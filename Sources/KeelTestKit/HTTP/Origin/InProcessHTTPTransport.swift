@@ -93,8 +93,9 @@ private struct InProcessHandshake {
         case .expired, .notYetValid, .selfSigned, .unknownAuthority:
             throw TransportError(.tlsUntrusted)
         case .wrongHost: throw TransportError(.tlsHostnameMismatch)
-        case .plainText, .garbage, .closingHandshake, .resettingHandshake:
+        case .plainText, .garbage, .closingHandshake:
             throw TransportError(.tlsHandshakeFailed)
+        case .resettingHandshake: throw TransportError(.connectionLost, phase: .tls)
         case .stallingHandshake: throw TransportError(.connectTimeout)
         case .clientCertificate where script.client != .known:
             throw TransportError(.tlsClientCertificate)
