@@ -3,6 +3,14 @@ import Dispatch
 import Foundation
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// The echo server on PyPI's `websockets`, run by the interpreter that `KEEL_PYTHON` names.
 enum EchoServer {
     static let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"]
@@ -42,9 +50,10 @@ enum EchoServer {
         } catch {
             outcome = .failure(error)
         }
-        process.terminate()
+        // A process that is started from a pool's thread inherits its blocked signals: only this
+        // one gets through. Should the tests die, the server stops at the end of its input.
+        kill(process.processIdentifier, SIGKILL)
         for await _ in ended {}
-        // Kept until here: the server stops when its input ends.
         try? input.fileHandleForWriting.close()
         return try outcome.get()
     }

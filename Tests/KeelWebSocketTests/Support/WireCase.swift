@@ -17,8 +17,6 @@ struct WireCase: Sendable, CustomTestStringConvertible {
     var closeCode: UInt16? = 1000
     /// How the configuration of the client differs from the usual.
     var change: @Sendable (inout WebSocketConfiguration) -> Void = { _ in }
-    /// The answer to the offer of compression; nil offers none.
-    var deflate: String?
 
     /// A case that ends with the server's Close frame.
     static func fine(
