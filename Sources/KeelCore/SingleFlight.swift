@@ -23,6 +23,11 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// How many keys have a flight under way.
     public var count: Int { state.withLock { $0.flights.count } }
 
+    /// How many callers wait, for whatever key.
+    public var waiterCount: Int {
+        state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } }
+    }
+
     /// How many callers wait for the flight of a key.
     public func waiterCount(of key: Key) -> Int {
         state.withLock { $0.flights[key]?.waiters.count ?? 0 }

@@ -44,14 +44,6 @@ struct SharingTests {
         while !condition() { await Task.yield() }
     }
 
-    private func joined(_ log: EventLog, _ count: Int) async {
-        await wait {
-            log.events.count { if case .started = $0.moment { true } else { false } } == count
-        }
-        // Started is a few steps before joined; they are done by the time these have been.
-        for _ in 1...1000 { await Task.yield() }
-    }
-
     // MARK: Coalescing
 
     @Test("A thousand identical calls make one request, and each gets the whole body")
@@ -59,14 +51,15 @@ struct SharingTests {
         let gate = Gate()
         let log = EventLog()
         let transport = ScriptedHTTPTransport(then: answer(gate))
+        let layer = CoalescingMiddleware()
         let client = try makeClient(transport) {
-            $0.middleware = [CoalescingMiddleware()]
+            $0.middleware = [layer]
             $0.observers = [log]
         }
         let calls = (1...1000).map { _ in
             Task { try await client.response(to: GetRestaurant(id: "1")).get().body }
         }
-        await joined(log, 1000)
+        await wait { layer.waiterCount == 1000 }
         gate.open()
         for call in calls { #expect(try await call.value == [1, 2]) }
         #expect(transport.calls.count == 1)
@@ -79,14 +72,15 @@ struct SharingTests {
         let gate = Gate()
         let log = EventLog()
         let transport = ScriptedHTTPTransport(then: answer(gate))
+        let layer = CoalescingMiddleware()
         let client = try makeClient(transport) {
-            $0.middleware = [CoalescingMiddleware()]
+            $0.middleware = [layer]
             $0.observers = [log]
         }
         let calls = (1...1000).map { _ in
             Task { await client.response(to: GetRestaurant(id: "1")) }
         }
-        await joined(log, 1000)
+        await wait { layer.waiterCount == 1000 }
         for call in calls.dropLast() { call.cancel() }
         for call in calls.dropLast() {
             guard case .failure(let error) = await call.value else {
@@ -125,8 +119,9 @@ struct SharingTests {
                 throw TransportError(.connectionLost)
             }
         )
+        let layer = CoalescingMiddleware()
         let client = try makeClient(transport) {
-            $0.middleware = [CoalescingMiddleware()]
+            $0.middleware = [layer]
             $0.retry = .attempts(3)
             $0.retry.jitter = { 0 }
             $0.observers = [log]
@@ -134,7 +129,7 @@ struct SharingTests {
         let calls = (1...100).map { _ in
             Task { await client.response(to: GetRestaurant(id: "1")) }
         }
-        await joined(log, 100)
+        await wait { layer.waiterCount == 100 }
         gate.open()
         for call in calls {
             guard case .failure(let error) = await call.value else {
@@ -173,17 +168,13 @@ struct SharingTests {
         ]
         for (number, (one, other, count)) in rows.enumerated() {
             let gate = Gate()
-            let log = EventLog()
             let transport = ScriptedHTTPTransport(then: answer(gate))
-            let client = try makeClient(transport) {
-                $0.middleware = [CoalescingMiddleware()]
-                $0.observers = [log]
-            }
+            let layer = CoalescingMiddleware()
+            let client = try makeClient(transport) { $0.middleware = [layer] }
             let calls = [one, other].map { endpoint in
                 Task { try await client.response(to: endpoint).get().body }
             }
-            await joined(log, 2)
-            await wait { gate.waiting == count }
+            await wait { gate.waiting == count && (count > 1 || layer.waiterCount == 2) }
             gate.open()
             for call in calls { _ = try await call.value }
             #expect(transport.calls.count == count, "row \(number)")

@@ -44,6 +44,9 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         self.identity = identity
     }
 
+    /// How many calls wait for an exchange that may be shared.
+    package var waiterCount: Int { flights.waiterCount }
+
     public func intercept(
         _ call: HTTPCall,
         next: HTTPNext
