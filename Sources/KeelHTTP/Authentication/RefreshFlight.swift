@@ -6,6 +6,7 @@ final class RefreshFlight: Sendable {
 
     private struct State {
         var outcome: Outcome?
+        var isAbandoned = false
         var task: Task<Void, Never>?
         var next = 0
         var waiters: [Int: CheckedContinuation<Outcome, Never>] = [:]
@@ -37,11 +38,12 @@ final class RefreshFlight: Sendable {
 
     /// Names the task that carries the refresh out, so that ``abandon(_:)`` can cancel it.
     func attach(_ task: Task<Void, Never>) {
-        let isOver = state.withLock { state in
-            state.task = task
-            return state.outcome != nil
+        // A task that ended its refresh by itself may still be cleaning up: it is left alone.
+        let isAbandoned = state.withLock { state in
+            if state.outcome == nil { state.task = task }
+            return state.isAbandoned
         }
-        if isOver { task.cancel() }
+        if isAbandoned { task.cancel() }
     }
 
     /// Tells everybody who waits; only the first outcome counts.
@@ -58,7 +60,10 @@ final class RefreshFlight: Sendable {
 
     /// Cancels the refresh of a session that is over, and tells everybody who waits.
     func abandon(_ error: AuthenticationError) {
-        let task = state.withLock { $0.task.take() }
+        let task = state.withLock { state in
+            state.isAbandoned = true
+            return state.task.take()
+        }
         end(.failure(error))
         task?.cancel()
     }

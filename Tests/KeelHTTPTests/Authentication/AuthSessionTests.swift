@@ -213,6 +213,30 @@ struct AuthSessionTests {
         #expect(store.kept?.accessToken == "access-2-SECRET")
     }
 
+    @Test(
+        "A refusal of a token from before a failed refresh shares that failure, a later one does not"
+    )
+    func sharesFailure() async throws {
+        let identity = IdentityModel { number in
+            if number == 1 { throw NetworkError(.noConnection) }
+        }
+        let session = AuthSession(server: identity)
+        try await session.signIn { identity.grant() }
+        let early = try await session.token()
+        let straggler = try await session.token()
+        for token in [early, straggler] {
+            let error = await #expect(throws: AuthenticationError.self) {
+                try await session.token(after: token)
+            }
+            #expect(error?.code == .refreshFailed)
+        }
+        #expect(identity.refreshCount == 1)
+        let late = try await session.token()
+        #expect(try await session.token(after: late).value == "access-2-SECRET")
+        #expect(try await session.token(after: early).value == "access-2-SECRET")
+        #expect(identity.refreshCount == 2)
+    }
+
     @Test("A request of the refresh itself gets no token instead of waiting for itself")
     func findsCircle() async throws {
         let box = Mutex<AuthSession<BearerCredentials>?>(nil)
@@ -246,6 +270,31 @@ struct AuthSessionEndTests {
         #expect(identity.refreshCount == 1)
         #expect(store.kept?.accessToken == "access-2-SECRET")
         #expect(session.state == .signedIn(version: 2))
+    }
+
+    @Test("While the store saves, new credentials are in nobody's hands")
+    func waitsForTheSave() async throws {
+        let door = Door()
+        let isSlow = Mutex(false)
+        let identity = IdentityModel()
+        let store = RecordingStore(pause: { if isSlow.withLock({ $0 }) { await door.wait() } })
+        let session = AuthSession(server: identity, store: store)
+        try await session.signIn { identity.grant() }
+        isSlow.withLock { $0 = true }
+        let refresh = Task { try await session.refresh() }
+        await door.waitForArrival()
+        #expect(session.state == .signedIn(version: 1))
+        let token = Task {
+            let token = try await session.token()
+            store.note("token \(token.value)")
+        }
+        for _ in 0..<50 { await Task.yield() }
+        door.open()
+        try await refresh.value
+        try await token.value
+        #expect(
+            store.log == ["save access-1-SECRET", "save access-2-SECRET", "token access-2-SECRET"]
+        )
     }
 
     @Test("Signing out during a refresh ends it for everybody and keeps nothing")
