@@ -23,21 +23,36 @@ let storage: [Target.Dependency] = [
     .product(name: "KeelStorageSQLite", package: "keel"),
 ]
 
+let http: [Target.Dependency] = [
+    .product(name: "KeelAsyncHTTPClient", package: "keel"),
+    .product(name: "KeelHTTP", package: "keel"),
+    .product(name: "AsyncHTTPClient", package: "async-http-client"),
+]
+
 let package = Package(
     name: "keel-benchmarks",
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "keel-bench", targets: ["KeelBench"]),
+        .executable(name: "keel-bench-server", targets: ["KeelBenchServer"]),
         .executable(name: "keel-soak", targets: ["KeelSoak"]),
     ],
     dependencies: [
         .package(name: "keel", path: ".."),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
         .executableTarget(
             name: "KeelBench",
-            dependencies: storage + [.product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: storage + http + [.product(name: "GRDB", package: "GRDB.swift")]
+        ),
+        .executableTarget(
+            name: "KeelBenchServer",
+            dependencies: ["NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket"].map {
+                .product(name: $0, package: "swift-nio")
+            }
         ),
         .executableTarget(name: "KeelSoak", dependencies: storage),
     ]

@@ -11,5 +11,6 @@
 
 "$KEEL_ROOT/Scripts/setup.sh" build
 keel_say "Building the benchmarks in release"
+keel_build_product Benchmarks keel-bench-server -c release
 keel_build_product Benchmarks keel-bench -c release
 exec "$KEEL_BINARY" "$@"

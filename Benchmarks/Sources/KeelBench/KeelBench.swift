@@ -5,17 +5,27 @@ import Foundation
 struct KeelBench {
     /// Every group by the name that the command line uses.
     static let groups: [String: @concurrent @Sendable (Options) async throws -> [Measure]] = [
-        "storage": StorageGroup.measures
+        "http": HTTPGroup.measures,
+        "storage": StorageGroup.measures,
     ]
 
     static func main() async throws {
         do {
-            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            if arguments.first == "--requests" { return try await requests(arguments) }
+            let options = try Options(arguments)
             exit(try await run(options))
         } catch let error as UsageError {
             FileHandle.standardError.write(Data("\(error.message)\n\(Options.usage)\n".utf8))
             exit(2)
         }
+    }
+
+    /// Makes requests and nothing else, for ``HTTPGroup/instructions(_:)``.
+    private static func requests(_ arguments: [String]) async throws {
+        guard arguments.count == 4, let count = Int(arguments[2]), let port = Int(arguments[3])
+        else { throw UsageError(message: "--requests needs a side, a number and a port") }
+        try await HTTPGroup.requests(arguments[1], count, port: port)
     }
 
     /// Runs the groups away from the main actor, where an app's storage work would run too.

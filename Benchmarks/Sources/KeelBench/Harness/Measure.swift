@@ -40,6 +40,8 @@ struct Measure: Sendable {
     let target: Target
     let keel: Side
     let peer: Side
+    /// For figures that do not vary from one round to the next.
+    var mostRounds = Int.max
 
     func run(_ options: Options) async throws -> MeasureResult {
         let nothing: Side = { .nan }
@@ -47,11 +49,11 @@ struct Measure: Sendable {
         let peer = options.side == "keel" ? nothing : peer
         var ours: [Double] = []
         var theirs: [Double] = []
-        if !options.isQuick {
+        if !options.isQuick, mostRounds > 1 {
             _ = try await keel()
             _ = try await peer()
         }
-        for round in 0..<options.rounds {
+        for round in 0..<min(options.rounds, mostRounds) {
             // Who begins changes too: what one side leaves behind, such as a full disk cache, would
             // always fall on the other.
             if round.isMultiple(of: 2) {

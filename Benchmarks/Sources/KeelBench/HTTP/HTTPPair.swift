@@ -1,0 +1,77 @@
+import AsyncHTTPClient
+import Foundation
+import KeelAsyncHTTPClient
+import KeelHTTP
+
+/// Keel's client with its usual layers, and AsyncHTTPClient as it comes, on the same server.
+final class HTTPPair: Sendable {
+    let server: ServerProcess
+    let client: NetworkClient
+    let peer: HTTPClient
+    private let transport: AsyncHTTPClientTransport
+
+    init(_ server: ServerProcess) throws {
+        self.server = server
+        transport = AsyncHTTPClientTransport()
+        guard let address = URL(string: server.address) else { throw Flaw("No address.") }
+        client = NetworkClient(baseURL: address, transport: transport)
+        peer = HTTPClient()
+    }
+
+    deinit {
+        // One that is dropped while open traps in debug builds.
+        try? peer.syncShutdown()
+    }
+
+    /// A place, as the server's JSON has it.
+    struct Place: Codable, Sendable {
+        struct Address: Codable, Sendable {
+            var street: String
+            var city: String
+        }
+        var id: String
+        var name: String
+        var rating: Double
+        var priceLevel: Int
+        var tags: [String]
+        var address: Address
+    }
+
+    struct GetSmall: Endpoint {
+        typealias Response = EmptyResponse
+        var path: EndpointPath { "/small" }
+    }
+
+    struct GetPlaces: Endpoint {
+        typealias Response = [Place]
+        var path: EndpointPath { "/json" }
+    }
+
+    @concurrent
+    func keelGet() async throws {
+        let response = try await client.response(to: GetSmall()).get()
+        guard response.body.count == 256 else { throw Flaw("Keel got another body.") }
+    }
+
+    @concurrent
+    func peerGet() async throws {
+        let request = HTTPClientRequest(url: "\(server.address)/small")
+        let response = try await peer.execute(request, deadline: .now() + .seconds(60))
+        let body = try await response.body.collect(upTo: 64 << 20)
+        guard body.readableBytes == 256 else { throw Flaw("The peer got another body.") }
+    }
+
+    @concurrent
+    func keelGetJSON() async throws {
+        guard try await client.request(GetPlaces()).count == 20 else { throw Flaw("No list.") }
+    }
+
+    @concurrent
+    func peerGetJSON() async throws {
+        let request = HTTPClientRequest(url: "\(server.address)/json")
+        let response = try await peer.execute(request, deadline: .now() + .seconds(60))
+        let body = try await response.body.collect(upTo: 64 << 20)
+        let places = try JSONDecoder().decode([Place].self, from: Data(body.readableBytesView))
+        guard places.count == 20 else { throw Flaw("No list.") }
+    }
+}

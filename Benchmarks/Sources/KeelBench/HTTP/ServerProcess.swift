@@ -1,0 +1,36 @@
+import Foundation
+
+/// The benchmark server, running in a process of its own for as long as this value lives.
+final class ServerProcess: Sendable {
+    let port: Int
+    private let input: Pipe?
+    private let process: Process?
+
+    /// Uses a server that another process has started.
+    init(port: Int) {
+        (self.port, input, process) = (port, nil, nil)
+    }
+
+    init() throws {
+        let process = Process()
+        let here = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        process.executableURL = here.appending(path: "keel-bench-server")
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw Flaw("The server did not print its port.")
+        }
+        (self.port, self.input, self.process) = (port, input, process)
+    }
+
+    deinit {
+        // The server ends with its input.
+        try? input?.fileHandleForWriting.close()
+        process?.waitUntilExit()
+    }
+
+    var address: String { "http://127.0.0.1:\(port)" }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// The server that both sides of an HTTP benchmark call, in a process of its own.
+///
+/// Prints its port on the first line and ends with its standard input.
+@main
+struct KeelBenchServer {
+    static func main() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let channel = try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 512)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(
+                        withServerUpgrade: WebSocketEcho.upgrade
+                    )
+                    try channel.pipeline.syncOperations.addHandler(Responder())
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0)
+            .get()
+        print(channel.localAddress?.port ?? 0)
+        fflush(nil)
+        while readLine() != nil {}
+        exit(0)
+    }
+}

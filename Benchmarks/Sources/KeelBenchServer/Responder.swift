@@ -1,0 +1,81 @@
+import NIOCore
+import NIOHTTP1
+
+/// Answers requests with bytes that are ready beforehand, so that the server costs little.
+///
+/// | path | answer |
+/// |---|---|
+/// | `/small` | 256 bytes |
+/// | `/json` | a list of 20 objects, about 3 KB |
+/// | `/bytes/N` | N bytes |
+/// | anything else | the body that was sent |
+final class Responder: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private static let small = ByteBuffer(repeating: UInt8(ascii: "x"), count: 256)
+    private static let piece = ByteBuffer(repeating: UInt8(ascii: "x"), count: 1 << 16)
+    private static let json = ByteBuffer(
+        string: "["
+            + (0..<20).map { number in
+                #"{"id":"place-\#(number)","name":"Place number \#(number)","rating":4.5,"#
+                    + #""priceLevel":\#(number % 4),"tags":["quiet","garden"],"#
+                    + #""address":{"street":"Long Street \#(number)","city":"Springfield"}}"#
+            }.joined(separator: ",") + "]"
+    )
+
+    private var target = ""
+    private var body = ByteBuffer()
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            target = head.uri
+            body.clear()
+        case .body(var piece):
+            body.writeBuffer(&piece)
+        case .end:
+            answer(context)
+        }
+    }
+
+    private func answer(_ context: ChannelHandlerContext) {
+        if target == "/small" {
+            send(Self.small, "application/octet-stream", context)
+        } else if target == "/json" {
+            send(Self.json, "application/json", context)
+        } else if target.hasPrefix("/bytes/"), let count = Int(target.dropFirst(7)) {
+            write(head: "application/octet-stream", length: count, context)
+            stream(count, context)
+        } else {
+            send(body, "application/octet-stream", context)
+        }
+    }
+
+    private func send(_ buffer: ByteBuffer, _ type: String, _ context: ChannelHandlerContext) {
+        write(head: type, length: buffer.readableBytes, context)
+        context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    private func write(head type: String, length: Int, _ context: ChannelHandlerContext) {
+        let headers: HTTPHeaders = ["Content-Type": type, "Content-Length": "\(length)"]
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+    }
+
+    /// Writes a long body piece by piece, each when the one before it has left.
+    private func stream(_ left: Int, _ context: ChannelHandlerContext) {
+        guard left > 0 else {
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            return
+        }
+        let count = min(left, Self.piece.readableBytes)
+        let piece = Self.piece.getSlice(at: 0, length: count) ?? ByteBuffer()
+        let loopBound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(piece)))).whenSuccess {
+            let (responder, context) = loopBound.value
+            responder.stream(left - count, context)
+        }
+    }
+}
