@@ -50,20 +50,38 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        var request = try HTTPClientRequest(call)
         let exchange = waiting.begin(call, queue)
         defer { waiting.take(exchange.number) }
+        var request = try HTTPClientRequest(call, exchange.window)
         request.headers.replaceOrAdd(name: ExchangeHandler.field, value: "\(exchange.number)")
-        let prepared = request
-        // AsyncHTTPClient's deadline covers exactly the time to the response head.
-        let deadline = call.timeouts.firstByte.map { NIODeadline.now() + TimeAmount($0) }
         do {
-            let response = try await queue.waiting(exchange) {
-                try await self.client.execute(prepared, deadline: deadline ?? .distantFuture)
+            guard let limit = call.timeouts.firstByte else {
+                return reply(to: call, from: try await execute(request, exchange), exchange)
             }
-            return reply(to: call, from: response, exchange)
+            // AsyncHTTPClient's own deadline does not end a call whose connection never opens.
+            let prepared = request
+            return try await Deadline(in: limit, on: ContinuousClock())
+                .run(throwing: TransportError(.responseTimeout)) {
+                    () async throws(TransportError) in
+                    do {
+                        let response = try await self.execute(prepared, exchange)
+                        return self.reply(to: call, from: response, exchange)
+                    } catch {
+                        throw self.translated(error, .awaitHead, exchange)
+                    }
+                }
         } catch {
+            exchange.window.close()
             throw translated(error, .awaitHead, exchange).located(in: call)
+        }
+    }
+
+    private func execute(
+        _ request: HTTPClientRequest,
+        _ exchange: Exchange
+    ) async throws -> HTTPClientResponse {
+        try await queue.waiting(exchange) {
+            try await self.client.execute(request, deadline: .distantFuture)
         }
     }
 

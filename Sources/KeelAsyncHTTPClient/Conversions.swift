@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 
 extension HTTPClientRequest {
-    init(_ call: HTTPCall) throws(TransportError) {
+    init(_ call: HTTPCall, _ window: SendWindow) throws(TransportError) {
         guard let scheme = call.head.scheme, let authority = call.head.authority,
             !authority.isEmpty, let path = call.head.path, path.hasPrefix("/")
         else {
@@ -26,7 +26,7 @@ extension HTTPClientRequest {
             self.body = .bytes(ByteBuffer(bytes: bytes))
         } else {
             self.body = .stream(
-                RequestBodyChunks(body: body),
+                RequestBodyChunks(body: body, window: window),
                 length: body.length.map { .known($0) } ?? .unknown
             )
         }

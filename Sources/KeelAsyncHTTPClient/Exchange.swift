@@ -11,6 +11,7 @@ import Synchronization
 final class Exchange: Sendable {
     private struct State {
         var connection: ConnectionInfo?
+        var health: ConnectionHealth?
         var bytesSent: Int64 = 0
         var bodyBytesSent: Int64 = 0
         var bytesReceived: Int64 = 0
@@ -23,6 +24,7 @@ final class Exchange: Sendable {
     let origin: String
     let pins: PublicKeyPins?
     let host: String
+    let window = SendWindow()
     private let call: HTTPCall?
     private let queue: ConnectionQueue
     private let state = Mutex(State())
@@ -43,8 +45,11 @@ final class Exchange: Sendable {
 
     // MARK: Told by the connection
 
-    func connected(to connection: ConnectionInfo) {
-        state.withLock { $0.connection = connection }
+    func connected(to connection: ConnectionInfo, _ health: ConnectionHealth) {
+        state.withLock { state in
+            state.connection = connection
+            state.health = health
+        }
         queue.exchangeBegan(origin)
         call?.record(.connected(connection))
     }
@@ -77,6 +82,7 @@ final class Exchange: Sendable {
             return !state.hasEnded && state.connection != nil
         }
         if isFirst { queue.exchangeEnded(origin) }
+        window.close()
     }
 
     func received(bytes: Int) { state.withLock { $0.bytesReceived += Int64(bytes) } }
@@ -88,7 +94,8 @@ final class Exchange: Sendable {
         let state = state.withLock { $0 }
         guard Self.mayNeedFacts.contains(error.phase) else { return error }
         var complete = error
-        if error.code == .connectionLost, error.phase == .awaitHead, !state.hasResponse {
+        if let explained = state.health?.explanation(of: error) { complete = explained }
+        if complete.code == .connectionLost, error.phase == .awaitHead, !state.hasResponse {
             if state.connection?.isReused ?? error.isOfClosedChannel {
                 complete = TransportError(
                     .staleConnection,

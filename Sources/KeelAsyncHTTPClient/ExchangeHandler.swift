@@ -3,6 +3,7 @@ import HTTPTypes
 import KeelHTTP
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 
 /// Follows the exchanges of a connection, and keeps requests from servers with the wrong key.
 ///
@@ -40,16 +41,33 @@ final class ExchangeHandler: ChannelDuplexHandler {
                 context.close(promise: nil)
                 return
             }
-            exchange?.connected(to: connection.next())
+            exchange?.connected(to: connection.next(), connection.health)
             exchange?.sentHead(bytes: head.size)
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let body):
-            exchange?.sentBody(bytes: body.readableBytes)
-            context.write(data, promise: promise)
+            write(body, data, context, promise)
         case .end:
             exchange?.sentEnd()
             context.write(data, promise: promise)
         }
+    }
+
+    /// Writes a piece of the body, and makes room for the next one when the network has taken it.
+    private func write(
+        _ body: IOData,
+        _ data: NIOAny,
+        _ context: ChannelHandlerContext,
+        _ promise: EventLoopPromise<Void>?
+    ) {
+        guard let exchange else {
+            context.write(data, promise: promise)
+            return
+        }
+        let count = body.readableBytes
+        exchange.sentBody(bytes: count)
+        let taken = promise ?? context.eventLoop.makePromise()
+        taken.futureResult.whenComplete { _ in exchange.window.taken(count) }
+        context.write(data, promise: taken)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -94,6 +112,9 @@ final class Connection {
     /// The SHA-256 digest of the server's public key; nil on a connection without TLS.
     let keyDigest: [UInt8]?
 
+    /// What the failure of an exchange may have to do with.
+    let health = ConnectionHealth()
+
     private let id: String
     private let version: String
     private let remoteAddress: String?
@@ -118,12 +139,25 @@ final class Connection {
     }
 }
 
-/// Keeps what is known of an HTTP/2 connection in its pipeline, where its streams find it.
+/// Follows an HTTP/2 connection, and is in its pipeline where its streams find it.
 final class ConnectionHolder: ChannelInboundHandler {
-    typealias InboundIn = NIOAny
+    typealias InboundIn = HTTP2Frame
 
     let connection: Connection
 
     init(_ connection: Connection) { self.connection = connection }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // The multiplexer passes on what belongs to no stream.
+        if case .goAway(let last, _, _) = unwrapInboundIn(data).payload {
+            connection.health.goAway(Int(last))
+        }
+        context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if error is any NIOHTTP2Error { connection.health.broke(error) }
+        context.fireErrorCaught(error)
+    }
 }
 #endif

@@ -37,6 +37,8 @@ func withClient<Value: Sendable>(
     var configuration = NetworkClient.Configuration(
         baseURL: try #require(URL(string: address))
     )
+    // A test counts what the server sees; repeating has tests of its own.
+    configuration.retry = .never
     change(&configuration)
     let client = NetworkClient(configuration, transport: transport)
     do {

@@ -57,7 +57,8 @@ public struct HTTPFault: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    init(_ description: String) {
+    /// Creates the name of a fault, to say that a transport cannot tell it from others.
+    public init(_ description: String) {
         self.description = description
     }
 }

@@ -1,0 +1,58 @@
+#if AsyncHTTPClient && canImport(AsyncHTTPClient)
+import Synchronization
+
+/// Holds the producer of a request body back until the network has taken what was produced.
+///
+/// AsyncHTTPClient asks for more as soon as a piece is handed to the event loop. A loop that is
+/// busy, or a server that does not read, would let the pieces pile up in memory.
+final class SendWindow: Sendable {
+    private struct State {
+        var waitingBytes = 0
+        var isOver = false
+        var producer: CheckedContinuation<Void, Never>?
+    }
+
+    /// How many bytes may wait for the network.
+    private static let limit = 512 * 1024
+
+    private let state = Mutex(State())
+
+    /// Waits until the network has room; returns at once when the exchange is over.
+    func waitForRoom() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { producer in
+                let mayGoOn = state.withLock { state in
+                    guard !state.isOver, state.waitingBytes >= Self.limit else { return true }
+                    state.producer = producer
+                    return false
+                }
+                if mayGoOn || Task.isCancelled { resume(mayGoOn ? producer : nil) }
+            }
+        } onCancel: {
+            resume(nil)
+        }
+    }
+
+    /// Takes note of bytes that were produced.
+    func produced(_ count: Int) { state.withLock { $0.waitingBytes += count } }
+
+    /// Takes note of bytes that the network has taken.
+    func taken(_ count: Int) {
+        let producer = state.withLock { state in
+            state.waitingBytes -= count
+            return state.waitingBytes < Self.limit ? state.producer.take() : nil
+        }
+        producer?.resume()
+    }
+
+    /// Lets the producer go: nothing will be taken any more.
+    func close() {
+        state.withLock { $0.isOver = true }
+        resume(nil)
+    }
+
+    private func resume(_ producer: CheckedContinuation<Void, Never>?) {
+        (producer ?? state.withLock { $0.producer.take() })?.resume()
+    }
+}
+#endif

@@ -1,0 +1,73 @@
+#if AsyncHTTPClient && TestServer
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelConformance
+import KeelHTTP
+import KeelTestKit
+import KeelTestServer
+import Testing
+
+@Suite(
+    "AsyncHTTPClientTransport keeps the promises of transports over real sockets",
+    .timeLimit(.minutes(5))
+)
+struct ConformanceTests {
+    static let features: HTTPTransportFeatures = [
+        .streamingUpload, .rawContentCoding, .connectionInfo, .trailers, .pinning,
+        .clientCertificates, .exchangeMoments,
+    ]
+
+    private var subject: HTTPTransportSubject {
+        HTTPTransportSubject(FaultServerOrigins()) { access in
+            let transport = try Self.transport(access)
+            #expect(transport.features == Self.features)
+            return PinnedTransport(upstream: transport, pins: access.pins)
+        }
+    }
+
+    @Test("A promise", arguments: HTTPTransportCheck.applicable(to: features))
+    func promises(_ check: HTTPTransportCheck) async throws {
+        try await check.run(on: subject)
+    }
+
+    @Test("A fault has its one outcome", arguments: HTTPFaultCheck.applicable(to: features))
+    func faults(_ check: HTTPFaultCheck) async throws {
+        try await check.run(on: subject)
+    }
+
+    private static func transport(
+        _ access: HTTPTestAccess
+    ) throws(TransportError) -> AsyncHTTPClientTransport {
+        var configuration = AsyncHTTPClientTransport.Configuration()
+        if let authority = access.authorityPEM {
+            configuration.security.trustRoots = try .pem(authority.utf8)
+        }
+        if let chain = access.clientCertificatePEM, let key = access.clientPrivateKeyPEM {
+            configuration.security.identity = try AsyncHTTPClientTransport.Identity(
+                chainPEM: chain.utf8,
+                keyPEM: key.utf8
+            )
+        }
+        if let limit = access.connectTimeout { configuration.connectTimeout = limit }
+        return AsyncHTTPClientTransport(configuration)
+    }
+}
+
+/// Gives every call the pins of the origin, as a client with pins does.
+private struct PinnedTransport: HTTPTransport {
+    let upstream: AsyncHTTPClientTransport
+    let pins: [[UInt8]]
+
+    var features: HTTPTransportFeatures { upstream.features }
+
+    func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        guard !pins.isEmpty else { return try await upstream.send(call) }
+        let allowed = Set(pins.compactMap { PublicKeyPins.Pin(digest: $0) })
+        var pinned = call
+        pinned.options.pins = PublicKeyPins(["localhost": allowed, "127.0.0.1": allowed])
+        return try await upstream.send(pinned)
+    }
+
+    func shutdown() async { await upstream.shutdown() }
+}
+#endif
