@@ -3,15 +3,31 @@ internal import Foundation
 /// A request, taken apart.
 struct APIRequest: Sendable {
     let method: String
+    /// The path with the query, as it was sent.
+    let target: String
     /// The segments of the path, decoded one by one: an encoded slash stays inside its segment.
     let path: [String]
     let query: [String: String]
     /// The version that the client has.
     let knownVersion: String?
+    /// The token that the request is signed with.
+    let bearerToken: String?
+    let body: [UInt8]
 
-    init(method: String, target: String, knownVersion: String? = nil) {
+    init(
+        method: String,
+        target: String,
+        knownVersion: String? = nil,
+        authorization: String? = nil,
+        body: [UInt8] = []
+    ) {
         self.method = method
+        self.target = target
         self.knownVersion = knownVersion
+        self.body = body
+        let words = (authorization ?? "").split(separator: " ")
+        let isBearer = words.count == 2 && words[0].lowercased() == "bearer"
+        bearerToken = isBearer ? String(words[1]) : nil
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = parts[0].split(separator: "/").map { Self.decode($0) }
         var query: [String: String] = [:]
@@ -20,6 +36,11 @@ struct APIRequest: Sendable {
             query[Self.decode(pair[0])] = pair.count > 1 ? Self.decode(pair[1]) : ""
         }
         self.query = query
+    }
+
+    /// The body, if it is JSON of this form.
+    func decoded<Form: Decodable>(as form: Form.Type) -> Form? {
+        try? JSONDecoder().decode(form, from: Data(body))
     }
 
     private static func decode(_ text: Substring) -> String {
