@@ -58,7 +58,9 @@ public struct RestaurantAPIServer: Sendable {
             var body: [UInt8] = []
             for try await part in requests {
                 switch part {
-                case .head(let received): (head, body) = (received, [])
+                case .head(let received):
+                    head = received
+                    body = []
                 case .body(let piece):
                     body += piece.readableBytesView
                     // Nobody sends so much in good faith.
