@@ -38,7 +38,7 @@ struct APIAccountTests {
         )
     }
 
-    private func logIn(_ api: APIResponder, _ password: String = "engine") -> APIResponse {
+    private func signIn(_ api: APIResponder, _ password: String = "engine") -> APIResponse {
         post(api, "/auth/login", #"{"email": "ada@example.com", "password": "\#(password)"}"#)
     }
 
@@ -49,7 +49,7 @@ struct APIAccountTests {
     @Test("Who signs in gets tokens, and with them what is the user’s")
     func logIn() throws {
         let api = try api()
-        let grant = try grant(logIn(api))
+        let grant = try grant(signIn(api))
         #expect(grant.user.id == "ada")
         #expect(grant.expiresIn == 900)
         let response = me(api, grant.accessToken)
@@ -59,7 +59,7 @@ struct APIAccountTests {
     @Test("Nothing of a user’s is given without a good token")
     func refused() throws {
         let api = try api()
-        #expect(logIn(api, "motor").status == 401)
+        #expect(signIn(api, "motor").status == 401)
         #expect(post(api, "/auth/login", "nonsense").status == 400)
         #expect(post(api, "/auth/refresh", #"{"refreshToken": "x"}"#).status == 401)
         for token in [nil, "x"] {
@@ -72,7 +72,7 @@ struct APIAccountTests {
     @Test("A refresh token is good once, and ends the access token before it")
     func refresh() throws {
         let api = try api()
-        let first = try grant(logIn(api))
+        let first = try grant(signIn(api))
         let form = #"{"refreshToken": "\#(first.refreshToken)"}"#
         let second = try grant(post(api, "/auth/refresh", form))
         #expect(me(api, first.accessToken).status == 401)
@@ -83,7 +83,7 @@ struct APIAccountTests {
     @Test("After signing out, no token of the session is good")
     func logOut() throws {
         let api = try api()
-        let grant = try grant(logIn(api))
+        let grant = try grant(signIn(api))
         let form = #"{"refreshToken": "\#(grant.refreshToken)"}"#
         #expect(post(api, "/auth/logout", form).status == 204)
         #expect(me(api, grant.accessToken).status == 401)
@@ -94,7 +94,7 @@ struct APIAccountTests {
     func expiry() throws {
         let clock = SettableDate(day(0))
         let api = try api(now: { clock.date })
-        let grant = try grant(logIn(api))
+        let grant = try grant(signIn(api))
         clock.date = day(0).addingTimeInterval(899)
         #expect(me(api, grant.accessToken).status == 200)
         clock.date = day(0).addingTimeInterval(900)
@@ -111,7 +111,7 @@ struct APIAccountTests {
             #expect(first.fields["Retry-After"] == "1")
             #expect(api.answer(request).status == 200)
         }
-        let grant = try grant(logIn(api))
+        let grant = try grant(signIn(api))
         #expect(me(api, grant.accessToken).status == 401)
         #expect(me(api, grant.accessToken).status == 200)
     }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import KeelHTTP
 import KeelTestKit
+import RestaurantsData
 import RestaurantsDomain
 import Synchronization
 import Testing
@@ -53,7 +54,9 @@ struct CallTests {
             await clock.waitForSleepers()
             while begun.count < calls { await Task.yield() }
             await clock.advance(by: .seconds(1))
-            return try await group.reduce(into: [String]()) { $0.append($1) }
+            var names: [String] = []
+            for try await name in group { names.append(name) }
+            return names
         }
         #expect(names == Array(repeating: "Three Gulls", count: calls))
         // A call that began late may have made an exchange of its own; none did both or neither.
