@@ -83,7 +83,7 @@ struct Instance {
     let ratings: StoredRatingRepository
     let accounts: SessionAccountRepository
     /// What the app's log told.
-    let log = Lines()
+    let log: Lines
 
     init(
         _ answers: ScriptedHTTPTransport.Answer...,
@@ -103,6 +103,8 @@ struct Instance {
     ) throws {
         let address = try #require(URL(string: "http://service.example"))
         self.transport = transport
+        let lines = Lines()
+        log = lines
         var configuration = StorageClient.Configuration(schema: .restaurants)
         // A query without its index is a mistake.
         configuration.isStrict = true
@@ -115,7 +117,7 @@ struct Instance {
             transport: transport,
             storage: storage,
             now: { now },
-            log: { [log] in log.add($0) }
+            log: { lines.add($0) }
         )
         accounts = SessionAccountRepository(service)
         restaurants = OfflineFirstRestaurantRepository(
