@@ -3,8 +3,6 @@ internal import Foundation
 /// A request, taken apart.
 struct APIRequest: Sendable {
     let method: String
-    /// The path with the query, as it was sent.
-    let target: String
     /// The segments of the path, decoded one by one: an encoded slash stays inside its segment.
     let path: [String]
     let query: [String: String]
@@ -22,7 +20,6 @@ struct APIRequest: Sendable {
         body: [UInt8] = []
     ) {
         self.method = method
-        self.target = target
         self.knownVersion = knownVersion
         self.body = body
         let words = (authorization ?? "").split(separator: " ")

@@ -101,7 +101,7 @@ struct APIAccountTests {
         #expect(me(api, grant.accessToken).status == 401)
     }
 
-    @Test("With hiccups, the first request of each page is put off, and only the first")
+    @Test("With hiccups, the first request of each path is put off, and only the first")
     func hiccups() throws {
         let api = try api(hiccups: Hiccups())
         for target in ["/restaurants", "/restaurants/r-1"] {
