@@ -39,7 +39,10 @@ let package = Package(
         .target(name: "RestaurantsPresentation", dependencies: ["RestaurantsDomain"]),
         .target(
             name: "RestaurantsData",
-            dependencies: ["RestaurantsDomain", keel("KeelHTTP"), keel("KeelStorage")]
+            dependencies: [
+                "RestaurantsDomain", keel("KeelHTTP"), keel("KeelStorage"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]
         ),
         .executableTarget(
             name: "RestaurantsApp",

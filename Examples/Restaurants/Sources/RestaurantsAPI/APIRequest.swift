@@ -8,10 +8,23 @@ struct APIRequest: Sendable {
     let query: [String: String]
     /// The version that the client has.
     let knownVersion: String?
+    /// The token that the request is signed with.
+    let bearerToken: String?
+    let body: [UInt8]
 
-    init(method: String, target: String, knownVersion: String? = nil) {
+    init(
+        method: String,
+        target: String,
+        knownVersion: String? = nil,
+        authorization: String? = nil,
+        body: [UInt8] = []
+    ) {
         self.method = method
         self.knownVersion = knownVersion
+        self.body = body
+        let words = (authorization ?? "").split(separator: " ")
+        let isBearer = words.count == 2 && words[0].lowercased() == "bearer"
+        bearerToken = isBearer ? String(words[1]) : nil
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = parts[0].split(separator: "/").map { Self.decode($0) }
         var query: [String: String] = [:]
@@ -20,6 +33,11 @@ struct APIRequest: Sendable {
             query[Self.decode(pair[0])] = pair.count > 1 ? Self.decode(pair[1]) : ""
         }
         self.query = query
+    }
+
+    /// The body, if it is JSON of this form.
+    func decoded<Form: Decodable>(as form: Form.Type) -> Form? {
+        try? JSONDecoder().decode(form, from: Data(body))
     }
 
     private static func decode(_ text: Substring) -> String {

@@ -1,4 +1,4 @@
-/// Answers requests from a catalogue; knows nothing of sockets.
+/// Answers requests from a catalogue and an account book; knows nothing of sockets.
 ///
 /// | request | response |
 /// |---|---|
@@ -6,18 +6,42 @@
 /// | `GET /restaurants/search?q=&limit=` | `{"restaurants": […], "next": null}` |
 /// | `GET /restaurants/{id}` | the restaurant |
 ///
-/// Every response carries an `ETag`, and `If-None-Match` is answered with 304.
+/// Every one of these responses carries an `ETag`, and `If-None-Match` is answered with 304. What
+/// else there is, ``AccountBook`` says.
 struct APIResponder: Sendable {
     static let usualLimit = 100
     static let mostLimit = 1000
 
     let catalogue: RestaurantCatalogue
+    let accounts: AccountBook
+    let hiccups: Hiccups?
+
+    init(
+        catalogue: RestaurantCatalogue,
+        accounts: AccountBook = AccountBook(),
+        hiccups: Hiccups? = nil
+    ) {
+        self.catalogue = catalogue
+        self.accounts = accounts
+        self.hiccups = hiccups
+    }
 
     /// The catalogue never changes, so its fingerprint is the version of all it gives.
     private var version: String { "\"\(catalogue.fingerprint)\"" }
 
     func answer(_ request: APIRequest) -> APIResponse {
-        guard request.method == "GET" else { return .failure(405, "only GET is possible") }
+        if let failure = hiccups?.failure(of: request) { return failure }
+        return switch (request.method, request.path) {
+        case ("POST", ["auth", "login"]): accounts.logIn(request)
+        case ("POST", ["auth", "refresh"]): accounts.refresh(request)
+        case ("POST", ["auth", "logout"]): accounts.logOut(request)
+        case ("GET", ["me"]): accounts.currentUser(request)
+        case ("GET", _): entries(request)
+        default: .failure(405, "this method is not possible here")
+        }
+    }
+
+    private func entries(_ request: APIRequest) -> APIResponse {
         var response =
             switch request.path {
             case ["restaurants"]: list(request)

@@ -1,16 +1,30 @@
+internal import Foundation
+
 /// A response, ready to be sent.
 struct APIResponse: Sendable, Hashable {
     var status: Int
     var body: [UInt8]
     /// The version of what is in the body.
     var version: String?
+    /// Further header fields.
+    var fields: [String: String] = [:]
 
     static func json(_ body: [UInt8], version: String) -> APIResponse {
         APIResponse(status: 200, body: body, version: version)
     }
 
+    /// A value as JSON.
+    static func value(_ value: some Encodable) -> APIResponse {
+        guard let body = try? JSONEncoder().encode(value) else {
+            return .failure(500, "the answer could not be written")
+        }
+        return APIResponse(status: 200, body: Array(body))
+    }
+
     static func failure(_ status: Int, _ reason: StaticString) -> APIResponse {
         // A static text needs no escaping.
-        APIResponse(status: status, body: Array(#"{"error":"\#(reason)"}"#.utf8))
+        var response = APIResponse(status: status, body: Array(#"{"error":"\#(reason)"}"#.utf8))
+        if status == 401 { response.fields["WWW-Authenticate"] = "Bearer" }
+        return response
     }
 }

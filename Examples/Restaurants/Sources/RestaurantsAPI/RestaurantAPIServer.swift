@@ -4,11 +4,18 @@ internal import NIOPosix
 
 /// The restaurant service: a small JSON API over HTTP/1.1, for this machine only.
 public struct RestaurantAPIServer: Sendable {
+    /// How many bytes the body of a request may have.
+    private static let longestBody = 64 * 1024
+
     private let responder: APIResponder
 
     /// Creates a service that offers a catalogue.
-    public init(_ catalogue: RestaurantCatalogue) {
-        responder = APIResponder(catalogue: catalogue)
+    ///
+    /// - Parameters:
+    ///   - catalogue: The restaurants.
+    ///   - hasHiccups: Whether first requests go wrong, to show how a client copes.
+    public init(_ catalogue: RestaurantCatalogue, hasHiccups: Bool = false) {
+        responder = APIResponder(catalogue: catalogue, hiccups: hasHiccups ? Hiccups() : nil)
     }
 
     /// Serves until the task is cancelled.
@@ -48,13 +55,19 @@ public struct RestaurantAPIServer: Sendable {
     ) async throws {
         try await connection.executeThenClose { requests, responses in
             var head: HTTPRequestHead?
+            var body: [UInt8] = []
             for try await part in requests {
                 switch part {
-                case .head(let received): head = received
-                case .body: continue
+                case .head(let received):
+                    head = received
+                    body = []
+                case .body(let piece):
+                    body += piece.readableBytesView
+                    // Nobody sends so much in good faith.
+                    if body.count > Self.longestBody { return }
                 case .end:
                     guard let head else { continue }
-                    try await answer(head, responses)
+                    try await answer(head, body, responses)
                     if !head.isKeepAlive { return }
                 }
             }
@@ -63,18 +76,22 @@ public struct RestaurantAPIServer: Sendable {
 
     private func answer(
         _ head: HTTPRequestHead,
+        _ body: [UInt8],
         _ responses: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
     ) async throws {
         let response = responder.answer(
             APIRequest(
                 method: head.method.rawValue,
                 target: head.uri,
-                knownVersion: head.headers.first(name: "If-None-Match")
+                knownVersion: head.headers.first(name: "If-None-Match"),
+                authorization: head.headers.first(name: "Authorization"),
+                body: body
             )
         )
         var headers: HTTPHeaders = ["Content-Type": "application/json"]
         if let version = response.version { headers.add(name: "ETag", value: version) }
-        if response.status != 304 {
+        for (name, value) in response.fields { headers.add(name: name, value: value) }
+        if response.status != 304, response.status != 204 {
             headers.add(name: "Content-Length", value: "\(response.body.count)")
         }
         if !head.isKeepAlive { headers.add(name: "Connection", value: "close") }

@@ -7,10 +7,11 @@ struct RestaurantsAPICommand {
     private static let help = """
         Serves restaurants as JSON on this machine.
 
-        USAGE: restaurants-api --data FILE [--port N]
+        USAGE: restaurants-api --data FILE [--port N] [--hiccups]
 
           --data FILE   Restaurants as JSON Lines: one JSON object a line.
           --port N      The port; 0, unless said otherwise, takes one that is free.
+          --hiccups     Lets the first request of each kind go wrong, to show how a client copes.
 
         Prints its address once it can be used, and serves until it is ended.
         Exits with 1 when it cannot serve, with 64 when it was not understood.
@@ -18,12 +19,13 @@ struct RestaurantsAPICommand {
 
     static func main() async {
         var arguments = CommandLine.arguments.dropFirst()
-        var (data, port): (String?, Int) = (nil, 0)
+        var (data, port, hasHiccups): (String?, Int, Bool) = (nil, 0, false)
         while let option = arguments.popFirst() {
             switch option {
             case "--help", "-h":
                 write(help, to: .standardOutput)
                 return
+            case "--hiccups": hasHiccups = true
             case "--data":
                 guard let file = arguments.popFirst() else { fail("--data needs a file.", 64) }
                 data = file
@@ -37,13 +39,14 @@ struct RestaurantsAPICommand {
             }
         }
         guard let data else { fail("--data FILE is missing. See restaurants-api --help.", 64) }
-        await serve(data, port)
+        await serve(data, port, hasHiccups)
     }
 
-    private static func serve(_ data: String, _ port: Int) async {
+    private static func serve(_ data: String, _ port: Int, _ hasHiccups: Bool) async {
         do {
             let catalogue = try RestaurantCatalogue(contentsOf: URL(fileURLWithPath: data))
-            try await RestaurantAPIServer(catalogue).run(port: port) { port in
+            let server = RestaurantAPIServer(catalogue, hasHiccups: hasHiccups)
+            try await server.run(port: port) { port in
                 write(
                     "Serving \(catalogue.count) restaurants on http://127.0.0.1:\(port)",
                     to: .standardOutput

@@ -7,7 +7,8 @@ import RestaurantsPresentation
 /// The composition root: the one place that knows all layers, and what they stand on.
 struct Composition {
     let useCases: UseCases
-    private let api: NetworkClient
+    private let accounts: any AccountRepository
+    private let transport: any HTTPTransport
 
     init(_ settings: Settings) throws(DomainError) {
         var keel = KeelConfiguration.production(
@@ -18,18 +19,35 @@ struct Composition {
         if let file = settings.store { keel.storage = .file(URL(fileURLWithPath: file)) }
 
         let storage = try Self.openStorage(keel)
-        api = Self.makeAPI(keel)
         let now: @Sendable () -> Date = { Date() }
+        let network = Self.makeNetwork(keel)
+        let service = RestaurantService(
+            network.configuration,
+            transport: network.transport,
+            storage: storage,
+            now: now,
+            log: settings.isLogged ? { TerminalScreen.log($0) } : nil
+        )
+        transport = network.transport
+        accounts = SessionAccountRepository(service)
         useCases = UseCases(
-            restaurants: OfflineFirstRestaurantRepository(api: api, storage: storage, now: now),
+            restaurants: OfflineFirstRestaurantRepository(
+                api: service.api,
+                storage: storage,
+                now: now
+            ),
             favourites: StoredFavouriteRepository(storage: storage),
             ratings: StoredRatingRepository(storage: storage),
+            accounts: accounts,
             now: now
         )
     }
 
+    /// The user who is signed in on this device.
+    func signedInUser() async throws(DomainError) -> User? { try await accounts.signedInUser() }
+
     /// Ends the connections to the service.
-    func close() async { await api.transport.shutdown() }
+    func close() async { await transport.shutdown() }
 
     private static func openStorage(
         _ keel: KeelConfiguration
@@ -41,11 +59,12 @@ struct Composition {
         }
     }
 
-    private static func makeAPI(_ keel: KeelConfiguration) -> NetworkClient {
+    private static func makeNetwork(_ keel: KeelConfiguration) -> NetworkClient {
         let usual = keel.makeNetwork()
         var configuration = usual.configuration
         // Somebody sits before the terminal and waits.
         configuration.timeout = .seconds(15)
+        configuration.retry = .attempts(3)
         return NetworkClient(configuration, transport: usual.transport)
     }
 }

@@ -29,9 +29,12 @@ struct RestaurantsApp {
     private static func run(_ invocation: Invocation, on screen: Screen) async throws {
         let settings = try Settings(invocation, environment: ProcessInfo.processInfo.environment)
         let composition = try Composition(settings)
-        let runner = CommandRunner(composition.useCases, on: screen)
+        let runner = CommandRunner(composition.useCases, on: screen) {
+            settings.password ?? TerminalScreen.askForPassword()
+        }
         do {
-            try await runner.run(invocation.command, as: settings.user)
+            let user = try settings.user(signedIn: try await composition.signedInUser())
+            try await runner.run(invocation.command, as: user)
         } catch {
             await composition.close()
             throw error

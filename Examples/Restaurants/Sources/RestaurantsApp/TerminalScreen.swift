@@ -19,6 +19,15 @@ enum TerminalScreen {
 
     static var errorStyle: Style { style(of: STDERR_FILENO) }
 
+    /// Asks for a password without showing it; nil where nobody sits before a terminal.
+    static func askForPassword() -> String? {
+        guard isatty(STDIN_FILENO) == 1, let typed = getpass("Password: ") else { return nil }
+        return String(cString: typed)
+    }
+
+    /// Takes lines that are for whoever looks into what the app does, and not its answer.
+    static func log(_ line: String) { write("log: \(line)", .standardError) }
+
     /// Escape codes only where somebody looks at them.
     private static func style(of file: Int32) -> Style {
         let isWanted = ProcessInfo.processInfo.environment["NO_COLOR"]?.isEmpty ?? true

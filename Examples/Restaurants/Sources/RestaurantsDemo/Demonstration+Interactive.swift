@@ -24,6 +24,8 @@ extension Demonstration {
                     restaurants favourite \(setting.restaurants[1].id)
                     restaurants rate \(setting.restaurants[1].id) 4
                     restaurants favourites
+                    RESTAURANTS_PASSWORD=engine restaurants login ada@example.com
+                    restaurants whoami --log
                     restaurants --help
 
                   Ctrl-C ends the service and removes the store.

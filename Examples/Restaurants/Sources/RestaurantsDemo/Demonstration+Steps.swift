@@ -5,13 +5,18 @@ extension Demonstration {
     var steps: [Step] {
         [
             ("The service starts", startService),
-            ("A loads all restaurants, page by page", refresh),
+            ("A signs in by e-mail", signIn),
+            ("A wrong password is refused, and nothing changes", refuseSignIn),
+            ("A withdrawn token is renewed, and nobody notices", renew),
+            ("B asks for a restaurant twice at once: one exchange, repeated", showTwice),
+            ("A loads all restaurants, page by page, though the service is busy", refresh),
             ("A lists", list),
             ("B searches", search),
             ("B watches what A does: a favourite", favourite),
             ("B watches what A does: a rating", rate),
             ("Favourites belong to one user", checkUsers),
             ("Loading again loses no favourite and no rating", refreshAgain),
+            ("A signs out", signOut),
             ("The service goes away", stopService),
             ("A lists and B searches without it", readOffline),
             ("Loading without it fails, and says why", refreshOffline),
@@ -20,7 +25,7 @@ extension Demonstration {
     }
 
     /// The restaurant that is chosen: one whose name makes a good search.
-    private var chosen: Setting.Known {
+    var chosen: Setting.Known {
         setting.restaurants.first { $0.name.split(separator: " ").count > 1 }
             ?? setting.restaurants[0]
     }
@@ -31,7 +36,7 @@ extension Demonstration {
 
     func startService() async throws {
         let data = setting.data.path(percentEncoded: false)
-        let api = try start("restaurants-api", ["--data", data, "--port", "0"])
+        let api = try start("restaurants-api", ["--data", data, "--port", "0", "--hiccups"])
         self.api = api
         let line = try await api.line(within: .seconds(30), "the address") {
             $0.hasPrefix("Serving ")
@@ -44,9 +49,17 @@ extension Demonstration {
     }
 
     private func refresh() async throws {
-        let outcome = try await app(.a, "refresh")
+        let outcome = try await app(.a, "refresh", "--log")
         let report = try Output.refresh(outcome.output)
-        try expect(report.added == setting.restaurants.count, "all restaurants are new")
+        try expect(
+            outcome.errors.contains {
+                $0.contains("GET /restaurants?… retried after") && $0.hasSuffix("status 503")
+            },
+            "the log tells of a repetition"
+        )
+        let others = setting.restaurants.count - 1
+        try expect(report.added == others, "all restaurants but the one that B asked for are new")
+        try expect(report.unchanged == 1, "that one is as it was")
     }
 
     private func list() async throws {

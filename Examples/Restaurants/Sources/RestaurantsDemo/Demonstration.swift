@@ -60,25 +60,37 @@ actor Demonstration {
 
     // MARK: Programs
 
-    func start(_ program: String, _ arguments: [String]) throws -> RunningProcess {
+    func start(
+        _ program: String,
+        _ arguments: [String],
+        password: String? = nil
+    ) throws -> RunningProcess {
         let process = try RunningProcess(
             try setting.program(program),
             arguments,
+            password: password,
             in: setting.folder
         )
         processes.append(process)
         return process
     }
 
-    /// Starts the app in a user's name.
-    func startApp(_ instance: Instance, _ user: String, _ words: [String]) throws -> RunningProcess
-    {
+    /// Starts the app in a user's name, or in that of whoever is signed in.
+    func startApp(
+        _ instance: Instance,
+        _ user: String?,
+        _ words: [String],
+        password: String? = nil
+    ) throws -> RunningProcess {
         let shown = words.map { $0.contains(" ") ? "\"\($0)\"" : $0 }.joined(separator: " ")
-        let prompt = Terminal.faint("\(instance.rawValue) \(user) $")
+        let name = user.map { " \($0)" } ?? ""
+        let prompt = Terminal.faint("\(instance.rawValue)\(name) $")
         Terminal.show("  \(prompt) restaurants \(shown)")
         return try start(
             "restaurants",
-            words + ["--store", setting.store, "--api", address, "--user", user]
+            words + ["--store", setting.store, "--api", address]
+                + (user.map { ["--user", $0] } ?? []),
+            password: password
         )
     }
 
@@ -86,11 +98,13 @@ actor Demonstration {
     @discardableResult
     func app(
         _ instance: Instance,
-        as user: String = "ada",
+        as user: String? = "ada",
         _ words: String...,
+        password: String? = nil,
         status: Int32 = 0
     ) async throws -> RunningProcess.Outcome {
-        let outcome = try await startApp(instance, user, words).outcome(within: .seconds(60))
+        let process = try startApp(instance, user, words, password: password)
+        let outcome = try await process.outcome(within: .seconds(60))
         show(outcome.output + outcome.errors, from: instance)
         guard outcome.status == status else {
             throw DemoFailure("the app ended with \(outcome.status), not with \(status)")

@@ -4,8 +4,8 @@ import Foundation
 @main
 struct RestaurantsDemo {
     private static let help = """
-        Shows the Restaurants app running: a service, two instances of the app on one file, live
-        changes between them, and what works when the service is gone.
+        Shows the Restaurants app running: a service, two instances of the app on one file, a user
+        who signs in, live changes between the two, and what works when the service is gone.
 
         USAGE: restaurants-demo [--data FILE] [--interactive]
 

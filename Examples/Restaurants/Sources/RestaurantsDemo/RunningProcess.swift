@@ -16,15 +16,26 @@ final class RunningProcess: Sendable {
     /// - Parameters:
     ///   - program: The program's file.
     ///   - arguments: The words after its name.
+    ///   - password: The password that the app finds in its environment.
     ///   - folder: Where to keep what it says; it must exist, and belong to this process.
     /// - Throws: What the system says when the program cannot be started.
-    init(_ program: URL, _ arguments: [String], in folder: URL) throws {
+    init(
+        _ program: URL,
+        _ arguments: [String],
+        password: String? = nil,
+        in folder: URL
+    ) throws {
         call = ([program.lastPathComponent] + arguments).joined(separator: " ")
         let name = UUID().uuidString
         output = try Lines(folder.appending(path: "\(name).out"))
         errors = try Lines(folder.appending(path: "\(name).err"))
         process.executableURL = program
         process.arguments = arguments
+        // What the reader has set for an app of their own must not change what is shown.
+        var environment = ProcessInfo.processInfo.environment
+            .filter { !$0.key.hasPrefix("RESTAURANTS_") }
+        environment["RESTAURANTS_PASSWORD"] = password
+        process.environment = environment
         process.standardInput = FileHandle.nullDevice
         let files = (output: try output.open(), errors: try errors.open())
         process.standardOutput = files.output

@@ -13,6 +13,16 @@ public struct DomainError: Error, Sendable {
         case invalidRestaurantID(String)
         /// The text cannot be the name of a user.
         case invalidUserName(String)
+        /// The text cannot be an e-mail address.
+        case invalidEmail(String)
+        /// A sign-in without a password.
+        case missingPassword
+        /// The service does not know this e-mail address with this password.
+        case wrongPassword
+        /// Nobody is signed in.
+        case notSignedIn
+        /// The service no longer takes the session of the user who was signed in.
+        case sessionEnded
         /// A rating with this number of stars is not possible.
         case ratingOutOfRange(Int)
         /// A search without a word.
@@ -48,6 +58,11 @@ extension DomainError: LocalizedError {
         case .restaurantNotFound(let id): "There is no restaurant with the id “\(id)”."
         case .invalidRestaurantID(let text): "“\(text)” cannot be the id of a restaurant."
         case .invalidUserName(let text): "“\(text)” cannot be the name of a user."
+        case .invalidEmail(let text): "“\(text)” cannot be an e-mail address."
+        case .missingPassword: "There is no password."
+        case .wrongPassword: "The e-mail address or the password is wrong."
+        case .notSignedIn: "Nobody is signed in."
+        case .sessionEnded: "The session has ended."
         case .ratingOutOfRange(let count): "A rating of \(count) stars is not possible."
         case .emptySearch: "There is nothing to search for."
         case .sourceUnreachable: "The restaurant service could not be reached."
@@ -65,6 +80,11 @@ extension DomainError: LocalizedError {
         case .invalidUserName:
             "Use up to \(UserID.longestName) letters, digits, “.”, “-” and “_”, "
                 + "beginning with a letter."
+        case .invalidEmail: "Write it like ada@example.com."
+        case .missingPassword: "Type the password when you are asked for it."
+        case .wrongPassword: "Check both for mistakes, then sign in again."
+        case .notSignedIn: "Sign in with your e-mail address first."
+        case .sessionEnded: "Sign in again; your favourites and ratings are still here."
         case .ratingOutOfRange: "Give from 1 to 5 stars."
         case .emptySearch: "Name at least one word of the restaurant’s name, cuisine or street."
         case .sourceUnreachable:

@@ -15,9 +15,11 @@ struct CommandLineTests {
                 .list(RestaurantFilter(borough: "Bronx", limit: 5))
             ),
             ("search fish and chips", .search("fish and chips")),
-            ("show r-1", .show("r-1")), ("favourite r-1", .favourite("r-1")),
+            ("show r-1", .show(["r-1"])), ("favourite r-1", .favourite("r-1")),
             ("unfavourite r-1", .unfavourite("r-1")), ("rate r-1 4", .rate("r-1", stars: 4)),
             ("watch", .watch(events: nil)), ("watch --for-events 2", .watch(events: 2)),
+            ("show r-1 r-2", .show(["r-1", "r-2"])), ("logout", .logout), ("whoami", .whoami),
+            ("login ada@example.com", .login(email: "ada@example.com")),
             ("list --help", .help), ("", .help),
         ] as [(String, Command)]
     )
@@ -26,12 +28,18 @@ struct CommandLineTests {
         #expect(try CommandLineParser.parse(words).command == command)
     }
 
-    @Test("The store, the service and the user can be named")
+    @Test("The store, the service and the user can be named, and calls be logged")
     func settings() throws {
-        let words = ["--user", "ada", "refresh", "--store", "/tmp/x", "--api=http://h"]
+        let words = ["--user", "ada", "refresh", "--store", "/tmp/x", "--api=http://h", "--log"]
         #expect(
             try CommandLineParser.parse(words)
-                == Invocation(.refresh, store: "/tmp/x", api: "http://h", user: "ada")
+                == Invocation(
+                    .refresh,
+                    store: "/tmp/x",
+                    api: "http://h",
+                    user: "ada",
+                    isLogged: true
+                )
         )
     }
 
@@ -44,6 +52,7 @@ struct CommandLineTests {
             ("list --limit none", "“none” is no number for --limit."),
             ("list --borough", "--borough needs a value after it."),
             ("rate r-1", "rate needs STARS."), ("rate r-1 four", "“four” is no number of stars."),
+            ("login", "login needs EMAIL."),
             ("search", "search needs WORDS."), ("--user ada", "There is no command."),
         ]
     )

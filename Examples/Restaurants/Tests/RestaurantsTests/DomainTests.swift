@@ -42,6 +42,18 @@ struct DomainTests {
         #expect(throws: DomainError.self) { try UserID(text) }
     }
 
+    @Test(
+        "An e-mail address has a name and a place",
+        arguments: [
+            ("ada@example.com", true), ("a.b+c@mail.example.org", true), ("ada", false),
+            ("ada@", false), ("@example.com", false), ("ada@example", false),
+            ("ada@@example.com", false), ("ada @example.com", false), ("ada@.com", false),
+        ]
+    )
+    func emails(_ text: String, _ isPossible: Bool) {
+        #expect(((try? EmailAddress(text)) != nil) == isPossible)
+    }
+
     @Test("Lists are ordered by name without regard to case")
     func order() async throws {
         let list = ListRestaurants(
@@ -57,7 +69,8 @@ struct DomainTests {
         let kinds: [DomainError.Kind] = [
             .restaurantNotFound(try RestaurantID("r-1")), .invalidRestaurantID("?"),
             .invalidUserName("?"), .ratingOutOfRange(9), .emptySearch, .sourceUnreachable,
-            .sourceRefused, .sourceNotUnderstood, .storageFailed,
+            .sourceRefused, .sourceNotUnderstood, .storageFailed, .invalidEmail("?"),
+            .missingPassword, .wrongPassword, .notSignedIn, .sessionEnded,
         ]
         for error in kinds.map({ DomainError($0) }) {
             #expect(error.errorDescription?.isEmpty == false)
@@ -135,6 +148,37 @@ struct UseCaseTests {
         let search = SearchRestaurants(restaurants: repositories)
         let error = await #expect(throws: DomainError.self) { try await search(" *") }
         #expect(error?.kind == .emptySearch)
+    }
+
+    @Test(
+        "A sign-in that cannot succeed is refused before anybody is asked",
+        arguments: [
+            ("ada", "engine", .invalidEmail("ada")), ("ada@example.com", nil, .missingPassword),
+            ("ada@example.com", "", .missingPassword),
+        ] as [(String, String?, DomainError.Kind)]
+    )
+    func signIn(_ email: String, _ password: String?, _ kind: DomainError.Kind) async throws {
+        let signIn = SignIn(accounts: repositories)
+        let error = await #expect(throws: DomainError.self) {
+            try await signIn(email, password: password)
+        }
+        #expect(error?.kind == kind)
+        #expect(try await repositories.signedInUser() == nil)
+    }
+
+    @Test("Several restaurants are shown in the order in which they were asked for")
+    func showSeveral() async throws {
+        let show = ShowRestaurant(
+            restaurants: repositories,
+            favourites: repositories,
+            ratings: repositories
+        )
+        let ids = try ["r-2", "r-1", "r-2"].map { try RestaurantID($0) }
+        #expect(try await show(ids, for: ada).map(\.restaurant.id) == ids)
+        let error = await #expect(throws: DomainError.self) {
+            try await show([gulls, RestaurantID("r-9")], for: ada)
+        }
+        #expect(error?.kind == .restaurantNotFound(try RestaurantID("r-9")))
     }
 
     @Test("A favourite whose restaurant is gone stays in the list, at its end")

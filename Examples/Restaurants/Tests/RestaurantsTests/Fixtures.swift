@@ -4,6 +4,7 @@ import KeelStorage
 import KeelTestKit
 import RestaurantsData
 import RestaurantsDomain
+import Synchronization
 import Testing
 
 extension Restaurant {
@@ -48,10 +49,29 @@ enum ServiceJSON {
         """
     }
 
+    /// What a user gets who signs in, with tokens of a number.
+    static func grant(_ number: Int) -> String {
+        """
+        {"accessToken": "access-\(number)", "refreshToken": "refresh-\(number)",
+         "expiresIn": 900, "user": \(user)}
+        """
+    }
+
+    static let user = #"{"id": "ada", "name": "Ada Lovelace", "email": "ada@example.com"}"#
+
     static func page(_ restaurants: String..., next: String? = nil) -> String {
         let rest = next.map { "\"\($0)\"" } ?? "null"
         return #"{"restaurants": [\#(restaurants.joined(separator: ","))], "next": \#(rest)}"#
     }
+}
+
+/// Texts, in the order in which they came.
+final class Lines: Sendable {
+    private let state = Mutex<[String]>([])
+
+    var all: [String] { state.withLock { $0 } }
+
+    func add(_ text: String) { state.withLock { $0.append(text) } }
 }
 
 /// The data layer on a store and a service of its own.
@@ -61,20 +81,47 @@ struct Instance {
     let restaurants: OfflineFirstRestaurantRepository
     let favourites: StoredFavouriteRepository
     let ratings: StoredRatingRepository
+    let accounts: SessionAccountRepository
+    /// What the app's log told.
+    let log: Lines
 
     init(
         _ answers: ScriptedHTTPTransport.Answer...,
         on adapter: some StorageAdapter = InMemoryStorageAdapter(),
         at now: Date = day(0)
     ) throws {
+        try self.init(ScriptedHTTPTransport(answers), on: adapter, at: now)
+    }
+
+    /// Creates an instance whose calls are made once, unless a policy says otherwise.
+    init(
+        _ transport: ScriptedHTTPTransport,
+        on adapter: some StorageAdapter = InMemoryStorageAdapter(),
+        at now: Date = day(0),
+        retry: HTTPRetryPolicy = .never,
+        observers: [any HTTPEventObserver] = []
+    ) throws {
         let address = try #require(URL(string: "http://service.example"))
-        transport = ScriptedHTTPTransport(answers)
+        self.transport = transport
+        let lines = Lines()
+        log = lines
         var configuration = StorageClient.Configuration(schema: .restaurants)
         // A query without its index is a mistake.
         configuration.isStrict = true
         storage = StorageClient(adapter, configuration: configuration)
+        var network = NetworkClient.Configuration(baseURL: address)
+        network.retry = retry
+        network.observers = observers
+        let service = RestaurantService(
+            network,
+            transport: transport,
+            storage: storage,
+            now: { now },
+            log: { lines.add($0) }
+        )
+        accounts = SessionAccountRepository(service)
         restaurants = OfflineFirstRestaurantRepository(
-            api: NetworkClient(baseURL: address, transport: transport),
+            api: service.api,
             storage: storage,
             now: { now }
         )

@@ -7,6 +7,7 @@ final class InMemoryRepositories: Sendable {
         var restaurants: [RestaurantID: Restaurant] = [:]
         var favourites: [Favourite] = []
         var ratings: [Rating] = []
+        var user: User?
     }
 
     private let state: Mutex<State>
@@ -112,6 +113,24 @@ extension InMemoryRepositories: RatingRepository {
 
     func updates(of user: UserID) -> LiveUpdates<Rating> {
         .prepared([LiveUpdate(count: ratings.count, changes: nil)])
+    }
+}
+
+extension InMemoryRepositories: AccountRepository {
+    func signIn(_ email: EmailAddress, password: String) async throws(DomainError) -> User {
+        guard password == "engine" else { throw DomainError(.wrongPassword) }
+        let user = User(id: try UserID("ada"), name: "Ada Lovelace", email: email)
+        state.withLock { $0.user = user }
+        return user
+    }
+
+    func signOut() async throws(DomainError) -> User? { state.withLock { $0.user.take() } }
+
+    func signedInUser() async throws(DomainError) -> User? { state.withLock { $0.user } }
+
+    func currentUser() async throws(DomainError) -> User {
+        guard let user = try await signedInUser() else { throw DomainError(.notSignedIn) }
+        return user
     }
 }
 

@@ -1,5 +1,4 @@
 import RestaurantsDomain
-import Synchronization
 import Testing
 
 @testable import RestaurantsPresentation
@@ -115,16 +114,21 @@ struct RenderingTests {
             restaurants: repositories,
             favourites: repositories,
             ratings: repositories,
+            accounts: repositories,
             now: { day(0) }
         )
-        let shown = Shown()
-        let runner = CommandRunner(useCases, on: Screen { shown.add($0) })
+        let shown = Lines()
+        let runner = CommandRunner(useCases, on: Screen { shown.add($0) }) { "engine" }
         let ada = try UserID("ada")
         try await runner.run(.favourite("r-1"), as: ada)
         try await runner.run(.rate("r-1", stars: 3), as: ada)
         try await runner.run(.favourites, as: ada)
+        try await runner.run(.login(email: "ada@example.com"), as: ada)
+        try await runner.run(.whoami, as: ada)
+        try await runner.run(.logout, as: ada)
+        try await runner.run(.logout, as: ada)
         #expect(
-            shown.texts == [
+            shown.all == [
                 "♥ Three Gulls is a favourite of ada.",
                 "★★★☆☆ for Three Gulls, given by ada.",
                 """
@@ -132,15 +136,11 @@ struct RenderingTests {
                 r-1  Three Gulls  Harbour  ★★★☆☆   2026-03-01
                 1 favourite of ada.
                 """,
+                "Signed in as Ada Lovelace (ada).",
+                "Ada Lovelace (ada), ada@example.com",
+                "Signed out Ada Lovelace (ada).",
+                "Nobody was signed in.",
             ]
         )
     }
-}
-
-private final class Shown: Sendable {
-    private let state = Mutex<[String]>([])
-
-    var texts: [String] { state.withLock { $0 } }
-
-    func add(_ text: String) { state.withLock { $0.append(text) } }
 }

@@ -9,6 +9,8 @@ internal import RestaurantsDomain
 enum DataSourceError: Error, Sendable {
     /// The service, or the way to it.
     case remote(NetworkError)
+    /// The session of the user who is signed in.
+    case session(AuthenticationError)
     /// The store on this device.
     case local(StorageError)
     /// What was read is nothing that the domain knows.
@@ -25,6 +27,12 @@ enum DataSourceError: Error, Sendable {
         guard case .remote(let error) = self else { return false }
         return error.code == .notFound
     }
+
+    /// Whether the service refuses the credentials that it was given.
+    var isUnauthorized: Bool {
+        guard case .remote(let error) = self else { return false }
+        return error.code == .unauthorized
+    }
 }
 
 extension DataSourceError: CustomStringConvertible {
@@ -32,6 +40,7 @@ extension DataSourceError: CustomStringConvertible {
     var description: String {
         switch self {
         case .remote(let error): "\(error)"
+        case .session(let error): "\(error)"
         case .local(let error): "\(error)"
         case .unmappable(let failure): failure.localizedDescription
         }

@@ -36,10 +36,32 @@ struct RestaurantRemoteDataSource: Sendable {
     }
 
     private func request<E: Endpoint>(_ endpoint: E) async throws(DataSourceError) -> E.Response {
+        try await DataSourceError.remote { () async throws(NetworkError) in
+            try await client.request(endpoint)
+        }
+    }
+}
+
+extension DataSourceError {
+    /// Runs an operation of the service.
+    static func remote<Value>(
+        _ operation: () async throws(NetworkError) -> Value
+    ) async throws(DataSourceError) -> Value {
         do throws(NetworkError) {
-            return try await client.request(endpoint)
+            return try await operation()
         } catch {
             throw .remote(error)
+        }
+    }
+
+    /// Runs an operation of the session.
+    static func session<Value>(
+        _ operation: () async throws(AuthenticationError) -> Value
+    ) async throws(DataSourceError) -> Value {
+        do throws(AuthenticationError) {
+            return try await operation()
+        } catch {
+            throw .session(error)
         }
     }
 }

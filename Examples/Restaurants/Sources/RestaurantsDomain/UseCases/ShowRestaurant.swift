@@ -29,6 +29,41 @@ public struct ShowRestaurant: Sendable {
             summary: RatingSummary(given)
         )
     }
+
+    /// Returns restaurants in the order of their ids, all of them asked for at once.
+    ///
+    /// - Throws: ``DomainError`` of the first restaurant that cannot be shown.
+    public func callAsFunction(
+        _ ids: [RestaurantID],
+        for user: UserID
+    ) async throws(DomainError) -> [RestaurantDetails] {
+        let results = await withTaskGroup(
+            of: (index: Int, result: Result<RestaurantDetails, DomainError>).self
+        ) { group in
+            for (index, id) in ids.enumerated() {
+                group.addTask { (index: index, result: await result(id, for: user)) }
+            }
+            var arrived: [Int: Result<RestaurantDetails, DomainError>] = [:]
+            for await one in group { arrived[one.index] = one.result }
+            return arrived
+        }
+        var details: [RestaurantDetails] = []
+        for index in ids.indices {
+            if let result = results[index] { details.append(try result.get()) }
+        }
+        return details
+    }
+
+    private func result(
+        _ id: RestaurantID,
+        for user: UserID
+    ) async -> Result<RestaurantDetails, DomainError> {
+        do throws(DomainError) {
+            return .success(try await self(id, for: user))
+        } catch {
+            return .failure(error)
+        }
+    }
 }
 
 /// A restaurant as one user sees it.

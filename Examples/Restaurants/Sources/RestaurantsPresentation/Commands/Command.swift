@@ -5,13 +5,17 @@ public enum Command: Hashable, Sendable {
     case refresh
     case list(RestaurantFilter)
     case search(String)
-    case show(String)
+    /// Shows all about one restaurant or several.
+    case show([String])
     case favourite(String)
     case unfavourite(String)
     case favourites
     case rate(String, stars: Int)
     /// Tells live changes; with a number, only so many.
     case watch(events: Int?)
+    case login(email: String)
+    case logout
+    case whoami
     case help
 }
 
@@ -25,17 +29,21 @@ public struct Invocation: Hashable, Sendable {
     public var api: String?
     /// The name of the user; nil is the usual one.
     public var user: String?
+    /// Whether to tell what happens to the calls of the service.
+    public var isLogged: Bool
 
     /// Creates an invocation.
     public init(
         _ command: Command,
         store: String? = nil,
         api: String? = nil,
-        user: String? = nil
+        user: String? = nil,
+        isLogged: Bool = false
     ) {
         self.command = command
         self.store = store
         self.api = api
         self.user = user
+        self.isLogged = isLogged
     }
 }

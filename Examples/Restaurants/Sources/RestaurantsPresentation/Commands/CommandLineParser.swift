@@ -17,6 +17,7 @@ public enum CommandLineParser: Sendable {
         invocation.store = try words.takeOption("--store")
         invocation.api = try words.takeOption("--api")
         invocation.user = try words.takeOption("--user")
+        invocation.isLogged = words.takeFlag("--log")
         guard let name = words.takeWord() else {
             throw UsageError("There is no command.")
         }
@@ -41,13 +42,16 @@ public enum CommandLineParser: Sendable {
                 )
             )
         case "search": .search(try words.takeRest("WORDS", of: "search"))
-        case "show": .show(try words.takeArgument("ID", of: "show"))
+        case "show": .show(try words.takeAll("ID", of: "show"))
         case "favourite", "favorite": .favourite(try words.takeArgument("ID", of: "favourite"))
         case "unfavourite", "unfavorite":
             .unfavourite(try words.takeArgument("ID", of: "unfavourite"))
         case "favourites", "favorites": .favourites
         case "rate": try rate(&words)
         case "watch": .watch(events: try words.takeNumber("--for-events"))
+        case "login": .login(email: try words.takeArgument("EMAIL", of: "login"))
+        case "logout": .logout
+        case "whoami": .whoami
         default:
             throw UsageError("There is no command “\(name)”.", suggestion: suggestion(for: name))
         }
@@ -67,7 +71,7 @@ public enum CommandLineParser: Sendable {
 
     private static let names = [
         "refresh", "list", "search", "show", "favourite", "unfavourite", "favourites", "rate",
-        "watch",
+        "watch", "login", "logout", "whoami",
     ]
 
     private static func suggestion(for name: String) -> String {

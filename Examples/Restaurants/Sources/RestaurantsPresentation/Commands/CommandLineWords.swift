@@ -48,10 +48,15 @@ struct CommandLineWords: Sendable {
         return word
     }
 
-    mutating func takeRest(_ name: String, of command: String) throws(UsageError) -> String {
+    /// Takes all words that are left, at least one.
+    mutating func takeAll(_ name: String, of command: String) throws(UsageError) -> [String] {
         var taken = [try takeArgument(name, of: command)]
         while let word = takeWord() { taken.append(word) }
-        return taken.joined(separator: " ")
+        return taken
+    }
+
+    mutating func takeRest(_ name: String, of command: String) throws(UsageError) -> String {
+        try takeAll(name, of: command).joined(separator: " ")
     }
 
     /// Refuses what nobody has taken.

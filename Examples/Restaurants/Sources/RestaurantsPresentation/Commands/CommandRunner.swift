@@ -5,11 +5,22 @@ internal import Synchronization
 public struct CommandRunner: Sendable {
     private let useCases: UseCases
     private let screen: Screen
+    private let password: @Sendable () -> String?
 
     /// Creates a runner.
-    public init(_ useCases: UseCases, on screen: Screen) {
+    ///
+    /// - Parameters:
+    ///   - useCases: What the app can do.
+    ///   - screen: Where it shows things.
+    ///   - password: Asks for the password of a user who signs in; nil if nobody gives one.
+    public init(
+        _ useCases: UseCases,
+        on screen: Screen,
+        password: @escaping @Sendable () -> String? = { nil }
+    ) {
         self.useCases = useCases
         self.screen = screen
+        self.password = password
     }
 
     /// Carries a command out in a user's name.
@@ -25,9 +36,11 @@ public struct CommandRunner: Sendable {
         case .search(let words):
             let found = try await useCases.search(words)
             screen.show(RestaurantListView.render(found, searchedFor: words, screen))
-        case .show(let text):
-            let details = try await useCases.show(RestaurantID(text), for: user)
-            screen.show(RestaurantDetailView.render(details, screen))
+        case .show(let texts):
+            let ids = try texts.map { text throws(DomainError) in try RestaurantID(text) }
+            let details = try await useCases.show(ids, for: user)
+            let views = details.map { RestaurantDetailView.render($0, screen) }
+            screen.show(views.joined(separator: "\n\n"))
         case .favourite(let text):
             let restaurant = try await useCases.toggleFavourite.add(RestaurantID(text), for: user)
             screen.show(ChoiceView.favourited(restaurant, by: user, screen.style))
@@ -45,6 +58,13 @@ public struct CommandRunner: Sendable {
             )
         case .watch(let limit):
             try await watch(as: user, limit: limit)
+        case .login(let email):
+            let signedIn = try await useCases.signIn(email, password: password())
+            screen.show(AccountView.signedIn(signedIn))
+        case .logout:
+            screen.show(AccountView.signedOut(try await useCases.signOut()))
+        case .whoami:
+            screen.show(AccountView.render(try await useCases.showCurrentUser()))
         }
     }
 

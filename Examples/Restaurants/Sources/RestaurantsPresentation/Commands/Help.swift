@@ -14,18 +14,24 @@ public enum Help: Sendable {
               --limit N           At most so many; 20 unless said otherwise.
           search WORDS            Find restaurants that have all the words; a word that
                                   ends in * matches every word that begins with it.
-          show ID                 Show all about a restaurant.
+          show ID…                Show all about one restaurant or several.
           favourite ID            Make a restaurant your favourite.
           unfavourite ID          End that.
           favourites              List your favourites.
           rate ID STARS           Give a restaurant 1 to 5 stars.
           watch                   Tell what changes, as it changes, whoever changes it.
               --for-events N      End after so many changes.
+          login EMAIL             Sign in; asks for the password. (RESTAURANTS_PASSWORD)
+          logout                  Sign out.
+          whoami                  Tell who is signed in.
 
         OPTIONS
           --store FILE            Where restaurants are kept. (RESTAURANTS_STORE)
           --api URL               The restaurant service. (RESTAURANTS_API)
-          --user NAME             Who you are. (RESTAURANTS_USER)
+          --user NAME             Whose favourites and ratings are meant; the signed-in user’s
+                                  unless said otherwise. (RESTAURANTS_USER)
+          --log                   Tell on the standard error stream what happens to calls of
+                                  the service.
           --help                  Show this.
 
         Exits with 0 when the command was carried out, with 1 when it failed, with 64 when it

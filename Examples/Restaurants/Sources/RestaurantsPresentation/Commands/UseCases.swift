@@ -1,7 +1,7 @@
 public import Foundation
 public import RestaurantsDomain
 
-/// All that the app can do, made of three repositories.
+/// All that the app can do, made of four repositories.
 public struct UseCases: Sendable {
     let list: ListRestaurants
     let search: SearchRestaurants
@@ -11,12 +11,16 @@ public struct UseCases: Sendable {
     let rate: RateRestaurant
     let refresh: RefreshRestaurants
     let watch: WatchRestaurants
+    let signIn: SignIn
+    let signOut: SignOut
+    let showCurrentUser: ShowCurrentUser
 
     /// Creates the use cases.
     public init(
         restaurants: any RestaurantRepository,
         favourites: any FavouriteRepository,
         ratings: any RatingRepository,
+        accounts: any AccountRepository,
         now: @escaping @Sendable () -> Date
     ) {
         list = ListRestaurants(restaurants: restaurants)
@@ -39,5 +43,8 @@ public struct UseCases: Sendable {
             favourites: favourites,
             ratings: ratings
         )
+        signIn = SignIn(accounts: accounts)
+        signOut = SignOut(accounts: accounts)
+        showCurrentUser = ShowCurrentUser(accounts: accounts)
     }
 }

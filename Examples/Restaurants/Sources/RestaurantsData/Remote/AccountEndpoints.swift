@@ -1,0 +1,48 @@
+internal import HTTPTypes
+internal import KeelHTTP
+
+/// `POST /auth/login`: tokens for an e-mail address and its password.
+struct PostLogin: Endpoint {
+    typealias Response = GrantDTO
+
+    let email: String
+    let password: String
+
+    var method: HTTPRequest.Method { .post }
+    var path: EndpointPath { "/auth/login" }
+    var body: RequestBody? { .json(["email": email, "password": password]) }
+}
+
+/// `POST /auth/refresh`: new tokens for a refresh token, which is used up by that.
+struct PostRefresh: Endpoint {
+    typealias Response = GrantDTO
+
+    let refreshToken: String
+
+    var method: HTTPRequest.Method { .post }
+    var path: EndpointPath { "/auth/refresh" }
+    var body: RequestBody? { .json(["refreshToken": refreshToken]) }
+}
+
+/// `POST /auth/logout`: makes a session's tokens worthless.
+struct PostLogout: Endpoint {
+    typealias Response = EmptyResponse
+
+    let refreshToken: String
+
+    var method: HTTPRequest.Method { .post }
+    var path: EndpointPath { "/auth/logout" }
+    var body: RequestBody? { .json(["refreshToken": refreshToken]) }
+}
+
+/// `GET /me`: the user whose token the call is signed with.
+struct GetCurrentUser: Endpoint {
+    typealias Response = UserDTO
+
+    var path: EndpointPath { "/me" }
+    var options: HTTPCallOptions {
+        var options = HTTPCallOptions()
+        options.authentication = .required
+        return options
+    }
+}

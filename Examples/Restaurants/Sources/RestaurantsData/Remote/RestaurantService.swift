@@ -1,0 +1,55 @@
+public import Foundation
+public import KeelHTTP
+public import KeelStorage
+
+/// The restaurant service as this app calls it: in the name of whoever is signed in.
+///
+/// Identical calls that are under way at once are one exchange, and failures that may pass are
+/// repeated as the configuration says; the log tells of both.
+public struct RestaurantService: Sendable {
+    /// Calls the service.
+    public let api: NetworkClient
+
+    let session: AuthSession<BearerCredentials>
+    let accounts: AccountRemoteDataSource
+
+    /// Creates a service.
+    ///
+    /// - Parameters:
+    ///   - configuration: What all calls have in common.
+    ///   - transport: What carries the calls.
+    ///   - storage: Where the session is kept.
+    ///   - now: The time.
+    ///   - log: Told what happens to calls, one short line each, without secrets; nil tells nobody.
+    public init(
+        _ configuration: NetworkClient.Configuration,
+        transport: any HTTPTransport,
+        storage: StorageClient,
+        now: @escaping @Sendable () -> Date,
+        log: (@Sendable (String) -> Void)? = nil
+    ) {
+        var configuration = configuration
+        // Everybody may see restaurants; only what belongs to a user takes the user's token.
+        configuration.options.authentication = .none
+        if let log { configuration.observers.append(CallLog(log)) }
+
+        var policy = AuthSessionPolicy()
+        policy.now = now
+        let unsigned = NetworkClient(configuration, transport: transport)
+        let session = AuthSession<BearerCredentials>(
+            server: SessionServer(client: unsigned, now: now),
+            store: StoredSession(storage: storage),
+            policy: policy
+        )
+        configuration.authorize(with: session)
+        configuration.middleware.append(
+            CoalescingMiddleware { call in
+                // Two users must not share an answer.
+                call.options.authentication == .none ? nil : session.current?.fields["user"]
+            }
+        )
+        self.session = session
+        api = NetworkClient(configuration, transport: transport)
+        accounts = AccountRemoteDataSource(client: api, now: now)
+    }
+}

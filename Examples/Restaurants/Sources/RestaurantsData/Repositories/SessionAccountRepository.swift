@@ -1,0 +1,75 @@
+internal import KeelHTTP
+public import RestaurantsDomain
+
+/// Accounts of the restaurant service, with the session kept on this device.
+public struct SessionAccountRepository: AccountRepository {
+    private let service: RestaurantService
+
+    /// Creates a repository on a service.
+    public init(_ service: RestaurantService) { self.service = service }
+
+    public func signIn(
+        _ email: EmailAddress,
+        password: String
+    ) async throws(DomainError) -> User {
+        do {
+            try await service.session.signIn {
+                try await service.accounts.logIn(email.text, password)
+            }
+        } catch {
+            throw DomainError(signingIn: error)
+        }
+        guard let user = try await signedInUser() else { throw DomainError(.notSignedIn) }
+        return user
+    }
+
+    public func signOut() async throws(DomainError) -> User? {
+        let credentials = try await credentials()
+        let user = try user(of: credentials)
+        try await DomainError.mapping { () async throws(DataSourceError) in
+            try await DataSourceError.session { () async throws(AuthenticationError) in
+                try await service.session.signOut()
+            }
+        }
+        if let token = credentials?.refreshToken {
+            // The session is over here, whether or not the service can be told.
+            try? await service.accounts.logOut(token)
+        }
+        return user
+    }
+
+    public func signedInUser() async throws(DomainError) -> User? {
+        try user(of: try await credentials())
+    }
+
+    public func currentUser() async throws(DomainError) -> User {
+        let known = try await signedInUser()
+        do throws(DataSourceError) {
+            let dto = try await service.accounts.currentUser()
+            return try DataSourceError.mapping { () throws(MappingFailure) in try User(dto) }
+        } catch {
+            if error.isUnreachable, let known { return known }
+            throw DomainError(error)
+        }
+    }
+
+    // MARK: Parts
+
+    private func credentials() async throws(DomainError) -> BearerCredentials? {
+        try await DomainError.mapping { () async throws(DataSourceError) in
+            try await DataSourceError.session { () async throws(AuthenticationError) in
+                _ = try await service.session.restore()
+            }
+        }
+        return service.session.current
+    }
+
+    private func user(of credentials: BearerCredentials?) throws(DomainError) -> User? {
+        guard let credentials else { return nil }
+        do throws(MappingFailure) {
+            return try User(credentials)
+        } catch {
+            throw DomainError(DataSourceError.unmappable(error))
+        }
+    }
+}

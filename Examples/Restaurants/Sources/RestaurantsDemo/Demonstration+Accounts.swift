@@ -1,0 +1,67 @@
+import Foundation
+
+/// The steps with a signed-in user, and what the app's log tells of its calls.
+extension Demonstration {
+    private var email: String { "ada@example.com" }
+
+    func signIn() async throws {
+        let outcome = try await app(.a, as: nil, "login", email, password: "engine")
+        try expect(outcome.output == ["Signed in as Ada Lovelace (ada)."], "ada is signed in")
+    }
+
+    func refuseSignIn() async throws {
+        let outcome = try await app(.a, as: nil, "login", email, password: "motor", status: 1)
+        let first = outcome.errors.first ?? ""
+        try expect(first.contains("(wrongPassword)"), "an error of the app’s own kind")
+        try expect(
+            outcome.errors.contains { $0.contains("sign in again") },
+            "advice on what to do about it"
+        )
+        try expect(
+            !outcome.errors.contains { $0.contains("motor") },
+            "no password in what the app says"
+        )
+    }
+
+    func renew() async throws {
+        let outcome = try await app(.b, as: nil, "whoami", "--log")
+        try expect(
+            outcome.output == ["Ada Lovelace (ada), \(email)"],
+            "B, on the same file, has the same user"
+        )
+        try expect(
+            outcome.errors.filter { $0.hasSuffix("session: credentials renewed") }.count == 1,
+            "the log tells of one renewal"
+        )
+    }
+
+    func showTwice() async throws {
+        let outcome = try await app(.b, "show", chosen.id, chosen.id, "--log")
+        let title = "\(chosen.name)  \(chosen.id)"
+        try expect(outcome.output.filter { $0 == title }.count == 2, "it is shown twice")
+        let call = "GET /restaurants/\(chosen.id)"
+        try expect(
+            outcome.errors.filter { $0.hasSuffix("\(call) joined a call under way") }.count == 1,
+            "the log tells that one call joined the other"
+        )
+        try expect(
+            outcome.errors.filter { $0.contains("\(call) retried after") }.count == 1,
+            "the exchange that both shared was repeated once"
+        )
+    }
+
+    func signOut() async throws {
+        let own = try await app(.a, as: nil, "favourites").output
+        try expect(
+            own.last == "1 favourite of ada.",
+            "without a name, the favourites are those of the signed-in user"
+        )
+        let outcome = try await app(.a, as: nil, "logout")
+        try expect(outcome.output == ["Signed out Ada Lovelace (ada)."], "ada is signed out")
+        let after = try await app(.b, as: nil, "whoami", status: 1)
+        try expect(
+            after.errors.first?.contains("(notSignedIn)") == true,
+            "B, on the same file, knows it"
+        )
+    }
+}

@@ -1,0 +1,14 @@
+/// Tells who is signed in.
+public struct ShowCurrentUser: Sendable {
+    private let accounts: any AccountRepository
+
+    /// Creates the use case.
+    public init(accounts: any AccountRepository) { self.accounts = accounts }
+
+    /// Returns the user who is signed in.
+    ///
+    /// - Throws: ``DomainError`` of the kind `notSignedIn` or `sessionEnded`, and others.
+    public func callAsFunction() async throws(DomainError) -> User {
+        try await accounts.currentUser()
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import HTTPTypes
+import KeelHTTP
+import KeelStorage
+import KeelTestKit
+import RestaurantsData
+import RestaurantsDomain
+import Testing
+
+@Suite("Signing in and out")
+struct AccountTests {
+    private let email: EmailAddress
+
+    init() throws { email = try EmailAddress("ada@example.com") }
+
+    private func paths(_ app: Instance) -> [String?] { app.transport.calls.map(\.head.path) }
+
+    private func tokens(_ app: Instance) -> [String?] {
+        app.transport.calls.map { $0.head.headerFields[.authorization] }
+    }
+
+    @Test("Who signs in is the user, in this process and in the next one on the same store")
+    func signIn() async throws {
+        let store = InMemoryStorageAdapter()
+        let app = try Instance(.json(ServiceJSON.grant(1)), on: store)
+        let user = try await app.accounts.signIn(email, password: "engine")
+        #expect(user == User(id: try UserID("ada"), name: "Ada Lovelace", email: email))
+        #expect(paths(app) == ["/auth/login"])
+        let sent = try #require(app.transport.calls.first)
+        let form = try JSONDecoder().decode([String: String].self, from: Data(sent.body))
+        #expect(form == ["email": "ada@example.com", "password": "engine"])
+
+        let next = try Instance(.json(ServiceJSON.user), on: store)
+        #expect(try await next.accounts.signedInUser() == user)
+        #expect(try await next.accounts.currentUser() == user)
+        #expect(tokens(next) == ["Bearer access-1"])
+    }
+
+    @Test("A wrong password is an error of its own, with advice, and leaves the session alone")
+    func wrongPassword() async throws {
+        let app = try Instance(.json(ServiceJSON.grant(1)), .status(.unauthorized))
+        let user = try await app.accounts.signIn(email, password: "engine")
+        let error = await #expect(throws: DomainError.self) {
+            try await app.accounts.signIn(email, password: "motor")
+        }
+        #expect(error?.kind == .wrongPassword)
+        #expect(error?.recoverySuggestion?.isEmpty == false)
+        #expect(error?.cause != nil)
+        #expect(!String(describing: error?.cause).contains("motor"))
+        #expect(try await app.accounts.signedInUser() == user)
+    }
+
+    @Test("A grant without a user is not understood, and nobody is signed in")
+    func badGrant() async throws {
+        let app = try Instance(.json(#"{"accessToken": "access-1"}"#))
+        let error = await #expect(throws: DomainError.self) {
+            try await app.accounts.signIn(email, password: "engine")
+        }
+        #expect(error?.kind == .sourceNotUnderstood)
+        #expect(try await app.accounts.signedInUser() == nil)
+    }
+
+    @Test("A refused token is renewed once, the call sent again, and the log tells of it")
+    func renewal() async throws {
+        let store = InMemoryStorageAdapter()
+        let app = try Instance(
+            .json(ServiceJSON.grant(1)),
+            .status(.unauthorized),
+            .json(ServiceJSON.grant(2)),
+            .json(ServiceJSON.user),
+            on: store
+        )
+        let user = try await app.accounts.signIn(email, password: "engine")
+        #expect(try await app.accounts.currentUser() == user)
+        #expect(paths(app) == ["/auth/login", "/me", "/auth/refresh", "/me"])
+        #expect(tokens(app) == [nil, "Bearer access-1", nil, "Bearer access-2"])
+        #expect(app.log.all.filter { $0 == "session: credentials renewed" }.count == 1)
+        #expect(!app.log.all.contains { $0.contains("access-") || $0.contains("refresh-") })
+
+        // The new tokens are kept: the old refresh token is used up.
+        let next = try Instance(.json(ServiceJSON.user), on: store)
+        _ = try await next.accounts.currentUser()
+        #expect(tokens(next) == ["Bearer access-2"])
+    }
+
+    @Test("A renewal that the service refuses ends the session")
+    func denied() async throws {
+        let app = try Instance(
+            .json(ServiceJSON.grant(1)),
+            .status(.unauthorized),
+            .status(.unauthorized)
+        )
+        _ = try await app.accounts.signIn(email, password: "engine")
+        let error = await #expect(throws: DomainError.self) {
+            try await app.accounts.currentUser()
+        }
+        #expect(error?.kind == .sessionEnded)
+        #expect(try await app.accounts.signedInUser() == nil)
+    }
+
+    @Test("Signing out clears the store and tells the service; after it, nobody is signed in")
+    func signOut() async throws {
+        let store = InMemoryStorageAdapter()
+        let app = try Instance(.json(ServiceJSON.grant(1)), .status(.noContent), on: store)
+        let user = try await app.accounts.signIn(email, password: "engine")
+        #expect(try await app.accounts.signOut() == user)
+        #expect(paths(app) == ["/auth/login", "/auth/logout"])
+        #expect(app.transport.calls.last?.text == #"{"refreshToken":"refresh-1"}"#)
+
+        #expect(try await Instance(on: store).accounts.signedInUser() == nil)
+        let error = await #expect(throws: DomainError.self) {
+            try await app.accounts.currentUser()
+        }
+        #expect(error?.kind == .notSignedIn)
+        // The call that could not be signed was not sent.
+        #expect(app.transport.calls.count == 2)
+        #expect(try await app.accounts.signOut() == nil)
+    }
+
+    @Test("Signing out succeeds without the service")
+    func signOutOffline() async throws {
+        let app = try Instance(.json(ServiceJSON.grant(1)))
+        let user = try await app.accounts.signIn(email, password: "engine")
+        #expect(try await app.accounts.signOut() == user)
+        #expect(try await app.accounts.signedInUser() == nil)
+    }
+
+    @Test("Without the service, the current user is the one who was signed in last")
+    func offline() async throws {
+        let app = try Instance(.json(ServiceJSON.grant(1)))
+        let user = try await app.accounts.signIn(email, password: "engine")
+        #expect(try await app.accounts.currentUser() == user)
+    }
+
+    @Test("Restaurants are loaded without a token, whoever is signed in")
+    func publicCalls() async throws {
+        let app = try Instance(.json(ServiceJSON.grant(1)), .json(ServiceJSON.page()))
+        _ = try await app.accounts.signIn(email, password: "engine")
+        _ = try await app.restaurants.refresh()
+        #expect(tokens(app) == [nil, nil])
+    }
+}

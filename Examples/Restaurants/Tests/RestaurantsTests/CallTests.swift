@@ -1,0 +1,79 @@
+import HTTPTypes
+import KeelHTTP
+import KeelTestKit
+import RestaurantsData
+import RestaurantsDomain
+import Synchronization
+import Testing
+
+@Suite("Calls of the service, and what the log tells of them")
+struct CallTests {
+    private let gulls = ServiceJSON.restaurant("r-1", "Three Gulls")
+
+    @Test("A service that is busy is asked again, and the log says after how long and why")
+    func retry() async throws {
+        var policy = HTTPRetryPolicy(attempts: 2)
+        policy.jitter = { 0 }
+        let app = try Instance(
+            ScriptedHTTPTransport([.status(.serviceUnavailable), .json(ServiceJSON.page(gulls))]),
+            retry: policy
+        )
+        #expect(try await app.restaurants.search("gulls", limit: 5).map(\.id.text) == ["r-1"])
+        #expect(
+            app.log.all == [
+                "GET /restaurants/search?… retried after 0 ms: status 503",
+                "GET /restaurants/search?… answered with 200",
+            ]
+        )
+    }
+
+    @Test("A call that fails for good is one line with its code")
+    func failure() async throws {
+        let app = try Instance()
+        await #expect(throws: DomainError.self) { try await app.restaurants.refresh() }
+        #expect(app.log.all == ["GET /restaurants?… failed: connectionRefused"])
+    }
+
+    @Test(
+        "Identical calls at once are one exchange, and the log tells who joined it",
+        .timeLimit(.minutes(1))
+    )
+    func coalescing() async throws {
+        let (clock, begun) = (TestClock(), CallCount())
+        // The first exchange lasts until the clock is moved; any other one ends at once.
+        let transport = ScriptedHTTPTransport(
+            [.json(gulls).delayed(by: .seconds(1), on: clock)],
+            then: .json(gulls)
+        )
+        let app = try Instance(transport, observers: [begun])
+        let (id, calls) = (try RestaurantID("r-1"), 9)
+        let names = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<calls {
+                group.addTask { try await app.restaurants.restaurant(id).name }
+            }
+            await clock.waitForSleepers()
+            while begun.count < calls { await Task.yield() }
+            await clock.advance(by: .seconds(1))
+            var names: [String] = []
+            for try await name in group { names.append(name) }
+            return names
+        }
+        #expect(names == Array(repeating: "Three Gulls", count: calls))
+        // A call that began late may have made an exchange of its own; none did both or neither.
+        let joined = app.log.all.filter { $0 == "GET /restaurants/r-1 joined a call under way" }
+        #expect(joined.count >= 1)
+        #expect(joined.count + transport.calls.count == calls)
+    }
+}
+
+/// Counts the calls that have begun.
+private final class CallCount: HTTPEventObserver {
+    private let state = Mutex(0)
+
+    var count: Int { state.withLock { $0 } }
+
+    func observe(_ event: HTTPEvent) {
+        guard case .started = event.moment else { return }
+        state.withLock { $0 += 1 }
+    }
+}
