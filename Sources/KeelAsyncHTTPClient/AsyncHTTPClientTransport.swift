@@ -1,6 +1,7 @@
 #if AsyncHTTPClient && canImport(AsyncHTTPClient)
 import AsyncHTTPClient
 import HTTPTypes
+import KeelCore
 public import KeelHTTP
 import NIOCore
 import NIOHTTP1
@@ -26,6 +27,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     private let isShutDown = Mutex(false)
     private let waiting = WaitingExchanges()
     private let queue: ConnectionQueue
+    private let longestOpening: Duration
 
     public let features: HTTPTransportFeatures = [
         .streamingUpload, .rawContentCoding, .connectionInfo, .trailers, .pinning,
@@ -37,6 +39,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         var settings = configuration.settings
         ConnectionWatch(waiting: waiting).install(in: &settings)
         client = HTTPClient(configuration: settings)
+        longestOpening = configuration.connectTimeout
         queue = ConnectionQueue(
             limit: configuration.connectionsPerHost,
             timeout: configuration.poolTimeout
@@ -87,8 +90,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     public func shutdown() async {
         guard beginShutdown() else { return }
-        // The only failure is a second shutdown, which the flag rules out.
-        try? await client.shutdown()
+        // A connection that is being opened holds AsyncHTTPClient's shutdown up, without any limit
+        // while the settings of HTTP/2 are missing. The future goes on where waiting ends.
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        let future: EventLoopFuture<Void> = client.shutdown()
+        future.whenComplete { _ in end.finish() }
+        let timer = DeadlineTimer.on(ContinuousClock())
+        _ = await timer.run(until: timer.now + longestOpening) { for await _ in ended {} }
     }
 
     private func beginShutdown() -> Bool {
