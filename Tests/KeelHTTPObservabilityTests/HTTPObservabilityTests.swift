@@ -50,6 +50,7 @@ struct HTTPObservabilityTests {
         var configuration = NetworkClient.Configuration(
             baseURL: try #require(URL(string: "https://api.example.com:8443/v1"))
         )
+        configuration.retry = .never
         configuration.clock = clock
         configuration.attemptMiddleware = [TwiceMiddleware()]
         configuration.observe(logger: logger(level), metrics: metrics, tracer: tracer)
@@ -102,6 +103,7 @@ struct HTTPObservabilityTests {
         var configuration = NetworkClient.Configuration(
             baseURL: try #require(URL(string: "https://api.example.com"))
         )
+        configuration.retry = .never
         configuration.defaultHeaders = [.authorization: "Bearer s3cret", .accept: "*/*"]
         configuration.observers = [HTTPLogging(logger(), fields: .all)]
         _ = await NetworkClient(configuration, transport: transport).response(
@@ -119,6 +121,7 @@ struct HTTPObservabilityTests {
         var configuration = NetworkClient.Configuration(
             baseURL: try #require(URL(string: "http://127.0.0.1:8080"))
         )
+        configuration.retry = .never
         configuration.observers = [HTTPLogging(logger())]
         _ = await NetworkClient(configuration, transport: transport).response(to: Ping())
         let messages = logs.entries.map { "\($0.message)" }

@@ -100,6 +100,7 @@ struct PlantedSecretsTests {
         var configuration = NetworkClient.Configuration(
             baseURL: try #require(URL(string: "https://api.example.com/v1"))
         )
+        configuration.retry = .never
         let key = try #require(HTTPField.Name("X-Api-Key"))
         configuration.defaultHeaders = [
             .authorization: "Bearer planted-header", key: "planted-key",

@@ -30,7 +30,11 @@ struct EventReconnectionTests {
         _ change: (inout EventStreamPolicy) -> Void = { _ in }
     ) async throws -> (updates: [String], error: NetworkError?) {
         let clock = TestClock()
-        let client = try makeClient(transport) { $0.clock = clock }
+        let client = try makeClient(transport) { configuration in
+            configuration.clock = clock
+            // A clock that jumps to the next sleeper would jump over the call itself.
+            configuration.timeout = nil
+        }
         var policy = EventStreamPolicy()
         policy.jitter = { 1 }
         change(&policy)
@@ -87,7 +91,11 @@ struct EventReconnectionTests {
     func readsEvents() async throws {
         let transport = ScriptedHTTPTransport([events("data: a\n\n"), .status(.noContent)])
         let clock = TestClock()
-        let client = try makeClient(transport) { $0.clock = clock }
+        let client = try makeClient(transport) { configuration in
+            configuration.clock = clock
+            // A clock that jumps to the next sleeper would jump over the call itself.
+            configuration.timeout = nil
+        }
         let data = try await clock.run {
             var data: [String] = []
             for try await event in client.eventStream(Watch()) { data.append(event.data) }
@@ -200,7 +208,11 @@ struct EventReconnectionTests {
             [refused, refused, healthy, refused],
             then: .status(.noContent)
         )
-        let client = try makeClient(transport) { $0.clock = clock }
+        let client = try makeClient(transport) { configuration in
+            configuration.clock = clock
+            // A clock that jumps to the next sleeper would jump over the call itself.
+            configuration.timeout = nil
+        }
         var policy = EventStreamPolicy()
         policy.jitter = { 1 }
         let stream = client.eventStream(Watch(), policy: policy)
@@ -243,7 +255,9 @@ struct EventReconnectionTests {
     func endsWithItsTask() async throws {
         let clock = TestClock()
         let waiting = try makeClient(ScriptedHTTPTransport(then: .status(.badGateway))) {
-            $0.clock = clock
+            configuration in
+            configuration.clock = clock
+            configuration.timeout = nil
         }
         let (stalls, stalled) = AsyncStream.makeStream(of: Void.self)
         let stalling = try makeClient(

@@ -196,6 +196,7 @@ struct UploadTests {
         var configuration = NetworkClient.Configuration(
             baseURL: try #require(URL(string: "https://api.example.com"))
         )
+        configuration.retry = .never
         configuration.clock = clock
         let client = NetworkClient(configuration, transport: transport)
         let isOver = Mutex(false)

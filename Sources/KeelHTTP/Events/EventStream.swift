@@ -76,6 +76,8 @@ extension EventStream {
         if plan.headers[.accept] == nil { plan.headers[.accept] = "text/event-stream" }
         if plan.headers[.cacheControl] == nil { plan.headers[.cacheControl] = "no-store" }
         if !lastEventID.isEmpty { plan.headers[.lastEventID] = lastEventID }
+        // Connecting again is this stream's own business, with its own pauses.
+        plan.options.retry = .never
         let reply = try await client.opened(plan, .head, idle: policy.idleTimeout).reply
         if reply.head.status == .noContent { return nil }
         guard reply.head.status == .ok, reply.isEventStream else {
