@@ -90,10 +90,10 @@ struct CurlExchangeTests {
             )
             #expect(result.exitCode == 0)
             #expect(result.output == bytes)
-            let request = try await server.waitForAnswers(1)[0]
+            // Whether the answer counts as taken is a race: curl hangs up with its last byte.
+            let request = try await server.waitForRequests(1)[0]
             #expect(request.body == bytes)
             #expect(request.bodyLength == bytes.count)
-            #expect(request.sentBytes == bytes.count)
         }
     }
 

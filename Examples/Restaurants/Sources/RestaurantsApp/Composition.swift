@@ -21,12 +21,13 @@ struct Composition {
         let storage = try Self.openStorage(keel)
         let now: @Sendable () -> Date = { Date() }
         let network = Self.makeNetwork(keel)
+        let log: (@Sendable (String) -> Void)? = settings.isLogged ? TerminalScreen.log : nil
         let service = RestaurantService(
             network.configuration,
             transport: network.transport,
             storage: storage,
             now: now,
-            log: settings.isLogged ? { TerminalScreen.log($0) } : nil
+            log: log
         )
         transport = network.transport
         accounts = SessionAccountRepository(service)
