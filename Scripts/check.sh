@@ -102,6 +102,7 @@ step_traits() {
 
 # The benchmarks compile and run. One round in debug says nothing about speed.
 step_bench() {
+    keel_build_product Benchmarks keel-bench-server
     keel_build_product Benchmarks keel-bench
     "$KEEL_BINARY" --quick
 }

@@ -14,10 +14,12 @@
 # there, because the system or Xcode brings it.
 packages="
 build   libsqlite3-dev    -
+build   zlib1g-dev        -
 build   git               -
 build   ca-certificates   -
 build   curl              -
 test    python3           -
+test    python3-venv      -
 "
 
 # names <column> [group…]: the packages of the groups, or all.

@@ -122,8 +122,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             }
         }
         let idle = call.timeouts.idle
-        let body = HTTPByteStream(trailers: { exchange.trailers }) {
-            () async throws(TransportError) in
+        let waitingRead: HTTPByteStream.Read = { () async throws(TransportError) in
             guard let idle else { return try await read() }
             // AsyncHTTPClient's read timeout goes on while nobody reads and would punish a slow
             // reader, so waiting is measured here.
@@ -137,7 +136,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
         return HTTPReply(
             head: HTTPResponse(response),
-            body: body,
+            body: HTTPByteStream(trailers: { exchange.trailers }, read: waitingRead),
             connection: exchange.connection
                 ?? ConnectionInfo(version: response.version.description)
         )

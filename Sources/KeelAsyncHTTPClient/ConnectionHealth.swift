@@ -30,7 +30,12 @@ final class ConnectionHealth: Sendable {
         if let stream = (error.cause as? NIOHTTP2Errors.StreamClosed)?.streamID,
             let last = state.lastStream, Int(stream) > last
         {
-            return TransportError(.streamRefused, processed: .no, url: error.url, cause: error.cause)
+            return TransportError(
+                .streamRefused,
+                processed: .no,
+                url: error.url,
+                cause: error.cause
+            )
         }
         guard let violation = state.violation,
             error.code == .connectionLost || error.code == .streamReset

@@ -97,9 +97,9 @@ extension FaultServer {
     /// A version of TLS.
     public enum TLSVersion: Sendable, Hashable {
         /// TLS 1.2, RFC 5246.
-        case v1_2
+        case tls12
         /// TLS 1.3, RFC 8446.
-        case v1_3
+        case tls13
     }
 
     /// What a server does in place of a handshake, once the client has begun one.

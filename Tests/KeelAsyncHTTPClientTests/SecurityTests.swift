@@ -68,7 +68,7 @@ struct SecurityTests {
         #expect(error?.processed == .no)
     }
 
-    @Test("A client shows its certificate", arguments: [Server.TLSVersion.v1_2, .v1_3])
+    @Test("A client shows its certificate", arguments: [Server.TLSVersion.tls12, .tls13])
     func clientCertificate(_ version: KeelTestServer.FaultServer.TLSVersion) async throws {
         let authority = try TestAuthority()
         let ada = try authority.client("Ada")
@@ -100,7 +100,7 @@ struct SecurityTests {
         #expect(try seen == ada.certificateDER)
         #expect(wrong?.code == .tlsClientCertificate)
         // TLS 1.2 has one alert for a missing certificate and for everything else (RFC 5246, 7.2.2).
-        #expect(without?.code == (version == .v1_2 ? .tlsHandshakeFailed : .tlsClientCertificate))
+        #expect(without?.code == (version == .tls12 ? .tlsHandshakeFailed : .tlsClientCertificate))
     }
 
     /// AsyncHTTPClient drops an alert that comes while it waits for the settings of HTTP/2.

@@ -11,21 +11,12 @@ struct KeelBench {
 
     static func main() async throws {
         do {
-            let arguments = Array(CommandLine.arguments.dropFirst())
-            if arguments.first == "--requests" { return try await requests(arguments) }
-            let options = try Options(arguments)
+            let options = try Options(Array(CommandLine.arguments.dropFirst()))
             exit(try await run(options))
         } catch let error as UsageError {
             FileHandle.standardError.write(Data("\(error.message)\n\(Options.usage)\n".utf8))
             exit(2)
         }
-    }
-
-    /// Makes requests and nothing else, for ``HTTPGroup/instructions(_:)``.
-    private static func requests(_ arguments: [String]) async throws {
-        guard arguments.count == 4, let count = Int(arguments[2]), let port = Int(arguments[3])
-        else { throw UsageError(message: "--requests needs a side, a number and a port") }
-        try await HTTPGroup.requests(arguments[1], count, port: port)
     }
 
     /// Runs the groups away from the main actor, where an app's storage work would run too.

@@ -19,7 +19,7 @@ struct SecureChannel: Sendable {
             configuration.certificateVerification = .noHostnameVerification
             configuration.trustRoots = try authority.trustRoots
         }
-        if tls.maximumVersion == .v1_2 { configuration.maximumTLSVersion = .tlsv12 }
+        if tls.maximumVersion == .tls12 { configuration.maximumTLSVersion = .tlsv12 }
         context = try NIOSSLContext(configuration: configuration)
         fault = tls.fault
     }

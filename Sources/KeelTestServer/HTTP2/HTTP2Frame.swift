@@ -123,7 +123,9 @@ extension HTTP2Frame {
     /// A header block without compression (RFC 7541, section 6.2.2), so that no state is kept.
     static func block(status: Int?, _ fields: HTTPFields, length: Int? = nil) -> [UInt8] {
         var pairs: [(String, String)] = status.map { [(":status", "\($0)")] } ?? []
-        if let length, fields[.contentLength] == nil { pairs.append(("content-length", "\(length)")) }
+        if let length, fields[.contentLength] == nil {
+            pairs.append(("content-length", "\(length)"))
+        }
         pairs += fields.map { ($0.name.canonicalName, $0.value) }
         return pairs.flatMap { [0] + literal($0.0) + literal($0.1) }
     }

@@ -7,9 +7,8 @@ enum HTTPGroup {
     static func measures(_ options: Options) async throws -> [Measure] {
         let pair = Lazily { try HTTPPair(ServerProcess()) }
         return [
-            gets("small GET, one after the other / AsyncHTTPClient", .atMost(1.10), pair, options, at: 1),
+            gets("small GET, one by one / AsyncHTTPClient", .atMost(1.10), pair, options, at: 1),
             gets("small GET, 64 at once / AsyncHTTPClient", .atMost(1.15), pair, options, at: 64),
-            instructions(options),
             json(pair, options),
             urlSession(pair, options),
         ]

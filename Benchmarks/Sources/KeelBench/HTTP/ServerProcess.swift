@@ -3,13 +3,8 @@ import Foundation
 /// The benchmark server, running in a process of its own for as long as this value lives.
 final class ServerProcess: Sendable {
     let port: Int
-    private let input: Pipe?
-    private let process: Process?
-
-    /// Uses a server that another process has started.
-    init(port: Int) {
-        (self.port, input, process) = (port, nil, nil)
-    }
+    private let input: Pipe
+    private let process: Process
 
     init() throws {
         let process = Process()
@@ -28,8 +23,8 @@ final class ServerProcess: Sendable {
 
     deinit {
         // The server ends with its input.
-        try? input?.fileHandleForWriting.close()
-        process?.waitUntilExit()
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
     }
 
     var address: String { "http://127.0.0.1:\(port)" }

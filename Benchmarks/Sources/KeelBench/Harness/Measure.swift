@@ -40,8 +40,6 @@ struct Measure: Sendable {
     let target: Target
     let keel: Side
     let peer: Side
-    /// For figures that do not vary from one round to the next.
-    var mostRounds = Int.max
 
     func run(_ options: Options) async throws -> MeasureResult {
         let nothing: Side = { .nan }
@@ -49,11 +47,11 @@ struct Measure: Sendable {
         let peer = options.side == "keel" ? nothing : peer
         var ours: [Double] = []
         var theirs: [Double] = []
-        if !options.isQuick, mostRounds > 1 {
+        if !options.isQuick {
             _ = try await keel()
             _ = try await peer()
         }
-        for round in 0..<min(options.rounds, mostRounds) {
+        for round in 0..<options.rounds {
             // Who begins changes too: what one side leaves behind, such as a full disk cache, would
             // always fall on the other.
             if round.isMultiple(of: 2) {

@@ -103,7 +103,9 @@ final class InProcessExchange: Sendable {
         )
         seen.fields = [HTTPTestRequest.Field("host", head.authority ?? "")]
         seen.fields += head.headerFields.map { .init($0.name.rawName, $0.value) }
-        if let length = call.body?.length { seen.fields.append(.init("content-length", "\(length)")) }
+        if let length = call.body?.length {
+            seen.fields.append(.init("content-length", "\(length)"))
+        }
         let arrived = seen
         let number = connection
         let request = host.journal.change { $0.begin(arrived, on: number) }

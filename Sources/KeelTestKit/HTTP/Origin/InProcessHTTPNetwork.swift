@@ -35,9 +35,7 @@ public final class InProcessHTTPNetwork: HTTPTestOrigins, Sendable {
         return try await body(host)
     }
 
-    /// Creates a transport that reaches the origins of this network.
-    ///
-    /// - Parameter access: What the transport knows about its origin.
+    /// Returns a transport that reaches the origins of this network and knows this of its origin.
     public func transport(_ access: HTTPTestAccess = HTTPTestAccess()) -> InProcessHTTPTransport {
         InProcessHTTPTransport(self, access, clock)
     }
