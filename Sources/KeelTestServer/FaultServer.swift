@@ -13,7 +13,7 @@ import NIOPosix
 /// ```swift
 /// try await FaultServer.run(answers: [.json(#"{"id": 1}"#), .status(.serviceUnavailable)]) {
 ///     server in
-///     let client = NetworkClient(baseURL: server.url("/v1"), transport: transport)
+///     let client = NetworkClient(baseURL: address, transport: transport)
 ///     …
 ///     #expect(try await server.waitForRequests(2).map(\.path) == ["/v1/a", "/v1/b"])
 /// }
@@ -165,7 +165,7 @@ public struct FaultServer: Sendable {
 
     /// Closes every connection, as a server does with those that are idle for too long.
     ///
-    /// - Returns: After all of them are closed.
+    /// It returns when all of them are closed.
     public func closeConnections() async {
         await script.closeConnections()
     }

@@ -3,7 +3,7 @@ public import HTTPTypes
 /// What a test's server answers to one request, with whatever is to go wrong.
 ///
 /// A plain value: `FaultServer` of KeelTestServer gives it over real sockets, in HTTP/1.1 or
-/// HTTP/2; ``InProcessHTTPOrigin`` gives it without any. Start from a factory and add to it:
+/// HTTP/2; `InProcessHTTPNetwork` gives it without any. Start from a factory and add to it:
 ///
 /// ```swift
 /// HTTPTestAnswer.text("Hello").delayed(by: .seconds(2))
