@@ -27,6 +27,7 @@ let http: [Target.Dependency] = [
     .product(name: "KeelAsyncHTTPClient", package: "keel"),
     .product(name: "KeelHTTP", package: "keel"),
     .product(name: "AsyncHTTPClient", package: "async-http-client"),
+    .product(name: "NIOCore", package: "swift-nio"),
 ]
 
 let package = Package(
@@ -50,7 +51,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "KeelBenchServer",
-            dependencies: ["NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket"].map {
+            dependencies: ["NIOCore", "NIOHTTP1", "NIOPosix"].map {
                 .product(name: $0, package: "swift-nio")
             }
         ),

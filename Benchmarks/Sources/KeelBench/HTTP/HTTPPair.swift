@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import KeelAsyncHTTPClient
 import KeelHTTP
+import NIOCore
 
 /// Keel's client with its usual layers, and AsyncHTTPClient as it comes, on the same server.
 final class HTTPPair: Sendable {
