@@ -100,7 +100,7 @@ let package = Package(
         .trait(name: "TestServer", description: "A server with faults, for tests of HTTP clients."),
         .trait(
             name: "URLSession",
-            description: "URLSession as a transport on Linux too, for tests and comparison."
+            description: "Compiles URLSessionTransport on Linux too, where it does not work."
         ),
         .trait(name: "WebSocket", description: "WebSockets on SwiftNIO."),
         .default(enabledTraits: ["AsyncHTTPClient", "SQLite"]),

@@ -77,7 +77,7 @@ extension TransportError.Code {
 
     /// What Foundation on Linux cannot tell from something else, and what it says instead.
     ///
-    /// Measured with Swift 6.3 on Debian 12; the suite of the transport runs against this list.
+    /// As measured with Foundation of Swift 6.3 on Debian 12.
     package static let indistinctOnLinux: [(TransportError.Code, says: String)] = [
         (.tlsUntrusted, "-1"),
         (.tlsHostnameMismatch, "-1"),

@@ -11,11 +11,9 @@ public import Foundation
 
 /// A transport on URLSession: the usual one on Apple's systems.
 ///
-/// On Linux it takes the trait `URLSession` and is there for comparison and for tests: Foundation's
-/// URLSession is slower there than AsyncHTTPClient, and cannot tell many failures apart.
-///
-/// - Important: The suite of transports runs it on Linux. It has not run on Apple's systems yet,
-///   because the project's machines run Linux.
+/// - Important: It has not run on Apple's systems yet, because the project's machines run Linux.
+///   There it compiles with the trait `URLSession`, and does not work: Foundation does not call the
+///   delegate of a single task.
 ///
 /// | feature | |
 /// |---|---|
