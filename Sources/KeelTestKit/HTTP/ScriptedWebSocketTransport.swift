@@ -11,7 +11,7 @@ internal import Synchronization
 /// ])
 /// ```
 ///
-/// An attempt beyond the script fails with ``KeelHTTP/WebSocketError/Code/unknown``.
+/// An attempt beyond the script fails with `WebSocketError.Code.unknown`.
 public final class ScriptedWebSocketTransport: WebSocketTransport {
     /// How a scripted connection ends.
     public enum End: Sendable {
