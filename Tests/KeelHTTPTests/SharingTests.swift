@@ -200,6 +200,60 @@ struct SharingTests {
         #expect(try await stream.value == .ok)
     }
 
+    /// A source of tokens for whoever is named at the moment.
+    private final class Users: TokenSource {
+        private let name: Mutex<String?>
+
+        init(_ name: String?) { self.name = Mutex(name) }
+
+        var identity: String? { name.withLock { $0 } }
+
+        func change(to other: String?) { name.withLock { $0 = other } }
+        func token() async -> AccessToken { AccessToken(identity ?? "nobody") }
+    }
+
+    @Test("A response is shared by calls that are signed for one user, and by no others")
+    func separatesSignedUsers() async throws {
+        for (first, second, count) in [("a", "a", 1), ("a", "b", 2), (nil, nil, 2)] {
+            let gate = Gate()
+            let users = Users(first)
+            let transport = ScriptedHTTPTransport(then: answer(gate))
+            let layer = CoalescingMiddleware()
+            let client = try makeClient(transport) { configuration in
+                configuration.middleware = [layer]
+                configuration.authorize(with: users)
+            }
+            let one = Task { try await client.response(to: GetRestaurant(id: "1")).get() }
+            await wait { gate.waiting == 1 }
+            users.change(to: second)
+            let other = Task { try await client.response(to: GetRestaurant(id: "1")).get() }
+            await wait { gate.waiting == count && (count > 1 || layer.waiterCount == 2) }
+            gate.open()
+            _ = try await (one.value, other.value)
+            #expect(transport.calls.count == count)
+        }
+    }
+
+    /// An identity server that renews with the same text and a count.
+    private struct Renewing: IdentityServer {
+        func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
+            BearerCredentials(accessToken: credentials.accessToken + "+")
+        }
+    }
+
+    @Test("A session is another user after each sign-in, and the same one after a renewal")
+    func sessionIdentity() async throws {
+        let session = AuthSession(server: Renewing())
+        let nobody = session.identity
+        try await session.signIn { BearerCredentials(accessToken: "a", refreshToken: "r") }
+        let first = session.identity
+        try await session.refresh()
+        #expect(session.current?.accessToken == "a+")
+        #expect(session.identity == first)
+        try await session.signIn { BearerCredentials(accessToken: "b") }
+        #expect(Set([nobody, first, session.identity]).count == 3)
+    }
+
     // MARK: Hedging
 
     /// An origin of which one response in a hundred is twenty times as slow.

@@ -8,6 +8,12 @@
 /// - many callers at once cause one renewal, and all of them get its outcome;
 /// - an error that may pass says so through ``KeelError/isTransient``.
 public protocol TokenSource: Sendable {
+    /// Whose tokens these are now, as a name that is no secret; nil if the source cannot tell.
+    ///
+    /// It tells the users of one client apart, for layers that share responses: calls of a source
+    /// that cannot tell are not shared.
+    var identity: String? { get }
+
     /// Returns the token for a request that is about to be sent.
     func token() async throws -> AccessToken
 
@@ -18,6 +24,8 @@ public protocol TokenSource: Sendable {
 }
 
 extension TokenSource {
+    public var identity: String? { nil }
+
     public func token(after refused: AccessToken) async throws -> AccessToken {
         try await token()
     }
@@ -31,6 +39,9 @@ public struct StaticToken: TokenSource, CustomStringConvertible, CustomReflectab
     public init(_ value: String) {
         fixed = AccessToken(value)
     }
+
+    /// A name of its own for each source that is created; copies share it.
+    public let identity: String? = String(UInt64.random(in: .min ... .max), radix: 16)
 
     public func token() async -> AccessToken { fixed }
 

@@ -58,6 +58,12 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     /// The credentials in use, or nil if nobody is signed in or the store was not read yet.
     public var current: Credentials? { ledger.withLock { $0.held?.credentials } }
 
+    /// Counts the sign-ins of this session object: a name for the user, not the user's name.
+    public var identity: String? {
+        let session = ledger.withLock { $0.held?.session }
+        return "\(ObjectIdentifier(self).hashValue)/\(session.map(String.init) ?? "nobody")"
+    }
+
     /// The state now and after each change; a slow reader gets the newest.
     public var states: AsyncStream<AuthState> { broadcast.watch() }
 

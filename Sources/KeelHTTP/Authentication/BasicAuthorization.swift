@@ -69,6 +69,9 @@ extension NetworkClient.Configuration {
     /// Signs all calls to the base URL's origin with a user's name and password.
     public mutating func authorize(with credentials: BasicCredentials) {
         guard let home = HTTPOrigin(baseURL) else { return }
+        // The password never changes: a name for this authorization is enough.
+        let identity = String(UInt64.random(in: .min ... .max), radix: 16)
+        options.signer = CallSigner { identity }
         attemptMiddleware.append(BasicAuthorization(credentials, origins: [home]))
     }
 }

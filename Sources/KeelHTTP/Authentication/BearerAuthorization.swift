@@ -105,6 +105,7 @@ extension NetworkClient.Configuration {
         alsoAt origins: Set<HTTPOrigin> = []
     ) {
         let home = HTTPOrigin(baseURL)
+        options.signer = CallSigner { tokens.identity }
         attemptMiddleware.append(
             BearerAuthorization(tokens, origins: origins.union(home.map { [$0] } ?? []))
         )

@@ -10,9 +10,11 @@ import KeelCore
 ///
 /// Only `GET` and `HEAD` without a body are shared, and only if their responses are read into
 /// memory: streams are not. Two calls are identical if their target and all their header fields
-/// are, apart from those that name a request (``ignoredFields``). Where credentials are added by a
-/// layer further down, name the session in `identity`: otherwise two users of one client could
-/// share a response.
+/// are, apart from those that name a request (``ignoredFields``), and if they are signed for the same
+/// user: a client that was authorized with
+/// ``NetworkClient/Configuration/authorize(with:alsoAt:)`` says whose its calls are, and calls of a
+/// token source that cannot tell are not shared. Where a layer of your own adds credentials further
+/// down, name the user in `identity`: otherwise two users of one client could share a response.
 ///
 /// Place it in ``NetworkClient/Configuration/middleware``, below a cache.
 public struct CoalescingMiddleware: HTTPMiddleware {
@@ -53,7 +55,8 @@ public struct CoalescingMiddleware: HTTPMiddleware {
     ) async throws(TransportError) -> HTTPReply {
         guard let collection = call.collection, call.options.coalesces,
             call.body == nil, call.options.downloadObserver == nil,
-            call.head.method == .get || call.head.method == .head
+            call.head.method == .get || call.head.method == .head,
+            let user = user(of: call)
         else { return try await next(call) }
         var shared = call
         // Each caller has a limit of its own; the first one's must not bind the others.
@@ -61,7 +64,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         let leader = shared
         let reply: SharedReply
         do {
-            reply = try await flights.run(key(of: call, collection)) {
+            reply = try await flights.run(key(of: call, collection, user)) {
                 let reply = try await next(leader)
                 let bytes = try await collection.bytes(of: reply, to: leader.head.method)
                 return SharedReply(reply, bytes, of: leader.id)
@@ -73,7 +76,21 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         return reply.copy
     }
 
-    private func key(of call: HTTPCall, _ collection: BodyCollection) -> RequestIdentity {
+    /// Whose call it is; nil if it will be signed and nobody can tell for whom.
+    private func user(of call: HTTPCall) -> [String?]? {
+        let named = identity(call)
+        guard let signer = call.options.signer, call.options.authentication != .none,
+            call.head.headerFields[.authorization] == nil
+        else { return [named] }
+        let signed = signer.identity()
+        return named == nil && signed == nil ? nil : [named, signed]
+    }
+
+    private func key(
+        of call: HTTPCall,
+        _ collection: BodyCollection,
+        _ user: [String?]
+    ) -> RequestIdentity {
         let fields = call.head.headerFields.filter { field in
             Self.alwaysVarying.contains(field.name)
                 || (varying.map { $0.contains(field.name) } ?? !ignored.contains(field.name))
@@ -82,7 +99,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
             call.head,
             call.origin,
             Array(fields),
-            identity(call),
+            user,
             collection
         )
     }
@@ -120,7 +137,7 @@ private struct RequestIdentity: Hashable, Sendable {
         _ head: HTTPRequest,
         _ origin: HTTPOrigin,
         _ fields: [HTTPField],
-        _ identity: String?,
+        _ user: [String?],
         _ collection: BodyCollection
     ) {
         method = head.method.rawValue
@@ -133,7 +150,7 @@ private struct RequestIdentity: Hashable, Sendable {
             var hasher = Hasher()
             hasher.combine(half)
             hasher.combine(values)
-            hasher.combine(identity)
+            hasher.combine(user)
             return hasher.finalize()
         }
     }
