@@ -76,6 +76,7 @@ let package = Package(
     products: [
         .library(name: "Keel", targets: ["Keel"]),
         .library(name: "KeelAsyncHTTPClient", targets: ["KeelAsyncHTTPClient"]),
+        .library(name: "KeelCache", targets: ["KeelCache"]),
         .library(name: "KeelConformance", targets: ["KeelConformance"]),
         .library(name: "KeelCore", targets: ["KeelCore"]),
         .library(name: "KeelDependencies", targets: ["KeelDependencies"]),
@@ -126,6 +127,7 @@ let package = Package(
         .target(name: "KeelDependenciesTesting", dependencies: ["KeelDependencies"]),
 
         // Areas and their adapters.
+        .target(name: "KeelCache", dependencies: ["KeelCore"]),
         .target(name: "KeelHTTP", dependencies: ["KeelCore", httpTypes]),
         .systemLibrary(
             name: "CKeelZlib",

@@ -1,0 +1,91 @@
+public import KeelCore
+
+extension CacheError {
+    /// The kinds of failure of a cache; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+
+        /// Creates a code, for a tier that has a failure no code here describes.
+        public init(name: String, isTransient: Bool = false, advice: String) {
+            self.name = name
+            self.isTransient = isTransient
+            self.advice = advice
+        }
+
+        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+extension CacheError.Code {
+    /// Another cache, of this program or another, has the folder open.
+    public static let folderInUse = Self(
+        name: "folderInUse",
+        advice: "Share one CacheStore between its users, or give each a folder of its own."
+    )
+    /// A limit, name or policy is outside of what is allowed.
+    public static let invalidArgument = Self(
+        name: "invalidArgument",
+        advice: "Correct the call as the message says; repeating it unchanged fails again."
+    )
+    /// A key or value could not be turned into bytes.
+    public static let encodingFailed = Self(
+        name: "encodingFailed",
+        advice: "Change the value or its Encodable conformance as the message says."
+    )
+    /// The stored bytes do not have the form that the type asked for.
+    public static let decodingFailed = Self(
+        name: "decodingFailed",
+        advice: "Give the cache a new name or version when the type of its values changes."
+    )
+    /// The entry is larger than the tier's limit.
+    public static let tooLarge = Self(
+        name: "tooLarge",
+        advice: "Raise the limit, or keep values of this size as files."
+    )
+    /// The folder, or a file in it, may not be read or written.
+    public static let permissionDenied = Self(
+        name: "permissionDenied",
+        advice: "Make the cache's folder readable and writable for the program's user."
+    )
+    /// There is no room left on the disk.
+    public static let diskFull = Self(
+        name: "diskFull",
+        advice: "Free some disk space or lower the limit; what was cached before is still there."
+    )
+    /// The bytes could not be sealed, for example because their key is missing.
+    public static let sealingFailed = Self(
+        name: "sealingFailed",
+        advice: "Check the keyset of the cache's ByteSealing; the cause says more."
+    )
+    /// Loading took longer than its hard limit.
+    public static let timeout = Self(
+        name: "timeout",
+        isTransient: true,
+        advice: "Try again, allow more time, or permit a stale value to be used meanwhile."
+    )
+    /// The tier has been closed, or cannot be reached just now.
+    public static let unavailable = Self(
+        name: "unavailable",
+        isTransient: true,
+        advice: "Open the cache again; the memory above a closed tier goes on working."
+    )
+    /// The call was cancelled.
+    public static let cancelled = Self(
+        name: "cancelled",
+        advice: "Nothing to do: the caller stopped waiting for the result."
+    )
+    /// A failure that the tier could not classify; ``CacheError/cause`` holds it.
+    public static let unknown = Self(
+        name: "unknown",
+        advice: "Look at the cause, and report it as a missing classification."
+    )
+
+    public static let known: [Self] = [
+        .folderInUse, .invalidArgument, .encodingFailed, .decodingFailed, .tooLarge,
+        .permissionDenied, .diskFull, .sealingFailed, .timeout, .unavailable, .cancelled,
+        .unknown,
+    ]
+}

@@ -1,0 +1,150 @@
+internal import Synchronization
+
+/// A tier that keeps its entries in memory, for tests, previews and short-lived tools.
+///
+/// | promise | here |
+/// |---|---|
+/// | byte limit | held at every moment; the least recently used entries make room |
+/// | large values | as bytes; there are no files |
+/// | end of the process | forgets everything |
+public final class InMemoryCacheTier: CacheTier {
+    /// The most bytes of keys and values that the tier holds.
+    public let byteLimit: Int
+    private let clock: CacheClock
+    private let state = Mutex(State())
+
+    /// Creates an empty tier.
+    ///
+    /// - Parameters:
+    ///   - byteLimit: The most bytes of keys and values to hold; at least 1.
+    ///   - clock: What decides whether an entry has expired.
+    public init(byteLimit: Int = 64 << 20, clock: CacheClock = .system) {
+        self.byteLimit = max(1, byteLimit)
+        self.clock = clock
+    }
+
+    public func read(_ key: [UInt8]) async throws(CacheError) -> CacheRecord? {
+        let now = clock.now
+        return state.withLock { $0.read(key, at: now) }
+    }
+
+    public func write(_ records: [CacheRecord]) async throws(CacheError) {
+        for record in records {
+            var record = record
+            record.body = .bytes(try record.body.bytes())
+            state.withLock { $0.write(record, limit: byteLimit) }
+        }
+    }
+
+    public func remove(_ selection: CacheSelection) async throws(CacheError) {
+        state.withLock { $0.remove(selection) }
+    }
+
+    public func flush() async throws(CacheError) {}
+
+    public func makeFile() async throws(CacheError) -> (any CacheFileWriter)? { nil }
+
+    public func usage() async throws(CacheError) -> CacheTierUsage {
+        state.withLock { state in
+            var usage = state.usage
+            usage.entryCount = state.entries.count
+            usage.byteLimit = byteLimit
+            return usage
+        }
+    }
+}
+
+extension InMemoryCacheTier {
+    private struct Entry: Sendable {
+        var record: CacheRecord
+        var lastUse: UInt64
+        /// The order of writing, which decides whether a removal by tag came later.
+        var written: UInt64
+
+        var size: Int { record.key.count + record.body.count }
+    }
+
+    private struct State: Sendable {
+        var entries: [[UInt8]: Entry] = [:]
+        var usage = CacheTierUsage()
+        /// Entries in the order of their last use; a use leaves its old place behind, as a gap.
+        private var uses: [(UInt64, [UInt8])] = []
+        private var firstUse = 0
+        private var removedTags: [String: UInt64] = [:]
+        private var step: UInt64 = 0
+
+        mutating func read(_ key: [UInt8], at now: CacheInstant) -> CacheRecord? {
+            guard let entry = entries[key], isUsable(entry, at: now) else {
+                usage.missCount += 1
+                drop(key)
+                return nil
+            }
+            usage.hitCount += 1
+            use(key)
+            return entry.record
+        }
+
+        mutating func write(_ record: CacheRecord, limit: Int) {
+            step += 1
+            drop(record.key)
+            let entry = Entry(record: record, lastUse: step, written: step)
+            guard entry.size <= limit else { return }
+            while usage.byteCount + entry.size > limit, let oldest = leastRecentlyUsed() {
+                drop(oldest)
+                usage.evictionCount += 1
+            }
+            entries[record.key] = entry
+            usage.byteCount += entry.size
+            use(record.key)
+        }
+
+        mutating func remove(_ selection: CacheSelection) {
+            step += 1
+            switch selection {
+            case .keys(let keys):
+                for key in keys { drop(key) }
+            case .tag(let tag):
+                removedTags[tag] = step
+            case .expired(let time):
+                for (key, entry) in entries {
+                    if let expires = entry.record.expires, expires <= time { drop(key) }
+                }
+            case .everything:
+                entries = [:]
+                uses = []
+                firstUse = 0
+                removedTags = [:]
+                usage.byteCount = 0
+            }
+        }
+
+        private func isUsable(_ entry: Entry, at now: CacheInstant) -> Bool {
+            if let expires = entry.record.expires, expires <= now { return false }
+            return !entry.record.tags.contains { (removedTags[$0] ?? 0) > entry.written }
+        }
+
+        private mutating func drop(_ key: [UInt8]) {
+            guard let entry = entries.removeValue(forKey: key) else { return }
+            usage.byteCount -= entry.size
+        }
+
+        private mutating func use(_ key: [UInt8]) {
+            step += 1
+            entries[key]?.lastUse = step
+            uses.append((step, key))
+            guard uses.count - firstUse > 2 * entries.count + 64 else { return }
+            // Mostly gaps: keep the places that are somebody's last.
+            uses = uses[firstUse...].filter { entries[$0.1]?.lastUse == $0.0 }
+            firstUse = 0
+        }
+
+        private mutating func leastRecentlyUsed() -> [UInt8]? {
+            while firstUse < uses.count {
+                let (use, key) = uses[firstUse]
+                firstUse += 1
+                if entries[key]?.lastUse == use { return key }
+            }
+            return nil
+        }
+    }
+}
