@@ -109,6 +109,29 @@ keel_is_at_least() {
         || { [ "$major" -eq "$minimum_major" ] && [ "$minor" -ge "${minimum_minor%%.*}" ]; }
 }
 
+# ---- Python -------------------------------------------------------------------------------------
+
+# Makes the virtual environment with the Python packages that the tests talk to, once for each state
+# of Scripts/python-requirements.txt, and leaves its interpreter in KEEL_PYTHON, exported. A caller
+# that has set KEEL_PYTHON keeps its own.
+keel_use_python() {
+    [ -z "${KEEL_PYTHON:-}" ] || return 0
+    local requirements="$KEEL_ROOT/Scripts/python-requirements.txt" state folder
+    state="$(cksum <"$requirements" | cut -d ' ' -f 1)"
+    folder="$KEEL_ROOT/.build/python/$state"
+    if [ ! -f "$folder/complete" ]; then
+        keel_say "Making a virtual environment with the Python packages of the tests"
+        rm -rf "$folder"
+        python3 -m venv "$folder" >&2 \
+            || keel_die "python3 could not make a virtual environment." "Run: Scripts/setup.sh test"
+        "$folder/bin/python" -m pip install --quiet --requirement "$requirements" >&2 \
+            || keel_die "pip could not install what $requirements lists." \
+                "Its message stands above. Set KEEL_PYTHON to an interpreter that has them."
+        touch "$folder/complete"
+    fi
+    export KEEL_PYTHON="$folder/bin/python"
+}
+
 # ---- Packages and files -------------------------------------------------------------------------
 
 # The folders of the packages beside the root package, as far as they exist, one a line.

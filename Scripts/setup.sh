@@ -19,6 +19,7 @@ build   git               -
 build   ca-certificates   -
 build   curl              -
 test    python3           -
+test    python3-venv      -
 "
 
 # names <column> [group…]: the packages of the groups, or all.

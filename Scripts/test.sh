@@ -9,6 +9,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 "$KEEL_ROOT/Scripts/setup.sh" build test
+keel_use_python
 
 failed_runs=()
 reports="$(mktemp -d "${TMPDIR:-/tmp}/keel-test.XXXXXX")"

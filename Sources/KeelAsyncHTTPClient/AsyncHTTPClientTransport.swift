@@ -28,6 +28,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     private let waiting = WaitingExchanges()
     private let queue: ConnectionQueue
     private let longestOpening: Duration
+    private let hasProxy: Bool
 
     public let features: HTTPTransportFeatures = [
         .streamingUpload, .rawContentCoding, .connectionInfo, .trailers, .pinning,
@@ -40,6 +41,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         ConnectionWatch(waiting: waiting).install(in: &settings)
         client = HTTPClient(configuration: settings)
         longestOpening = configuration.connectTimeout
+        hasProxy = configuration.proxy != nil
         queue = ConnectionQueue(
             limit: configuration.connectionsPerHost,
             timeout: configuration.poolTimeout
@@ -152,7 +154,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         if translated.code == .cancelled, !Task.isCancelled, isShutDown.withLock({ $0 }) {
             return TransportError(.clientShutdown, phase: phase)
         }
-        return exchange.complete(translated)
+        let complete = exchange.complete(translated)
+        // The proxy was reached, and no connection came of it: whatever was lost or not understood
+        // before the first byte of a request was the proxy's.
+        if hasProxy, !exchange.hasConnection, [.connectionLost, .unknown].contains(complete.code) {
+            return TransportError(.proxyFailed, cause: complete.cause)
+        }
+        return complete
     }
 }
 #else

@@ -10,8 +10,6 @@ import Testing
 
 @Suite("AsyncHTTPClientTransport over TLS and HTTP/2")
 struct SecurityTests {
-    private typealias Server = KeelTestServer.FaultServer
-
     @Test(
         "A certificate that is not right is refused, and why",
         arguments: [
@@ -22,8 +20,8 @@ struct SecurityTests {
     )
     func certificates(flaw: TestAuthority.Flaw, code: TransportError.Code?) async throws {
         let authority = try TestAuthority()
-        let tls = Server.TLS(try authority.identity(flaw))
-        let error = try await Server.run(.init(tls: tls), answers: [.text("yes")]) { server in
+        let tls = FaultServer.TLS(try authority.identity(flaw))
+        let error = try await FaultServer.run(.init(tls: tls), answers: [.text("yes")]) { server in
             try await failure(of: call(server), trusting: authority)
         }
         #expect(error?.code == code)
@@ -35,8 +33,8 @@ struct SecurityTests {
 
     @Test("A server of an authority that nobody knows is not trusted")
     func unknownAuthority() async throws {
-        let tls = Server.TLS(try TestAuthority().identity())
-        let error = try await Server.run(.init(tls: tls), answers: [.text("yes")]) { server in
+        let tls = FaultServer.TLS(try TestAuthority().identity())
+        let error = try await FaultServer.run(.init(tls: tls), answers: [.text("yes")]) { server in
             try await failure(of: call(server), trusting: TestAuthority())
         }
         #expect(error?.code == .tlsUntrusted)
@@ -46,7 +44,7 @@ struct SecurityTests {
         "A handshake that fails",
         arguments: [
             (
-                KeelTestServer.FaultServer.HandshakeFault.close,
+                FaultServer.HandshakeFault.close,
                 TransportError.Code.tlsHandshakeFailed
             ),
             (.reset, .connectionLost), (.plainText, .tlsHandshakeFailed),
@@ -54,12 +52,12 @@ struct SecurityTests {
         ]
     )
     func handshakes(
-        fault: KeelTestServer.FaultServer.HandshakeFault,
+        fault: FaultServer.HandshakeFault,
         code: TransportError.Code
     ) async throws {
         let authority = try TestAuthority()
-        let tls = Server.TLS(try authority.identity()).failing(with: fault)
-        let error = try await Server.run(.init(tls: tls)) { server in
+        let tls = FaultServer.TLS(try authority.identity()).failing(with: fault)
+        let error = try await FaultServer.run(.init(tls: tls)) { server in
             try await failure(of: call(server), trusting: authority) {
                 if fault == .stall { $0.connectTimeout = .milliseconds(500) }
             }
@@ -68,13 +66,13 @@ struct SecurityTests {
         #expect(error?.processed == .no)
     }
 
-    @Test("A client shows its certificate", arguments: [Server.TLSVersion.tls12, .tls13])
-    func clientCertificate(_ version: KeelTestServer.FaultServer.TLSVersion) async throws {
+    @Test("A client shows its certificate", arguments: [FaultServer.TLSVersion.tls12, .tls13])
+    func clientCertificate(_ version: FaultServer.TLSVersion) async throws {
         let authority = try TestAuthority()
         let ada = try authority.client("Ada")
-        var tls = Server.TLS(try authority.identity()).requiringClients(of: authority)
+        var tls = FaultServer.TLS(try authority.identity()).requiringClients(of: authority)
         tls.maximumVersion = version
-        let (seen, without, wrong) = try await Server.run(
+        let (seen, without, wrong) = try await FaultServer.run(
             .init(tls: tls, protocols: [.http1]),
             then: .text("yes")
         ) { server in
@@ -107,8 +105,8 @@ struct SecurityTests {
     @Test("Over HTTP/2 a refused client certificate is a connection lost while it was opened")
     func clientCertificateOverHTTP2() async throws {
         let authority = try TestAuthority()
-        let tls = Server.TLS(try authority.identity()).requiringClients(of: authority)
-        let error = try await Server.run(.init(tls: tls)) { server in
+        let tls = FaultServer.TLS(try authority.identity()).requiringClients(of: authority)
+        let error = try await FaultServer.run(.init(tls: tls)) { server in
             try await failure(of: call(server), trusting: authority)
         }
         #expect(error?.code == .connectionLost)
@@ -147,7 +145,7 @@ struct SecurityTests {
         let authority = try TestAuthority()
         let identity = try authority.identity()
         let pins = try #require(pinning(identity.publicKeyPin, TestIdentity.backupPin()))
-        let error = try await Server.run(
+        let error = try await FaultServer.run(
             .init(tls: .init(identity)),
             answers: [.text("yes")]
         ) { server in
@@ -160,16 +158,16 @@ struct SecurityTests {
 
     @Test(
         "A key that is not pinned gets no byte of the request",
-        arguments: [Server.Version.http1, .http2]
+        arguments: [FaultServer.Version.http1, .http2]
     )
-    func pinMismatch(_ version: KeelTestServer.FaultServer.Version) async throws {
+    func pinMismatch(_ version: FaultServer.Version) async throws {
         let authority = try TestAuthority()
         let reports = Mutex<[PublicKeyPins.Mismatch]>([])
         var pins = try #require(pinning(TestIdentity.backupPin()))
         pins.report = { mismatch in reports.withLock { $0.append(mismatch) } }
         let enforced = pins
         let identity = try authority.identity()
-        let (error, requests) = try await Server.run(
+        let (error, requests) = try await FaultServer.run(
             .init(tls: .init(identity), protocols: [version]),
             answers: [.text("yes")]
         ) { server in
@@ -193,7 +191,7 @@ struct SecurityTests {
         pins.mode = .audit
         pins.report = { _ in count.withLock { $0 += 1 } }
         let audited = pins
-        let error = try await Server.run(
+        let error = try await FaultServer.run(
             .init(tls: .init(try authority.identity())),
             answers: [.text("yes")]
         ) { server in
@@ -208,7 +206,7 @@ struct SecurityTests {
     @Test("A pinned host in plain text is a mismatch")
     func plainText() async throws {
         let pins = try #require(pinning(TestIdentity.backupPin(), host: "127.0.0.1"))
-        let error = try await Server.run(answers: [.text("yes")]) { server in
+        let error = try await FaultServer.run(answers: [.text("yes")]) { server in
             var call = call(server)
             call.options.pins = pins
             return try await failure(of: call, trusting: TestAuthority())
@@ -226,7 +224,7 @@ struct SecurityTests {
     @Test("HTTP/2 is used where the server offers it, and its connection is shared")
     func http2() async throws {
         let authority = try TestAuthority()
-        let connections = try await Server.run(
+        let connections = try await FaultServer.run(
             .init(tls: .init(try authority.identity())),
             then: .text("yes")
         ) { server in
@@ -251,11 +249,11 @@ struct SecurityTests {
             (UInt32(7), TransportError.Code.streamRefused, TransportError.Processed.no),
             (2, .streamReset, .maybe),
         ] {
-            let answer = Server.Answer.text("no").interrupted(
+            let answer = FaultServer.Answer.text("no").interrupted(
                 .beforeHead,
                 by: .resetStream(code: code)
             )
-            let error = try await Server.run(
+            let error = try await FaultServer.run(
                 .init(tls: .init(try authority.identity())),
                 answers: [answer]
             ) { server in
@@ -268,7 +266,7 @@ struct SecurityTests {
 
     // MARK: -
 
-    private func call(_ server: KeelTestServer.FaultServer) -> HTTPCall {
+    private func call(_ server: FaultServer) -> HTTPCall {
         HTTPCall(
             HTTPRequest(
                 method: .get,

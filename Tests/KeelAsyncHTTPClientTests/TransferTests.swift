@@ -1,8 +1,9 @@
-#if AsyncHTTPClient
+#if AsyncHTTPClient && TestServer
 import Foundation
 import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -25,13 +26,13 @@ struct TransferTests {
         "A form with a file arrives byte by byte, with its length, and its progress reaches the end"
     )
     func uploadsForms() async throws {
-        let requests = Mutex<[FaultServer.Request]>([])
+        let requests = Mutex<[HTTPTestRequest]>([])
         let last = Mutex<TransferProgress?>(nil)
         try await inFolder { folder in
             let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
             let file = folder.appendingPathComponent("a.bin")
             try content.write(to: file)
-            try await FaultServer.run { request, write in
+            try await AnsweringServer.run { request, write in
                 requests.withLock { $0.append(request) }
                 try await write(answer())
                 return .keepOpen
@@ -59,7 +60,7 @@ struct TransferTests {
             #expect(request.line == "POST /item HTTP/1.1")
             #expect(Data(request.body) == expected)
             let length = Int64(expected.count)
-            #expect(request.fields.contains { $0.lowercased() == "content-length: \(length)" })
+            #expect(request["content-length"] == "\(length)")
             #expect(
                 last.withLock { $0 }
                     == TransferProgress(completedBytes: length, totalBytes: length)
@@ -92,7 +93,8 @@ struct TransferTests {
         try await inFolder { folder in
             let file = folder.appendingPathComponent("a.bin")
             try Data(count: 200_000).write(to: file)
-            let error = try await FaultServer.run(answering: answer(), then: .keepOpen) { port in
+            let error = try await AnsweringServer.run(answering: answer(), then: .keepOpen) {
+                port in
                 try await withClient("http://127.0.0.1:\(port)") {
                     $0.middleware = [Truncation(file: file, length: length)]
                 } _: { client in
@@ -116,7 +118,7 @@ struct TransferTests {
         try await inFolder { folder in
             let whole = folder.appendingPathComponent("whole")
             let half = folder.appendingPathComponent("half")
-            try await FaultServer.run { request, write in
+            try await AnsweringServer.run { request, write in
                 let isWhole = request.path == "/item"
                 try await write("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n")
                 try await write(isWhole ? text : String(text.prefix(500_000)))

@@ -1,0 +1,87 @@
+#if AsyncHTTPClient && TestServer
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelHTTP
+import Testing
+
+/// The shared matrix is `HTTPFaultCheck`, run by `ConformanceTests`; here is what is this
+/// transport's own.
+@Suite("AsyncHTTPClientTransport fails at once, and as itself")
+struct FailureTests {
+    @Test("A port where nobody listens is refused at once")
+    func refusedPort() async throws {
+        let port = try await AnsweringServer.run(answering: "", then: .close) { $0 }
+        let clock = ContinuousClock()
+        let start = clock.now
+        let error = await failure(of: get("127.0.0.1:\(port)"))
+        #expect(error?.code == .connectionRefused)
+        #expect(error?.processed == .no)
+        // AsyncHTTPClient's own repetition would take the whole connect timeout of 10 s.
+        #expect(clock.now - start < .seconds(5))
+    }
+
+    @Test("A server that accepts and never speaks TLS runs into the connect timeout")
+    func silentSecurePeer() async throws {
+        let error = try await AnsweringServer.run(answering: "", then: .stall) { port in
+            var settings = AsyncHTTPClientTransport.Configuration()
+            settings.connectTimeout = .milliseconds(300)
+            let transport = AsyncHTTPClientTransport(settings)
+            let error = await failure(of: get("localhost:\(port)", "https"), on: transport)
+            await transport.shutdown()
+            return error
+        }
+        #expect(error?.code == .connectTimeout)
+    }
+
+    @Test("A call without a host, or with a body of another length, is invalid")
+    func invalidRequests() async throws {
+        let noHost = await failure(
+            of: HTTPCall(HTTPRequest(method: .get, scheme: "http", authority: nil, path: "/"))
+        )
+        #expect(noHost?.code == .invalidRequest)
+        let wrongLength = HTTPBody(length: 9, isReplayable: false) {
+            () async throws(TransportError) in .chunks([[1]])
+        }
+        let error = try await AnsweringServer.run(answering: answer(), then: .keepOpen) { port in
+            var call = get("127.0.0.1:\(port)")
+            call.head.method = .post
+            call.body = wrongLength
+            return await failure(of: call)
+        }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test("After shutdown every call is refused, and shutting down again does nothing")
+    func afterShutdown() async throws {
+        let transport = AsyncHTTPClientTransport()
+        await transport.shutdown()
+        await transport.shutdown()
+        let error = await failure(of: get("127.0.0.1:1"), on: transport)
+        #expect(error?.code == .clientShutdown)
+        #expect(error?.processed == .no)
+    }
+
+    private func get(_ authority: String, _ scheme: String = "http") -> HTTPCall {
+        HTTPCall(HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/"))
+    }
+
+    private func failure(of call: HTTPCall) async -> TransportError? {
+        let transport = AsyncHTTPClientTransport()
+        let error = await failure(of: call, on: transport)
+        await transport.shutdown()
+        return error
+    }
+
+    private func failure(
+        of call: HTTPCall,
+        on transport: AsyncHTTPClientTransport
+    ) async -> TransportError? {
+        do throws(TransportError) {
+            _ = try await transport.send(call).body.collect(upTo: 1 << 20)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+#endif
