@@ -84,6 +84,7 @@ let package = Package(
         .library(name: "KeelHTTP", targets: ["KeelHTTP"]),
         .library(name: "KeelHTTPCompression", targets: ["KeelHTTPCompression"]),
         .library(name: "KeelHTTPObservability", targets: ["KeelHTTPObservability"]),
+        .library(name: "KeelServing", targets: ["KeelServing"]),
         .library(name: "KeelStorage", targets: ["KeelStorage"]),
         .library(name: "KeelStorageObservability", targets: ["KeelStorageObservability"]),
         .library(name: "KeelStorageSQLite", targets: ["KeelStorageSQLite"]),
@@ -101,7 +102,7 @@ let package = Package(
         .trait(name: "TestServer", description: "A server with faults, for tests of HTTP clients."),
         .trait(
             name: "URLSession",
-            description: "Compiles URLSessionTransport on Linux too, where it does not work."
+            description: "URLSessionTransport on Linux too, for comparison."
         ),
         .trait(name: "WebSocket", description: "WebSockets on SwiftNIO."),
         .default(enabledTraits: ["AsyncHTTPClient", "SQLite"]),
@@ -153,6 +154,9 @@ let package = Package(
             dependencies: ["KeelCore", "KeelStorage"] + observability
         ),
         .target(name: "KeelStorageSQLite", dependencies: ["KeelCore", "KeelStorage"] + grdb),
+
+        // What answers requests, without a server of its own.
+        .target(name: "KeelServing", dependencies: ["KeelHTTP", httpTypes]),
 
         // The umbrella, and what tests are made with.
         .target(
@@ -214,6 +218,10 @@ let package = Package(
             ] + observability + observabilityDoubles
         ),
         .testTarget(
+            name: "KeelServingTests",
+            dependencies: ["KeelHTTP", "KeelServing", "KeelTestKit", httpTypes]
+        ),
+        .testTarget(
             name: "KeelStorageTests",
             dependencies: ["KeelConformance", "KeelCore", "KeelStorage"]
         ),
@@ -231,7 +239,9 @@ let package = Package(
         ),
         .testTarget(
             name: "KeelTestKitTests",
-            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", "KeelTestKit", httpTypes]
+            dependencies: [
+                "KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", "KeelTestKit", httpTypes,
+            ]
         ),
         .testTarget(
             name: "KeelTestServerTests",

@@ -1,0 +1,59 @@
+import HTTPTypes
+public import KeelHTTP
+
+/// A handler that passes each request on to an origin, and the origin's answer back.
+///
+/// What stands between is the transport's: with a caching transport it is a cache in front of any
+/// origin. Fields that concern a single connection are not passed on, in either direction (RFC 9110
+/// section 7.6.1), and `Host` names the origin. A failure on the way to the origin is answered with
+/// status 502, a silence with 504 (RFC 9110 sections 15.6.3 and 15.6.5).
+public struct ReverseProxy: ServingHandler {
+    private let scheme: String
+    private let authority: String
+    private let transport: any HTTPTransport
+
+    /// Creates a proxy.
+    ///
+    /// - Parameters:
+    ///   - scheme: The origin's scheme, `http` or `https`.
+    ///   - authority: The origin's host, with its port where it is not the scheme's own.
+    ///   - transport: What requests go through.
+    public init(scheme: String, authority: String, transport: any HTTPTransport) {
+        self.scheme = scheme
+        self.authority = authority
+        self.transport = transport
+    }
+
+    public func respond(to call: HTTPCall) async -> HTTPReply {
+        var outgoing = call
+        outgoing.head.scheme = scheme
+        outgoing.head.authority = authority
+        outgoing.head.headerFields = call.head.headerFields.endToEnd
+        outgoing.head.headerFields[.contentLength] = nil
+        do throws(TransportError) {
+            var reply = try await transport.send(outgoing)
+            reply.head.headerFields = reply.head.headerFields.endToEnd
+            return reply
+        } catch {
+            let isSilence = [.responseTimeout, .connectTimeout].contains(error.code)
+            return .text(isSilence ? .gatewayTimeout : .badGateway, "\(error.message)\n")
+        }
+    }
+}
+
+extension HTTPFields {
+    private static let singleConnection: Set<String> = [
+        "connection", "host", "keep-alive", "proxy-authenticate", "proxy-authorization",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// The fields without those that concern a single connection, and without those that
+    /// `Connection` names.
+    var endToEnd: HTTPFields {
+        let named = self[values: .connection].flatMap { $0.split(separator: ",") }.map {
+            $0.filter { !$0.isWhitespace }.lowercased()
+        }
+        let dropped = Self.singleConnection.union(named)
+        return HTTPFields(filter { !dropped.contains($0.name.canonicalName) })
+    }
+}

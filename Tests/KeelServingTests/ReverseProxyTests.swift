@@ -1,0 +1,82 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+import KeelTestKit
+import Testing
+
+@Suite("A reverse proxy passes on what is meant for both ends")
+struct ReverseProxyTests {
+    private static let hop = HTTPField.Name("x-hop") ?? .accept
+    private static let mine = HTTPField.Name("x-mine") ?? .accept
+    private static let other = HTTPField.Name("x-other") ?? .accept
+
+    private func ask(
+        _ transport: ScriptedHTTPTransport,
+        _ fields: HTTPFields = [:],
+        body: HTTPBody? = nil
+    ) async -> HTTPReply {
+        let proxy = ReverseProxy(scheme: "https", authority: "origin.test", transport: transport)
+        let head = HTTPRequest(
+            method: body == nil ? .get : .put,
+            scheme: "http",
+            authority: "127.0.0.1:8080",
+            path: "/a?b=c",
+            headerFields: fields
+        )
+        return await proxy.respond(to: HTTPCall(head, body: body))
+    }
+
+    @Test("The request goes to the origin, with its fields, its query and its body")
+    func forwards() async throws {
+        let transport = ScriptedHTTPTransport([.status(.created, body: Array("done".utf8))])
+        let reply = await ask(
+            transport,
+            [.ifNoneMatch: "\"1\""],
+            body: HTTPBody(Array("text".utf8))
+        )
+        #expect(reply.head.status == .created)
+        #expect(try await reply.body.collect(upTo: 100) == Array("done".utf8))
+        let call = try #require(transport.calls.first)
+        #expect(call.head.scheme == "https")
+        #expect(call.head.authority == "origin.test")
+        #expect(call.head.path == "/a?b=c")
+        #expect(call.head.headerFields[.ifNoneMatch] == "\"1\"")
+        #expect(call.body == Array("text".utf8))
+    }
+
+    @Test("Fields of a single connection stay on it, in both directions")
+    func hopByHop() async throws {
+        let answer: HTTPFields = [
+            .connection: "x-hop, close", .eTag: "\"1\"", .transferEncoding: "chunked",
+            Self.hop: "1",
+        ]
+        let transport = ScriptedHTTPTransport([.status(.ok, headers: answer)])
+        let asked: HTTPFields = [
+            .connection: "x-mine", .te: "trailers", Self.mine: "1", Self.other: "2",
+        ]
+        let reply = await ask(transport, asked)
+        #expect(reply.head.headerFields[.connection] == nil)
+        #expect(reply.head.headerFields[Self.hop] == nil)
+        #expect(reply.head.headerFields[.transferEncoding] == nil)
+        #expect(reply.head.headerFields[.eTag] == "\"1\"")
+        let sent = try #require(transport.calls.first).head.headerFields
+        #expect(sent[Self.mine] == nil)
+        #expect(sent[.te] == nil)
+        #expect(sent[Self.other] == "2")
+    }
+
+    @Test(
+        "A failure on the way is answered, without an address",
+        arguments: [
+            (TransportError.Code.connectionRefused, HTTPResponse.Status.badGateway),
+            (.responseTimeout, .gatewayTimeout), (.connectTimeout, .gatewayTimeout),
+        ]
+    )
+    func failures(code: TransportError.Code, status: HTTPResponse.Status) async throws {
+        let reply = await ask(ScriptedHTTPTransport([.failure(TransportError(code))]))
+        #expect(reply.head.status == status)
+        let text = String(decoding: try await reply.body.collect(upTo: 1000), as: UTF8.self)
+        #expect(!text.isEmpty)
+        #expect(!text.contains("origin.test"))
+    }
+}
