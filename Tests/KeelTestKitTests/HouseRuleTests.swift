@@ -1,5 +1,7 @@
 import Foundation
+import KeelCache
 import KeelCore
+import KeelHTTP
 import KeelStorage
 import KeelTestKit
 import Testing
@@ -15,11 +17,17 @@ struct HouseRuleTests {
         }
     }
 
-    @Test("Cancellation is among the known codes and is not repeated")
-    func cancelled() {
-        #expect(StorageError.Code.known.contains(.cancelled))
-        #expect(StorageError(.cancelled, "").isCancellation)
-        #expect(!StorageError(.cancelled, "").isTransient)
+    @Test("Each code of the errors of HTTP has them too")
+    func http() {
+        check(TransportError.Code.known) { TransportError($0, "what happened") }
+        check(NetworkError.Code.known) { NetworkError($0, "what happened") }
+        check(WebSocketError.Code.known) { WebSocketError($0, "what happened") }
+        check(AuthenticationError.Code.known) { AuthenticationError($0, "what happened") }
+    }
+
+    @Test("Each code of CacheError has them too")
+    func cache() {
+        check(CacheError.Code.known) { CacheError($0, "what happened") }
     }
 
     private func check<Failure: KeelError>(
@@ -27,6 +35,8 @@ struct HouseRuleTests {
         error: (Failure.Code) -> Failure
     ) {
         #expect(Set(codes.map(\.name)).count == codes.count)
+        #expect(!codes.contains(.cancelled) || !error(.cancelled).isTransient)
+        #expect(error(.cancelled).isCancellation)
         for code in codes {
             #expect(!code.name.isEmpty)
             #expect(code.name.allSatisfy { $0.isASCII && $0.isLetter }, "a metric label: \(code)")

@@ -75,9 +75,14 @@ public struct HTTPTransportTraits: OptionSet, Sendable, Hashable {
     ///
     /// URLSession does, on connections that have gone stale.
     public static let singleAttempt = Self(rawValue: 1 << 5)
+    /// It holds a server back whose body nobody reads.
+    ///
+    /// URLSession on Linux reads ahead into memory.
+    public static let backPressure = Self(rawValue: 1 << 6)
 
     /// All of them.
     public static let all: Self = [
         .customTrust, .http2, .connectionReuse, .exactFields, .connectTimeout, .singleAttempt,
+        .backPressure,
     ]
 }

@@ -4,8 +4,8 @@ extension TransportError.Code {
     /// `phase` tells a silence before the response from one inside of it; the codes are the same.
     ///
     /// The numbers are those of Foundation's `NSURLError…` constants, the same on all systems. On
-    /// Linux, Foundation cannot tell these rows apart: it reports each of them as `-1` (unknown),
-    /// `-1002` or `-1003` and hides the rest; ``indistinctOnLinux`` lists them.
+    /// Linux, Foundation gives most failures a number that says little or the wrong thing;
+    /// ``curlFailure(_:)`` reads what libcurl says of them.
     static func urlError(_ number: Int) -> TransportError.Code? { table[number] }
 
     private static let table: [Int: TransportError.Code] = [
@@ -75,19 +75,40 @@ extension TransportError.Code {
         -1206: .tlsClientCertificate,
     ]
 
-    /// What Foundation on Linux cannot tell from something else, and what it says instead.
+    /// Returns what libcurl's text of a failure means; nil for a text that is not known.
     ///
-    /// As measured with Foundation of Swift 6.3 on Debian 12.
-    package static let indistinctOnLinux: [(TransportError.Code, says: String)] = [
-        (.tlsUntrusted, "-1"),
-        (.tlsHostnameMismatch, "-1"),
-        (.tlsHandshakeFailed, "-1"),
-        (.tlsClientCertificate, "-1"),
-        (.truncatedBody, "-1"),
-        (.decompressionFailed, "-1"),
-        (.nameLookupFailed, "-1003, as for a name that does not exist"),
-        (.protocolViolation, "-1002 for garbage, -1 for a head that is too large"),
-        (.staleConnection, "nothing: libcurl sends the request again"),
+    /// The texts are those of libcurl 7.88 to 8.14. They name hosts and lengths, so that only
+    /// their fixed parts are compared.
+    static func curlFailure(_ text: String) -> TransportError.Code? {
+        curlTexts.first { text.contains($0.part) }?.code
+    }
+
+    private static let curlTexts: [(part: String, code: TransportError.Code)] = [
+        ("no alternative certificate subject name", .tlsHostnameMismatch),
+        ("does not match target host name", .tlsHostnameMismatch),
+        ("SSL certificate problem", .tlsUntrusted),
+        ("SSL peer certificate", .tlsUntrusted),
+        ("certificate required", .tlsClientCertificate),
+        ("SSL routines", .tlsHandshakeFailed),
+        ("SSL_connect", .tlsHandshakeFailed),
+        ("SSL_ERROR", .tlsHandshakeFailed),
+        ("in connection to", .tlsHandshakeFailed),
+        ("Empty reply from server", .connectionLost),
+        ("remaining to read", .truncatedBody),
+        ("outstanding read data", .truncatedBody),
+        ("transferred a partial file", .truncatedBody),
+        ("chunked-encoding", .protocolViolation),
+        ("response headers", .protocolViolation),
+        ("bytes header", .protocolViolation),
+        ("header", .protocolViolation),
+        ("HTTP/0.9", .protocolViolation),
+        // What 7.88 says of a header field of more than 300 KiB.
+        ("Out of memory", .protocolViolation),
+        ("weird server reply", .protocolViolation),
+        ("Recv failure", .connectionLost),
+        ("Send failure", .connectionLost),
+        ("receiving data from the peer", .connectionLost),
+        ("sending data to the peer", .connectionLost),
     ]
 }
 
@@ -98,13 +119,17 @@ extension TransportError {
     ///
     /// - Parameters:
     ///   - number: The number of the URLError.
+    ///   - text: What the URLError says, on Linux, where it says more than the number.
     ///   - phase: Whether the head of the response had arrived.
-    init(urlError number: Int, during phase: Phase) {
-        guard let code = Code.urlError(number), code != .unknown else {
+    init(urlError number: Int, text: String = "", during phase: Phase) {
+        let code = Code.curlFailure(text) ?? Code.urlError(number)
+        guard let code, code != .unknown else {
             self.init(.unknown, "URLSession failed with code \(number).", phase: phase)
             return
         }
-        let followsExchange: Set<Code> = [.responseTimeout, .connectionLost, .protocolViolation]
+        let followsExchange: Set<Code> = [
+            .cancelled, .responseTimeout, .connectionLost, .protocolViolation,
+        ]
         self.init(code, phase: followsExchange.contains(code) ? phase : nil)
     }
 }

@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 /// One task of a URLSession, as a response head that is awaited and a body that is pulled.
-final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
+final class URLSessionExchange: Sendable {
     private typealias Reader = CheckedContinuation<
         Result<ArraySlice<UInt8>?, TransportError>, Never
     >
@@ -25,7 +25,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
         var isSuspended = false
     }
 
-    private let task: URLSessionTask
+    let task: URLSessionTask
     private let state = Mutex(State())
 
     /// From how many unread bytes on the task is held back.
@@ -92,62 +92,50 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
         return state.end.map { end in end.map { nil } }
     }
 
-    // MARK: - Called by the session
+    // MARK: - Told by the session
 
-    func urlSession(
-        _ session: URLSession,
-        dataTask: URLSessionDataTask,
-        didReceive response: URLResponse,
-        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-    ) {
-        let head: Result<HTTPResponse, TransportError>
+    func received(_ response: URLResponse) {
+        // Foundation on Linux shows the informational ones too.
+        if let status = (response as? HTTPURLResponse)?.statusCode, status < 200 { return }
         if let response = response as? HTTPURLResponse {
-            head = .success(HTTPResponse(response))
+            deliver(.success(HTTPResponse(response)))
         } else {
-            head = .failure(TransportError(.protocolViolation))
+            deliver(.failure(TransportError(.protocolViolation)))
         }
-        deliver(head)
-        completionHandler(.allow)
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    func received(_ data: Data) {
         state.withLock { state in
             state.chunks.append(data)
             state.bufferedBytes += data.count
+            #if canImport(Darwin)
+            // Elsewhere a task that was suspended under way does not deliver its body whole.
             if !state.isSuspended, state.bufferedBytes >= Self.highWaterMark {
                 state.isSuspended = true
-                dataTask.suspend()
+                task.suspend()
             }
+            #endif
         }
         wakeReader()
     }
 
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didCompleteWithError error: (any Error)?
-    ) {
+    func ended(_ error: (any Error)?) {
         let hasHead = state.withLock { $0.head != nil }
-        let failure = error.map {
-            TransportError(
-                urlError: ($0 as? URLError)?.errorCode ?? -1,
+        let failure = error.map { error in
+            #if canImport(Darwin)
+            let text = ""
+            #else
+            let text = error.localizedDescription
+            #endif
+            return TransportError(
+                urlError: (error as? URLError)?.errorCode ?? -1,
+                text: text,
                 during: hasHead ? .readBody : .awaitHead
             )
         }
         deliver(.failure(failure ?? TransportError(.protocolViolation)))
         state.withLock { $0.end = failure.map { .failure($0) } ?? .success(()) }
         wakeReader()
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        // Without a request to go on with, the redirect becomes the response.
-        completionHandler(nil)
     }
 
     private func deliver(_ head: Result<HTTPResponse, TransportError>) {

@@ -1,5 +1,6 @@
 #if canImport(Darwin) || URLSession
 import HTTPTypes
+import KeelCore
 import Synchronization
 
 #if canImport(FoundationNetworking)
@@ -12,12 +13,13 @@ public import Foundation
 /// A transport on URLSession: the usual one on Apple's systems.
 ///
 /// - Important: It has not run on Apple's systems yet, because the project's machines run Linux.
-///   There it compiles with the trait `URLSession`, and does not work: Foundation does not call the
-///   delegate of a single task.
+///   There it exists with the trait `URLSession`, passes the checks of transports that concern it,
+///   and tells fewer failures apart: `URLErrorTable` lists which. Use it there to compare, not to
+///   ship.
 ///
 /// | feature | |
 /// |---|---|
-/// | streaming responses | yes, held back beyond 1 MiB that nobody has read |
+/// | streaming responses | yes; held back beyond 1 MiB that nobody has read, on Linux read ahead |
 /// | streaming requests | no: the body is collected in memory first, at most 64 MiB |
 /// | content coding | removed by URLSession, which cannot be asked not to |
 /// | trailers, pinning, client certificates, connection information | no |
@@ -25,15 +27,21 @@ public import Foundation
 /// URLSession itself may repeat an idempotent request on a connection that had gone stale.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
+    private let exchanges = URLSessionExchanges()
     private let isShutDown = Mutex(false)
 
     public let features: HTTPTransportFeatures = []
 
     /// Creates a transport with a session of its own.
     ///
-    /// - Parameter configuration: The default keeps neither cache nor cookies on disk.
+    /// Cookies and caching are layers of the client's own, so that the session's are switched off.
+    ///
+    /// - Parameter configuration: The settings of the session.
     public init(_ configuration: URLSessionConfiguration = .ephemeral) {
-        session = URLSession(configuration: configuration)
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
+        session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
     }
 
     deinit {
@@ -41,10 +49,9 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        guard !isShutDown.withLock({ $0 }) else { throw TransportError(.clientShutdown) }
+        guard !isShutDown.withLock({ $0 }) else { throw Self.isGone }
         let task = session.dataTask(with: try await request(for: call))
-        let exchange = URLSessionExchange(task)
-        task.delegate = exchange
+        let exchange = exchanges.begin(task)
         let start: @Sendable () async throws(TransportError) -> HTTPResponse = {
             () async throws(TransportError) in try await exchange.head()
         }
@@ -65,9 +72,17 @@ public final class URLSessionTransport: HTTPTransport {
             return HTTPReply(head: head, body: body)
         } catch {
             exchange.cancel()
+            // Shutting down cancels what is under way; the caller did not.
+            if error.code == .cancelled, !Task.isCancelled, isShutDown.withLock({ $0 }) {
+                throw TransportError(.clientShutdown, phase: error.phase).located(
+                    at: call.redactedURL
+                )
+            }
             throw error.located(at: call.redactedURL)
         }
     }
+
+    private static var isGone: TransportError { TransportError(.clientShutdown, processed: .no) }
 
     public func shutdown() async {
         isShutDown.withLock { $0 = true }
@@ -89,7 +104,12 @@ public final class URLSessionTransport: HTTPTransport {
         // URLSession knows one limit on silence; without a wish of the call's it is out of the way.
         request.timeoutInterval = (call.timeouts.idle ?? .seconds(604_800)) / .seconds(1)
         if let body = call.body {
-            request.httpBody = Data(try await body.open().collect(upTo: 64 << 20))
+            do throws(TransportError) {
+                request.httpBody = Data(try await body.open().collect(upTo: 64 << 20))
+            } catch {
+                guard !error.isCancellation else { throw error }
+                throw TransportError(.bodyProducerFailed, cause: error)
+            }
         }
         return request
     }

@@ -84,10 +84,22 @@ struct URLErrorTableTests {
         #expect(error.message.contains("-4711"))
     }
 
-    @Test("What Linux cannot tell apart is listed by name, and is no code that it could tell")
-    func indistinct() {
-        let listed = TransportError.Code.indistinctOnLinux.map(\.0)
-        #expect(Set(listed).count == listed.count)
-        #expect(!listed.contains(.connectionRefused))
+    @Test(
+        "Where the number says little, libcurl's text does",
+        arguments: [
+            ("transfer closed with 5 bytes remaining to read", TransportError.Code.truncatedBody),
+            ("SSL certificate problem: self-signed certificate", .tlsUntrusted),
+            (
+                "SSL: no alternative certificate subject name matches target host name 'x'",
+                .tlsHostnameMismatch
+            ),
+            ("Recv failure: Connection reset by peer", .connectionLost),
+            ("Illegal or missing hexadecimal sequence in chunked-encoding", .protocolViolation),
+            ("Empty reply from server", .connectionLost),
+            ("a text of a later libcurl", .unknown),
+        ]
+    )
+    func texts(text: String, code: TransportError.Code) {
+        #expect(TransportError(urlError: -1, text: text, during: .readBody).code == code)
     }
 }

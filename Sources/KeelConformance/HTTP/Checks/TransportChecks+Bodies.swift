@@ -105,7 +105,11 @@ extension HTTPTransportCheck {
     private static let much = Array(repeating: [UInt8](repeating: 7, count: 1 << 16), count: 1024)
 
     private static let pressureChecks: [Self] = [
-        Self(.bodies, "holds a server back whose body nobody reads") { subject in
+        Self(
+            .bodies,
+            "holds a server back whose body nobody reads",
+            traits: .backPressure
+        ) { subject in
             subject.origin.enqueue(HTTPTestAnswer(body: much))
             let reply = try await subject.transport.send(subject.call())
             // Other exchanges give a transport that reads ahead the time for it.

@@ -1,0 +1,47 @@
+#if URLSession && TestServer
+import KeelConformance
+import KeelHTTP
+import KeelTestServer
+import Testing
+
+@Suite(
+    "URLSessionTransport keeps the promises of transports over real sockets",
+    .timeLimit(.minutes(5))
+)
+struct URLSessionConformanceTests {
+    static let features: HTTPTransportFeatures = []
+    static let traits: HTTPTransportTraits = []
+
+    /// Foundation 6.3 on Linux traps when a connection ends inside the first head
+    /// ("Transfer completed, but there's no response"), and takes the tests with it.
+    static let fatal: Set<HTTPFault> = [
+        HTTPFault("closes inside the head"), HTTPFault("resets inside the head"),
+    ]
+
+    /// Foundation on Linux shows a head only together with the first bytes behind it, and does not
+    /// show those that are followed by silence.
+    private static let early = HTTPFault.Outcome(.responseTimeout, .awaitHead, .maybe)
+
+    private let subject = HTTPTransportSubject(
+        FaultServerOrigins(),
+        conflations: [
+            HTTPFault("stalls after the head"): early,
+            HTTPFault("stalls inside the body"): early,
+        ]
+    ) { _ in URLSessionTransport() }
+
+    @Test("A promise", arguments: HTTPTransportCheck.applicable(to: features, traits))
+    func promises(_ check: HTTPTransportCheck) async throws {
+        try await check.run(on: subject)
+    }
+
+    @Test(
+        "A fault has its one outcome",
+        arguments: HTTPFaultCheck.applicable(to: features, traits)
+            .filter { !fatal.contains($0.fault) }
+    )
+    func faults(_ check: HTTPFaultCheck) async throws {
+        try await check.run(on: subject)
+    }
+}
+#endif
