@@ -79,6 +79,12 @@ extension CacheCoding where Key: Encodable {
 }
 
 extension CacheCoding where Key: Encodable, Value: Codable {
+    /// Bytes and texts as they are, and all other values as JSON.
+    static var standard: CacheCoding {
+        CacheCoding<Key, [UInt8]>.bytes as? Self ?? CacheCoding<Key, Data>.data as? Self
+            ?? CacheCoding<Key, String>.text as? Self ?? .json()
+    }
+
     /// Values as JSON, by their `Codable` conformance.
     ///
     /// - Parameter version: Raise it when the type changes in a way that old entries do not fit.

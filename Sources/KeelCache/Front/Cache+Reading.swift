@@ -86,13 +86,7 @@ extension Cache {
         }
         memory.recount(key)
         if memory.discard(key, found) {
-            ledger.count { statistics in
-                switch death {
-                case .expired: statistics.expirations += 1
-                case .invalidated: statistics.invalidations += 1
-                }
-            }
-            ledger.tell(key, death == .expired ? .expired : .invalidated)
+            ledger.tellDeath(of: key, death == .expired)
         }
         return nil
     }

@@ -48,9 +48,14 @@ struct NewEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 }
 
 extension MemoryEntry {
+    /// Whether the entry's time is over, or it was not used for too long.
+    func isExpired(at now: Int64) -> Bool {
+        usableUntil <= now || detail?.isIdle(at: now) == true
+    }
+
     /// Whether the entry can be of no more use to anybody.
     func isDead(at now: Int64, _ board: TagBoard) -> EntryDeath? {
-        if usableUntil <= now || detail?.isIdle(at: now) == true { return .expired }
+        if isExpired(at: now) { return .expired }
         if let detail, !board.lives(detail.tags, stamp: detail.stamp) { return .invalidated }
         return nil
     }

@@ -8,6 +8,17 @@ extension MemoryTable {
         }
     }
 
+    /// How many entries a test picks; it runs under a lock.
+    func count(where isMeant: (borrowing Entry) -> Bool) -> Int {
+        var total = 0
+        for index in 0..<shardCount {
+            shards[index].state.withLock { shard in
+                shard.forEach { if isMeant($0) { total += 1 } }
+            }
+        }
+        return total
+    }
+
     /// What all entries cost.
     var cost: Int {
         (0..<shardCount).reduce(0) { total, index in

@@ -78,7 +78,7 @@ final class OwnMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, S
 
     func sweep(at now: Int64, _ board: TagBoard) {
         let removed = table.removeAll(pausingAfter: 1_000) { $0.isDead(at: now, board) != nil }
-        for entry in removed { ledger.tellDeath(entry, at: now) }
+        for entry in removed { ledger.tellDeath(of: entry.key, entry.isExpired(at: now)) }
     }
 
     func begin(_ key: Key) -> UInt64 { table.begin(table.seed.hash(key)) }
@@ -97,11 +97,10 @@ final class OwnMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, S
 
 extension CacheLedger {
     /// Counts an entry that was dead and tells of it.
-    func tellDeath<Value>(_ entry: MemoryEntry<Key, Value>, at now: Int64) {
-        let isExpired = entry.usableUntil <= now || entry.detail?.isIdle(at: now) == true
+    func tellDeath(of key: Key?, _ isExpired: Bool) {
         count { statistics in
             if isExpired { statistics.expirations += 1 } else { statistics.invalidations += 1 }
         }
-        tell(entry.key, isExpired ? .expired : .invalidated)
+        tell(key, isExpired ? .expired : .invalidated)
     }
 }
