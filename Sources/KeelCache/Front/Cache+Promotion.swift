@@ -6,17 +6,21 @@ extension Cache {
     /// - Returns: The entry, which may be stale; nil where there is none that may be used.
     func promote(_ key: Key) async -> MemoryFound<Value>? {
         guard let lower else { return nil }
-        let generation = memory.begin(key)
+        let id = begin(key)
         defer { memory.end(key) }
-        let stamp = board.epoch
-        let id = FlightID(key: key, generation: generation)
         let found = try? await promotions.run(id) { [self] in
-            await readBelow(lower, key, generation, stamp)
+            await readBelow(lower, key, id.generation, id.stamp)
         }
         // Nil too where the caller was cancelled: a read has nothing else to say then.
         guard let entry = found ?? nil else { return nil }
         ledger.count { $0.tierHits += 1 }
         return entry
+    }
+
+    /// Notes that a value for a key begins to be made; to be ended with `memory.end(_:)`.
+    func begin(_ key: Key) -> FlightID<Key> {
+        let stamp = board.epoch
+        return FlightID(key: key, generation: memory.begin(key), stamp: stamp)
     }
 
     private func readBelow(

@@ -135,6 +135,9 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return statistics
     }
 
+    /// How many calls wait for values that are being loaded.
+    public var waiterCount: Int { flights.waiterCount }
+
     /// What happens to the cache's entries from now on.
     ///
     /// - Parameter limit: How many events wait for a slow reader, before it loses the oldest.
@@ -163,8 +166,14 @@ struct CacheLowerParts<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var coding: CacheCoding<Key, Value>
 }
 
-/// Names a flight: a key may have several, if it was changed meanwhile.
+/// Names a flight: a key may have several, if it was changed meanwhile, or a tag was removed.
+///
+/// Which tags a value will have is not known before it is there. Whoever asks after a removal must
+/// not get what was begun before it, whatever the tag.
 struct FlightID<Key: Hashable & Sendable>: Hashable, Sendable {
     let key: Key
+    /// What `CacheMemory.begin(_:)` gave.
     let generation: UInt64
+    /// The tags' epoch.
+    let stamp: UInt64
 }

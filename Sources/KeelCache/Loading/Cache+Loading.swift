@@ -115,10 +115,10 @@ extension Cache {
         hasher.combine(call.key)
         let name = UInt64(bitPattern: Int64(hasher.finalize()))
         background.start(name) { [self] in
-            let generation = memory.begin(call.key)
+            let id = begin(call.key)
             defer { memory.end(call.key) }
             // The failure is counted, and the next reader may try again.
-            _ = try? await flight(call, generation, isForced: true)
+            _ = try? await flight(call, id, isForced: true)
         }
     }
 
@@ -126,17 +126,17 @@ extension Cache {
         _ call: LoadCall<Key, Value>,
         standIn: MemoryFound<Value>?
     ) async throws -> Value? {
-        let generation = memory.begin(call.key)
+        let id = begin(call.key)
         defer { memory.end(call.key) }
         let isForced = call.policy.source == .load
         do {
             guard call.policy.softTimeout != nil || call.policy.hardTimeout != nil else {
-                return try await flight(call, generation, isForced: isForced)
+                return try await flight(call, id, isForced: isForced)
             }
-            return try await race(call, generation, standIn)
+            return try await race(call, id, standIn)
         } catch {
             guard call.policy.survivesErrors, !Task.isCancelled,
-                let value = substitute(call.key, generation, standIn)
+                let value = substitute(id, standIn)
             else { throw error }
             ledger.count { $0.staleHits += 1 }
             return value
@@ -144,37 +144,31 @@ extension Cache {
     }
 
     /// A value that may stand in for one that could not be had: never one that was removed meanwhile.
-    func substitute(
-        _ key: Key,
-        _ generation: UInt64,
-        _ standIn: MemoryFound<Value>?
-    ) -> Value? {
-        if let value = glance(key)?.entry.value { return value }
-        guard memory.isCurrent(key, generation) else { return nil }
+    func substitute(_ id: FlightID<Key>, _ standIn: MemoryFound<Value>?) -> Value? {
+        if let value = glance(id.key)?.entry.value { return value }
+        guard memory.isCurrent(id.key, id.generation) else { return nil }
         return standIn.flatMap { usable($0) }?.entry.value
     }
 
     /// Takes part in the flight of a key.
     func flight(
         _ call: LoadCall<Key, Value>,
-        _ generation: UInt64,
+        _ id: FlightID<Key>,
         isForced: Bool
     ) async throws -> Value? {
-        let id = FlightID(key: call.key, generation: generation)
-        return try await flights.run(id) { [self] in
+        try await flights.run(id) { [self] in
             // Another flight may have ended between the caller's look and this one's beginning.
             if !isForced, let held = glance(call.key), held.isFresh, call.accepts(held.entry) {
                 return LoadOutcome(value: held.entry.value)
             }
-            return LoadOutcome(value: try await perform(call, generation))
+            return LoadOutcome(value: try await perform(call, id))
         }.value
     }
 
     private func perform(
         _ call: LoadCall<Key, Value>,
-        _ generation: UInt64
+        _ id: FlightID<Key>
     ) async throws -> Value? {
-        let stamp = board.epoch
         ledger.count { $0.loads += 1 }
         let loaded: CacheLoaded<Value>
         do {
@@ -185,7 +179,7 @@ extension Cache {
         }
         // Nobody waits any more, and another flight may be under way.
         guard loaded.isStored, !Task.isCancelled else { return loaded.value }
-        let stored = store(loaded, for: call.key, stamp: stamp, generation: generation)
+        let stored = store(loaded, for: call.key, stamp: id.stamp, generation: id.generation)
         if stored.result == .overtaken { ledger.count { $0.overtaken += 1 } }
         _ = await settle(stored)
         return loaded.value
