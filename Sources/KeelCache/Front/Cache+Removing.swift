@@ -26,7 +26,9 @@ extension Cache {
     ///
     /// - Throws: ``CacheError`` when the tier did not forget them.
     public func removeAll() async throws(CacheError) {
-        // Queued before memory is emptied: whoever reads below from then on waits for it.
+        // First of all, so that no load that is under way writes after the removal. Then the removal
+        // is queued, and last memory is emptied: whoever reads below from then on waits for it.
+        memory.overtakeAll()
         let id = lower.map { $0.queue.add(.remove(.tag($0.spaceTag))) }
         memory.removeAll()
         if let id, let error = await lower?.queue.finish(id) { throw error }

@@ -17,6 +17,8 @@ protocol CacheMemory<Key, Value>: AnyObject, Sendable {
     func store(_ entry: NewEntry<Key, Value>, admission: () -> Bool) -> MemoryResult
     /// Takes an entry out, and tells the ledger.
     func remove(_ key: Key, admission: () -> Void)
+    /// Makes values that are under way unfit to be stored.
+    func overtakeAll()
     /// Takes all of the cache's entries out, and tells the ledger.
     func removeAll()
     /// Takes out the entries that are dead, and tells the ledger.

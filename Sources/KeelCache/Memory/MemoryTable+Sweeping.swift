@@ -61,6 +61,11 @@ extension MemoryTable {
         shard(hash).pointee.state.withLock { $0.marks[hash]?.generation == generation }
     }
 
+    /// Makes values that are under way unfit to be stored.
+    func overtakeAll() {
+        for index in 0..<shardCount { shards[index].state.withLock { $0.overtakeAll() } }
+    }
+
     /// Takes everything out; no value that is under way will be stored.
     ///
     /// - Parameter body: Is told of each entry, outside of any lock.

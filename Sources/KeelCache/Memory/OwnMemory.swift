@@ -71,6 +71,8 @@ final class OwnMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, S
         if removed != nil { ledger.tell(key, .removed) }
     }
 
+    func overtakeAll() { table.overtakeAll() }
+
     func removeAll() {
         let listens = ledger.hasListeners
         table.removeAll { if listens { ledger.tell($0.key, .removed) } }

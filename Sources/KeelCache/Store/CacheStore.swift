@@ -157,6 +157,8 @@ public final class CacheStore: Sendable {
     ///
     /// - Throws: ``CacheError`` when the tier did not forget them.
     public func removeAll() async throws(CacheError) {
+        // In this order for the reason that `Cache.removeAll()` gives.
+        table.overtakeAll()
         let id = queue?.add(.remove(.everything))
         for cache in caches.withLock({ Array($0.values) }) { cache.forgetMemory() }
         if let id, let error = await queue?.finish(id) { throw error }

@@ -101,6 +101,8 @@ final class SharedMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory
         if removed != nil { ledger.tell(key, .removed) }
     }
 
+    func overtakeAll() { table.overtakeAll() }
+
     func removeAll() {
         let removed = table.removeAll(pausingAfter: nil, overtakesAll: true) {
             $0.key.view === view
