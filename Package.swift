@@ -168,11 +168,13 @@ let package = Package(
         ),
         .target(
             name: "KeelConformance",
-            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", "KeelTestKit", httpTypes]
+            dependencies: [
+                "KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", "KeelTestKit", httpTypes,
+            ]
         ),
         .target(
             name: "KeelTestKit",
-            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", httpTypes]
+            dependencies: ["KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", httpTypes]
         ),
         .target(name: "KeelTestServer", dependencies: ["KeelTestKit", httpTypes] + testServer),
 
@@ -188,6 +190,10 @@ let package = Package(
                 "KeelAsyncHTTPClient", "KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit",
                 "KeelTestServer", httpTypes,
             ] + asyncHTTPClient
+        ),
+        .testTarget(
+            name: "KeelCacheTests",
+            dependencies: ["KeelCache", "KeelConformance", "KeelCore", "KeelTestKit"]
         ),
         .testTarget(
             name: "KeelConformanceTests",

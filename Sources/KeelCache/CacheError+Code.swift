@@ -60,6 +60,11 @@ extension CacheError.Code {
         name: "sealingFailed",
         advice: "Check the keyset of the cache's ByteSealing; the cause says more."
     )
+    /// The value is not in the cache, and the call's policy forbids to load it.
+    public static let notCached = Self(
+        name: "notCached",
+        advice: "Load the value with another policy when there is a way to."
+    )
     /// Loading took longer than its hard limit.
     public static let timeout = Self(
         name: "timeout",
@@ -85,7 +90,8 @@ extension CacheError.Code {
 
     public static let known: [Self] = [
         .folderInUse, .invalidArgument, .encodingFailed, .decodingFailed, .tooLarge,
-        .permissionDenied, .diskFull, .sealingFailed, .timeout, .unavailable, .cancelled,
+        .permissionDenied, .diskFull, .sealingFailed, .notCached, .timeout, .unavailable,
+        .cancelled,
         .unknown,
     ]
 }

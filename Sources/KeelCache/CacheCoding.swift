@@ -1,0 +1,142 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// How the keys and values of a cache become bytes below memory.
+///
+/// Equal keys have to give equal bytes. The format's name and version are part of what an entry is
+/// found by: after a change of either, what was kept in the old form is not found any more.
+public struct CacheCoding<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// The name of the format, with its version.
+    public let format: String
+    let key: @Sendable (Key) throws -> [UInt8]
+    let encode: @Sendable (Value) throws -> [UInt8]
+    let decode: @Sendable ([UInt8]) throws -> Value
+
+    /// Creates a coding of your own.
+    ///
+    /// - Parameters:
+    ///   - format: A name for the form of the bytes.
+    ///   - version: Raise it when the form changes.
+    ///   - key: The bytes of a key; equal for equal keys, different for others.
+    ///   - encode: The bytes of a value.
+    ///   - decode: The value of bytes; throws for bytes that are none.
+    public init(
+        format: String,
+        version: Int = 1,
+        key: @escaping @Sendable (Key) throws -> [UInt8],
+        encode: @escaping @Sendable (Value) throws -> [UInt8],
+        decode: @escaping @Sendable ([UInt8]) throws -> Value
+    ) {
+        self.format = "\(format).\(version)"
+        self.key = key
+        self.encode = encode
+        self.decode = decode
+    }
+
+    func record(
+        of key: Key,
+        _ value: Value,
+        in space: [UInt8]
+    ) throws(CacheError) -> (key: [UInt8], body: [UInt8]) {
+        let name = try name(of: key, in: space)
+        do {
+            return (name, try encode(value))
+        } catch {
+            throw CacheError(
+                .encodingFailed,
+                "a value of type \(Value.self) could not be encoded",
+                cause: error
+            )
+        }
+    }
+
+    func name(of key: Key, in space: [UInt8]) throws(CacheError) -> [UInt8] {
+        do {
+            return space + (try self.key(key))
+        } catch {
+            throw CacheError(
+                .encodingFailed,
+                "a key of type \(Key.self) could not be encoded",
+                cause: error
+            )
+        }
+    }
+}
+
+extension CacheCoding where Key: Encodable {
+    /// The bytes of a key: those of a string as they are, of others as JSON with sorted names.
+    ///
+    /// Strings that are equal by canonical equivalence alone give different bytes.
+    static func bytes(of key: Key) throws -> [UInt8] {
+        if let string = key as? String { return Array(string.utf8) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return Array(try encoder.encode(key))
+    }
+}
+
+extension CacheCoding where Key: Encodable, Value: Codable {
+    /// Bytes and texts as they are, and all other values as JSON.
+    static var standard: CacheCoding {
+        CacheCoding<Key, [UInt8]>.bytes as? Self ?? CacheCoding<Key, Data>.data as? Self
+            ?? CacheCoding<Key, String>.text as? Self ?? .json()
+    }
+
+    /// Values as JSON, by their `Codable` conformance.
+    ///
+    /// - Parameter version: Raise it when the type changes in a way that old entries do not fit.
+    /// - Returns: The coding.
+    public static func json(version: Int = 1) -> CacheCoding {
+        CacheCoding(
+            format: "json",
+            version: version,
+            key: { try bytes(of: $0) },
+            encode: { Array(try JSONEncoder().encode($0)) },
+            decode: { try JSONDecoder().decode(Value.self, from: Data($0)) }
+        )
+    }
+}
+
+extension CacheCoding where Key: Encodable, Value == [UInt8] {
+    /// Values as the bytes that they are.
+    public static var bytes: CacheCoding {
+        CacheCoding(
+            format: "bytes",
+            key: { try bytes(of: $0) },
+            encode: { $0 },
+            decode: { $0 }
+        )
+    }
+}
+
+extension CacheCoding where Key: Encodable, Value == Data {
+    /// Values as the bytes that they are.
+    public static var data: CacheCoding {
+        CacheCoding(
+            format: "bytes",
+            key: { try bytes(of: $0) },
+            encode: { Array($0) },
+            decode: { Data($0) }
+        )
+    }
+}
+
+extension CacheCoding where Key: Encodable, Value == String {
+    /// Values as UTF-8.
+    public static var text: CacheCoding {
+        CacheCoding(
+            format: "text",
+            key: { try bytes(of: $0) },
+            encode: { Array($0.utf8) },
+            decode: { bytes in
+                guard let text = String(validating: bytes, as: UTF8.self) else {
+                    throw CacheError(.decodingFailed, "the bytes are not UTF-8")
+                }
+                return text
+            }
+        )
+    }
+}

@@ -1,0 +1,109 @@
+internal import KeelCore
+
+extension Cache {
+    /// Reads an entry from the tier below and brings it into memory, once for all who ask together.
+    ///
+    /// - Returns: The entry, which may be stale; nil where there is none that may be used.
+    func promote(_ key: Key) async -> MemoryFound<Value>? {
+        guard let lower else { return nil }
+        let id = begin(key)
+        defer { memory.end(key) }
+        let found = try? await promotions.run(id) { [self] in
+            await readBelow(lower, key, id.generation, id.stamp)
+        }
+        // Nil too where the caller was cancelled: a read has nothing else to say then.
+        guard let entry = found ?? nil else { return nil }
+        ledger.count { $0.tierHits += 1 }
+        return entry
+    }
+
+    /// Notes that a value for a key begins to be made; to be ended with `memory.end(_:)`.
+    func begin(_ key: Key) -> FlightID<Key> {
+        let stamp = board.epoch
+        return FlightID(key: key, generation: memory.begin(key), stamp: stamp)
+    }
+
+    private func readBelow(
+        _ lower: CacheLower<Key, Value>,
+        _ key: Key,
+        _ generation: UInt64,
+        _ stamp: UInt64
+    ) async -> MemoryFound<Value>? {
+        let name: [UInt8]
+        do throws(CacheError) {
+            name = try lower.coding.name(of: key, in: lower.space)
+        } catch {
+            ledger.failed(error, key)
+            return nil
+        }
+        guard let record = await lower.queue.read(name) else { return nil }
+        // Not trusted to the tier alone: a cache never returns what has expired.
+        guard record.expires.map({ $0 > clock.now }) ?? true else { return nil }
+        let value: Value
+        do {
+            value = try lower.coding.decode(try record.body.bytes())
+        } catch {
+            ledger.count { $0.decodingFailures += 1 }
+            let failure = CacheError(
+                .decodingFailed,
+                "an entry below memory is no value of type \(Value.self)",
+                cause: error
+            )
+            ledger.tell(key, .failed((error as? CacheError) ?? failure))
+            return nil
+        }
+        return keep(record, value, key, generation, stamp, tags: lower.tags(of: record))
+    }
+
+    private func keep(
+        _ record: CacheRecord,
+        _ value: Value,
+        _ key: Key,
+        _ generation: UInt64,
+        _ stamp: UInt64,
+        tags: [String]
+    ) -> MemoryFound<Value> {
+        let usableUntil = record.expires?.microseconds ?? .max
+        let freshUntil = min(record.staleAfter?.microseconds ?? usableUntil, usableUntil)
+        let entry = NewEntry(
+            key: key,
+            value: value,
+            freshUntil: freshUntil,
+            detail: detail(
+                created: record.created.microseconds,
+                freshUntil: freshUntil,
+                usableUntil: usableUntil,
+                tags: tags,
+                stamp: stamp
+            ),
+            cost: max(0, costOf?(value) ?? 1),
+            generation: generation,
+            onlyIfMissing: true
+        )
+        if let detail = entry.detail, detail.idle > 0 { detail.begin(at: clock.now.microseconds) }
+        _ = memory.store(entry) { board.admit(tags, stamp: stamp) {} }
+        return MemoryFound(value: value, freshUntil: freshUntil, detail: entry.detail)
+    }
+
+    /// What an entry has beyond a value and an end of freshness, nil for one that has no more.
+    func detail(
+        created: Int64,
+        freshUntil: Int64,
+        usableUntil: Int64,
+        tags: [String],
+        stamp: UInt64
+    ) -> MemoryDetail? {
+        let idle = configuration.timeToIdle?.cacheMicroseconds ?? 0
+        let refreshes = configuration.policy.refreshAhead != nil && freshUntil != .max
+        guard usableUntil != freshUntil || !tags.isEmpty || idle > 0 || refreshes else {
+            return nil
+        }
+        return MemoryDetail(
+            created: created,
+            usableUntil: usableUntil,
+            tags: tags,
+            stamp: stamp,
+            idle: idle
+        )
+    }
+}

@@ -1,0 +1,106 @@
+extension Cache {
+    /// The value under a key in memory, nil if there is none that is fresh.
+    ///
+    /// It counts as a use. The tier below is not asked.
+    @inlinable
+    public func peek(_ key: Key) -> Value? {
+        guard let table else { return peekSlowly(key) }
+        let hash = table.seed.hash(key)
+        guard let found = table.use(key, hash: hash) else { return nil }
+        if found.freshUntil == .max, found.detail == nil { return found.value }
+        return fresh(found.value, found.freshUntil, found.detail, key)
+    }
+
+    /// The value under a key, nil if there is none that is fresh.
+    ///
+    /// A value that is found in the tier below comes into memory, with what is left of its time. If
+    /// the tier fails, there is no value; ``statistics`` and ``events(keeping:)`` tell of it.
+    @inlinable
+    public func get(_ key: Key) async -> Value? {
+        if let value = peek(key) { return value }
+        return await getBelow(key)
+    }
+
+    /// Whether there is a fresh value in memory; not counted as a use.
+    public func contains(_ key: Key) -> Bool {
+        guard let found = memory.look(key), found.value != nil else { return false }
+        let now = clock.now.microseconds
+        return found.freshUntil > now && found.detail?.isIdle(at: now) != true && lives(found)
+    }
+
+    // MARK: Behind the shortest way
+
+    @usableFromInline
+    func peekSlowly(_ key: Key) -> Value? {
+        guard let found = use(key), found.isFresh else { return nil }
+        return found.entry.value
+    }
+
+    @usableFromInline
+    func fresh(
+        _ value: Value?,
+        _ freshUntil: Int64,
+        _ detail: MemoryDetail?,
+        _ key: Key
+    ) -> Value? {
+        let found = MemoryFound(value: value, freshUntil: freshUntil, detail: detail)
+        guard let found = judge(found, key), found.isFresh else { return nil }
+        return found.entry.value
+    }
+
+    @usableFromInline
+    func getBelow(_ key: Key) async -> Value? {
+        guard lower != nil, memory.look(key) == nil else { return nil }
+        guard let found = await promote(key), found.freshUntil > clock.now.microseconds else {
+            return nil
+        }
+        return found.value
+    }
+
+    /// What is in memory and usable, and whether it is fresh; a use is noted.
+    func use(_ key: Key) -> UsableEntry<Value>? {
+        guard let found = memory.use(key) else { return nil }
+        return judge(found, key)
+    }
+
+    /// Whether what was found may be used; what is dead is thrown out, and is no hit.
+    private func judge(_ found: MemoryFound<Value>, _ key: Key) -> UsableEntry<Value>? {
+        if found.freshUntil == .max, found.detail == nil {
+            return UsableEntry(entry: found, isFresh: true, now: 0)
+        }
+        let now = clock.now.microseconds
+        var death: EntryDeath?
+        if found.usableUntil <= now {
+            death = .expired
+        } else if let detail = found.detail {
+            if !lives(found) {
+                death = .invalidated
+            } else if detail.idle > 0, memory.wasIdle(key, detail, at: now) {
+                death = .expired
+            }
+        }
+        guard let death else {
+            let isFresh = found.freshUntil > now
+            if !isFresh { memory.recount(key) }
+            return UsableEntry(entry: found, isFresh: isFresh, now: now)
+        }
+        memory.recount(key)
+        if memory.discard(key, found) {
+            ledger.tellDeath(of: key, death == .expired)
+        }
+        return nil
+    }
+
+    func lives(_ found: MemoryFound<Value>) -> Bool {
+        guard let detail = found.detail else { return true }
+        return board.lives(detail.tags, stamp: detail.stamp)
+    }
+}
+
+/// An entry that may be used, at least by those who are content with a stale one.
+struct UsableEntry<Value: Sendable>: Sendable {
+    let entry: MemoryFound<Value>
+    let isFresh: Bool
+    /// When that was seen; 0 where the entry has no times.
+    let now: Int64
+}

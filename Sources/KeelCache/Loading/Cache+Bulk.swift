@@ -1,0 +1,80 @@
+extension Cache {
+    /// The values under several keys; those that are missing are loaded in one call.
+    ///
+    /// A key that is set or removed while the load is under way keeps what it was set to. Unlike the
+    /// loads of single keys, loads of several are not shared between callers.
+    ///
+    /// - Parameters:
+    ///   - keys: What the values are found by.
+    ///   - policy: Where the values come from: `cacheFirst`, `refresh` or `cacheOnly`; others count
+    ///     as the first or second of these.
+    ///   - expiry: How long loaded values are fresh; nil for what the cache is configured to.
+    ///   - tags: What loaded values can be removed by, together with others.
+    ///   - load: Makes the values of some of the keys; a key that it leaves out has none.
+    /// - Returns: The values that there are.
+    /// - Throws: What `load` throws.
+    public func values(
+        for keys: some Sequence<Key>,
+        policy: CachePolicy? = nil,
+        expiry: CacheExpiry? = nil,
+        tags: [String] = [],
+        load: @Sendable ([Key]) async throws -> [Key: Value]
+    ) async throws -> [Key: Value] {
+        let policy = policy ?? configuration.policy
+        var values: [Key: Value] = [:]
+        var missing: [Key] = []
+        var seen: Set<Key> = []
+        for key in keys where seen.insert(key).inserted {
+            guard policy.source != .load else {
+                missing.append(key)
+                continue
+            }
+            if let held = use(key), held.isFresh {
+                // A value that is known not to exist is not asked for again.
+                values[key] = held.entry.value
+            } else if let value = await getBelow(key) {
+                values[key] = value
+            } else {
+                missing.append(key)
+            }
+        }
+        guard !missing.isEmpty, policy.source != .cacheOnly else { return values }
+        let loaded = try await loadMissing(missing, expiry, tags, load)
+        return values.merging(loaded) { _, new in new }
+    }
+
+    private func loadMissing(
+        _ missing: [Key],
+        _ expiry: CacheExpiry?,
+        _ tags: [String],
+        _ load: @Sendable ([Key]) async throws -> [Key: Value]
+    ) async throws -> [Key: Value] {
+        let generations = missing.map { memory.begin($0) }
+        defer { for key in missing { memory.end(key) } }
+        let stamp = board.epoch
+        ledger.count { $0.loads += 1 }
+        let values: [Key: Value]
+        do {
+            values = try await load(missing)
+        } catch {
+            ledger.count { $0.loadFailures += 1 }
+            throw error
+        }
+        var stored: [StoredEntry] = []
+        for (key, generation) in zip(missing, generations) {
+            let value = values[key]
+            if value == nil, configuration.absenceExpiry == nil { continue }
+            let loaded = CacheLoaded(
+                value,
+                expiry: value == nil ? nil : expiry,
+                tags: value == nil ? [] : tags
+            )
+            stored.append(store(loaded, for: key, stamp: stamp, generation: generation))
+        }
+        let overtaken = stored.count { $0.result == .overtaken }
+        if overtaken > 0 { ledger.count { $0.overtaken += overtaken } }
+        // Queued together, so that the tier gets them in few calls.
+        for entry in stored { _ = await settle(entry) }
+        return values
+    }
+}

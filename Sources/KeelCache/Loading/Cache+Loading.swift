@@ -1,0 +1,215 @@
+internal import KeelCore
+
+extension Cache {
+    /// The value under a key, loaded where the policy asks for it.
+    ///
+    /// All who ask for one key at the same time share one load. A caller that is cancelled leaves at
+    /// once, with `CancellationError`; the load goes on for the others, and is cancelled with the
+    /// last. If the key is set or removed, or one of the tags is, while the load is under way, its
+    /// value is returned to those who wait, and not kept; whoever asks after the change starts a
+    /// load of its own.
+    ///
+    /// - Parameters:
+    ///   - key: What the value is found by.
+    ///   - policy: Where the value comes from; nil for what the cache is configured to.
+    ///   - expiry: How long a loaded value is fresh; nil for what the cache is configured to.
+    ///   - tags: What a loaded value can be removed by, together with others.
+    ///   - load: Makes the value; it runs in a task of its own.
+    /// - Returns: The value.
+    /// - Throws: What `load` throws, `CancellationError`, or ``CacheError`` with `timeout` or
+    ///   `notCached`.
+    @inlinable
+    public func value(
+        for key: Key,
+        policy: CachePolicy? = nil,
+        expiry: CacheExpiry? = nil,
+        tags: [String] = [],
+        load: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let policy = policy ?? configuration.policy
+        let looksFirst = policy.looksFirst
+        if looksFirst, let value = peek(key) { return value }
+        let value = try await fetch(key, policy, isNoted: looksFirst, acceptsAbsence: false) {
+            CacheLoaded(try await load(), expiry: expiry, tags: tags)
+        }
+        guard let value else { throw CacheError.notCached }
+        return value
+    }
+
+    /// The value under a key, or nil if there is none, loaded where the policy asks for it.
+    ///
+    /// That there is none is remembered for ``CacheConfiguration/absenceExpiry``, or for what the
+    /// loaded value says. For the rest it is as ``value(for:policy:expiry:tags:load:)``.
+    ///
+    /// - Parameters:
+    ///   - key: What the value is found by.
+    ///   - policy: Where the value comes from; nil for what the cache is configured to.
+    ///   - load: Makes the value, with what the cache should do with it.
+    /// - Returns: The value; nil too where the policy forbids to load it.
+    /// - Throws: What `load` throws, `CancellationError`, or ``CacheError`` with `timeout`.
+    public func findValue(
+        for key: Key,
+        policy: CachePolicy? = nil,
+        load: @escaping @Sendable () async throws -> CacheLoaded<Value>
+    ) async throws -> Value? {
+        let policy = policy ?? configuration.policy
+        return try await fetch(key, policy, isNoted: false, acceptsAbsence: true, load)
+    }
+
+    // MARK: Deciding
+
+    @usableFromInline
+    func fetch(
+        _ key: Key,
+        _ policy: CachePolicy,
+        isNoted: Bool,
+        acceptsAbsence: Bool,
+        _ load: @escaping @Sendable () async throws -> CacheLoaded<Value>
+    ) async throws -> Value? {
+        let call = LoadCall(key: key, policy: policy, acceptsAbsence: acceptsAbsence, load: load)
+        var held = isNoted || policy.source == .load ? glance(key) : use(key)
+        if held == nil, policy.source != .load || policy.survivesErrors,
+            let found = await promote(key)
+        {
+            held = usable(found)
+        }
+        if policy.source != .load, let held, held.isFresh, call.accepts(held.entry) {
+            refreshAhead(held, call)
+            return held.entry.value
+        }
+        if policy.source == .cacheOnly { return nil }
+        if policy.source == .cache, policy.revalidates, let value = held?.entry.value {
+            ledger.count { $0.staleHits += 1 }
+            loadBehind(call)
+            return value
+        }
+        return try await loadAndWait(call, standIn: held?.entry)
+    }
+
+    /// What is in memory and usable, without counting anything.
+    func glance(_ key: Key) -> UsableEntry<Value>? { memory.look(key).flatMap { usable($0) } }
+
+    private func usable(_ found: MemoryFound<Value>) -> UsableEntry<Value>? {
+        let now = clock.now.microseconds
+        guard found.usableUntil > now, found.detail?.isIdle(at: now) != true, lives(found) else {
+            return nil
+        }
+        return UsableEntry(entry: found, isFresh: found.freshUntil > now, now: now)
+    }
+
+    /// Loads a value anew if most of its freshness is over.
+    private func refreshAhead(_ held: UsableEntry<Value>, _ call: LoadCall<Key, Value>) {
+        guard let part = call.policy.refreshAhead, held.entry.freshUntil != .max,
+            let created = held.entry.detail?.created
+        else { return }
+        let freshness = Double(held.entry.freshUntil) - Double(created)
+        let age = Double(clock.now.microseconds) - Double(created)
+        if age >= freshness * part { loadBehind(call) }
+    }
+
+    // MARK: Loading
+
+    /// Loads behind the caller's back, once for a key.
+    func loadBehind(_ call: LoadCall<Key, Value>) {
+        var hasher = Hasher()
+        hasher.combine(call.key)
+        let name = UInt64(bitPattern: Int64(hasher.finalize()))
+        background.start(name) { [self] in
+            let id = begin(call.key)
+            defer { memory.end(call.key) }
+            // The failure is counted, and the next reader may try again.
+            _ = try? await flight(call, id, isForced: true)
+        }
+    }
+
+    private func loadAndWait(
+        _ call: LoadCall<Key, Value>,
+        standIn: MemoryFound<Value>?
+    ) async throws -> Value? {
+        let id = begin(call.key)
+        defer { memory.end(call.key) }
+        let isForced = call.policy.source == .load
+        do {
+            guard call.policy.softTimeout != nil || call.policy.hardTimeout != nil else {
+                return try await flight(call, id, isForced: isForced)
+            }
+            return try await race(call, id, standIn)
+        } catch {
+            guard call.policy.survivesErrors, !Task.isCancelled,
+                let value = substitute(id, standIn)
+            else { throw error }
+            ledger.count { $0.staleHits += 1 }
+            return value
+        }
+    }
+
+    /// A value that may stand in for one that could not be had: never one that was removed meanwhile.
+    func substitute(_ id: FlightID<Key>, _ standIn: MemoryFound<Value>?) -> Value? {
+        if let value = glance(id.key)?.entry.value { return value }
+        guard memory.isCurrent(id.key, id.generation) else { return nil }
+        return standIn.flatMap { usable($0) }?.entry.value
+    }
+
+    /// Takes part in the flight of a key.
+    func flight(
+        _ call: LoadCall<Key, Value>,
+        _ id: FlightID<Key>,
+        isForced: Bool
+    ) async throws -> Value? {
+        try await flights.run(id) { [self] in
+            // Another flight may have ended between the caller's look and this one's beginning.
+            if !isForced, let held = glance(call.key), held.isFresh, call.accepts(held.entry) {
+                return LoadOutcome(value: held.entry.value)
+            }
+            return LoadOutcome(value: try await perform(call, id))
+        }.value
+    }
+
+    private func perform(
+        _ call: LoadCall<Key, Value>,
+        _ id: FlightID<Key>
+    ) async throws -> Value? {
+        ledger.count { $0.loads += 1 }
+        let loaded: CacheLoaded<Value>
+        do {
+            loaded = try await call.load()
+        } catch {
+            if !Task.isCancelled { ledger.count { $0.loadFailures += 1 } }
+            throw error
+        }
+        // Nobody waits any more, and another flight may be under way.
+        guard loaded.isStored, !Task.isCancelled else { return loaded.value }
+        let stored = store(loaded, for: call.key, stamp: id.stamp, generation: id.generation)
+        if stored.result == .overtaken { ledger.count { $0.overtaken += 1 } }
+        _ = await settle(stored)
+        return loaded.value
+    }
+}
+
+/// One call for a value.
+@usableFromInline
+struct LoadCall<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    let key: Key
+    let policy: CachePolicy
+    /// Whether knowing that there is no value is an answer.
+    let acceptsAbsence: Bool
+    let load: @Sendable () async throws -> CacheLoaded<Value>
+
+    func accepts(_ found: MemoryFound<Value>) -> Bool { found.value != nil || acceptsAbsence }
+}
+
+/// What a flight brings.
+struct LoadOutcome<Value: Sendable>: Sendable {
+    let value: Value?
+}
+
+extension CachePolicy {
+    /// Whether a fresh value in memory is the answer, and nothing else is to be done.
+    @usableFromInline var looksFirst: Bool { source != .load && refreshAhead == nil }
+}
+
+extension CacheError {
+    @usableFromInline static var notCached: CacheError {
+        CacheError(.notCached, "the value is not in the cache, and the policy forbids to load it")
+    }
+}

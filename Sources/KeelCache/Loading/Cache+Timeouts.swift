@@ -1,0 +1,65 @@
+internal import KeelCore
+
+extension Cache {
+    private enum RaceEnd: Sendable {
+        case landed(Value?)
+        case softTimeout
+        case hardTimeout
+    }
+
+    /// Waits for a flight, but no longer than the policy's limits.
+    func race(
+        _ call: LoadCall<Key, Value>,
+        _ id: FlightID<Key>,
+        _ standIn: MemoryFound<Value>?
+    ) async throws -> Value? {
+        try await withThrowingTaskGroup(of: RaceEnd.self) { group in
+            defer { group.cancelAll() }
+            let isForced = call.policy.source == .load
+            group.addTask { [self] in
+                .landed(try await flight(call, id, isForced: isForced))
+            }
+            if let limit = call.policy.softTimeout, standIn?.value != nil {
+                group.addTask { [clock] in
+                    try await clock.sleep(for: limit)
+                    return .softTimeout
+                }
+            }
+            if let limit = call.policy.hardTimeout {
+                group.addTask { [clock] in
+                    try await clock.sleep(for: limit)
+                    return .hardTimeout
+                }
+            }
+            while let end = try await group.next() {
+                switch end {
+                case .landed(let value): return value
+                case .softTimeout:
+                    guard let value = substitute(id, standIn) else { continue }
+                    // Joins the flight before this caller leaves it, so that it goes on.
+                    await stayBehind(call, id)
+                    ledger.count { $0.staleHits += 1 }
+                    return value
+                case .hardTimeout:
+                    throw CacheError(.timeout, "loading a value took longer than its limit")
+                }
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// Keeps a flight under way that the caller is about to leave.
+    private func stayBehind(_ call: LoadCall<Key, Value>, _ id: FlightID<Key>) async {
+        guard flights.waiterCount(of: id) == 1 else { return }
+        guard memory.begin(call.key) == id.generation else {
+            // The key was changed: nobody will want what the flight brings.
+            return memory.end(call.key)
+        }
+        background.add { [self] in
+            defer { memory.end(call.key) }
+            // The failure is counted, and the next reader may try again.
+            _ = try? await flight(call, id, isForced: false)
+        }
+        while flights.waiterCount(of: id) == 1 { await Task.yield() }
+    }
+}

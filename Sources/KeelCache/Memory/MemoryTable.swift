@@ -1,0 +1,198 @@
+public import Synchronization
+
+/// Entries in memory, in shards that are locked one by one.
+///
+/// The key is hashed once, outside of any lock; the hash's high bits choose the shard. Under a lock
+/// runs no code of the caller but the keys' `==`, which a table cannot do without; values that leave
+/// the table are handed out and die outside. A hit allocates nothing.
+///
+/// The limits are divided among the shards exactly, so that their sum never exceeds the whole; a
+/// small table has one shard.
+///
+/// `@unchecked`, because of the pointer: it never changes, and what it points to is locked.
+@usableFromInline
+final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
+    @usableFromInline typealias Entry = MemoryEntry<Key, Value>
+
+    @usableFromInline let shards: UnsafeMutablePointer<LockedShard<Key, Value>>
+    @usableFromInline let shardCount: Int
+    /// How far a hash is shifted to leave the shard's number.
+    @usableFromInline let shift: UInt64
+    @usableFromInline let seed: KeySeed
+    let limits: CacheLimits
+
+    init(limits: CacheLimits) {
+        let seed = KeySeed()
+        self.seed = seed
+        self.limits = limits
+        shardCount = limits.shardCount
+        shift = UInt64(64 - shardCount.trailingZeroBitCount)
+        shards = .allocate(capacity: shardCount)
+        for index in 0..<shardCount {
+            let part = limits.part(index, of: shardCount)
+            (shards + index).initialize(to: LockedShard(part, seed: seed.mix(UInt64(index))))
+        }
+    }
+
+    deinit {
+        shards.deinitialize(count: shardCount)
+        shards.deallocate()
+    }
+
+    @inlinable
+    func shard(_ hash: UInt64) -> UnsafeMutablePointer<LockedShard<Key, Value>> {
+        // A shift by all 64 bits leaves 0, the only shard there is then.
+        shards + Int(truncatingIfNeeded: hash >> shift)
+    }
+
+    // MARK: Reading
+
+    /// What is under a key; a use is noted, and counted as a hit or a miss.
+    ///
+    /// Whether the entry is still fresh is for the caller to see, who has the time.
+    @inlinable
+    func use(_ key: Key, hash: UInt64) -> (value: Value?, freshUntil: Int64, detail: MemoryDetail?)?
+    {
+        shard(hash).pointee.state.withLock { shard in
+            let slot = shard.slot(of: key, hash: hash)
+            guard slot >= 0 else {
+                shard.counts.misses &+= 1
+                shard.policy.recordMiss(hash: hash)
+                return nil
+            }
+            shard.counts.hits &+= 1
+            shard.policy.touch(slot)
+            let entry = shard.entries + slot
+            return (entry.pointee.value, entry.pointee.freshUntil, entry.pointee.detail)
+        }
+    }
+
+    /// Notes that a hit was none, because the entry turned out to be dead, and takes it out.
+    ///
+    /// - Returns: The entry, if it is still there.
+    func discard(_ key: Key, hash: UInt64, detail: MemoryDetail?, freshUntil: Int64) -> Entry? {
+        shard(hash).pointee.state.withLock { shard in
+            let slot = shard.slot(of: key, hash: hash)
+            guard slot >= 0, shard.entries[slot].detail === detail,
+                shard.entries[slot].freshUntil == freshUntil
+            else { return nil }
+            shard.policy.remove(slot)
+            return shard.take(slot)
+        }
+    }
+
+    /// Turns a hit that was counted into a miss.
+    func recount(_ hash: UInt64) {
+        shard(hash).pointee.state.withLock { shard in
+            shard.counts.hits &-= 1
+            shard.counts.misses &+= 1
+        }
+    }
+
+    /// What is under a key, without noting a use.
+    func look(_ key: Key, hash: UInt64) -> MemoryFound<Value>? {
+        shard(hash).pointee.state.withLock { shard in
+            let slot = shard.slot(of: key, hash: hash)
+            guard slot >= 0 else { return nil }
+            let entry = shard.entries + slot
+            return MemoryFound(
+                value: entry.pointee.value,
+                freshUntil: entry.pointee.freshUntil,
+                detail: entry.pointee.detail
+            )
+        }
+    }
+
+    /// Notes a use of an entry that is dropped when it is idle for too long.
+    ///
+    /// - Returns: Whether it had been idle for too long.
+    func wasIdle(_ detail: MemoryDetail, hash: UInt64, at now: Int64) -> Bool {
+        shard(hash).pointee.state.withLock { _ in detail.wasIdle(at: now) }
+    }
+
+    // MARK: Writing
+
+    /// Stores an entry in place of what is under its key.
+    ///
+    /// - Parameters:
+    ///   - entry: What to store.
+    ///   - cost: What it costs; 0 or more.
+    ///   - generation: What ``begin(_:)`` gave, where the entry may have been overtaken.
+    ///   - onlyIfMissing: Whether an entry that is there stays, as newer than this one.
+    ///   - admission: Runs under the shard's lock when nothing else speaks against the entry, and
+    ///     has the last word on it.
+    /// - Returns: What became of it, and what left the table.
+    @inlinable
+    func store(
+        _ entry: Entry,
+        cost: Int,
+        generation: UInt64? = nil,
+        onlyIfMissing: Bool = false,
+        admission: (() -> Bool)? = nil
+    ) -> MemoryOutcome<Key, Value> {
+        shard(entry.hash).pointee.state.withLock { shard in
+            let hash = entry.hash
+            if let generation, shard.marks[hash]?.generation != generation {
+                return MemoryOutcome(.overtaken)
+            }
+            let slot = shard.slot(of: entry.key, hash: hash)
+            if onlyIfMissing, slot >= 0 { return MemoryOutcome(.overtaken) }
+            if let admission, !admission() { return MemoryOutcome(.overtaken) }
+            if !onlyIfMissing { shard.overtake(hash) }
+            guard cost <= shard.costLimit else {
+                var outcome = MemoryOutcome<Key, Value>(.refused)
+                if slot >= 0 {
+                    shard.policy.remove(slot)
+                    outcome.replaced = shard.take(slot)
+                }
+                return outcome
+            }
+            var outcome = MemoryOutcome<Key, Value>(.stored)
+            if slot >= 0 {
+                outcome.replaced = (shard.entries + slot).move()
+                (shard.entries + slot).initialize(to: entry)
+                shard.policy.setCost(slot, cost)
+                shard.policy.touch(slot)
+            } else {
+                shard.insert(entry, slot: shard.policy.insert(hash: hash, cost: cost))
+            }
+            while let victim = shard.policy.nextVictim() {
+                shard.counts.evictions &+= 1
+                outcome.evicted.add(shard.take(victim))
+            }
+            return outcome
+        }
+    }
+
+    /// Takes an entry out; values under way for its key will not be stored.
+    ///
+    /// - Parameters:
+    ///   - key: What the entry is found by.
+    ///   - hash: The key's hash.
+    ///   - admission: Runs under the shard's lock.
+    /// - Returns: The entry, nil where there was none.
+    @discardableResult
+    func remove(_ key: Key, hash: UInt64, admission: (() -> Void)? = nil) -> Entry? {
+        shard(hash).pointee.state.withLock { shard in
+            shard.overtake(hash)
+            admission?()
+            let slot = shard.slot(of: key, hash: hash)
+            guard slot >= 0 else { return nil }
+            shard.policy.remove(slot)
+            return shard.take(slot)
+        }
+    }
+}
+
+/// A shard and its lock.
+@usableFromInline
+struct LockedShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable {
+    @usableFromInline let state: Mutex<MemoryShard<Key, Value>>
+
+    @inlinable
+    init(_ limits: CacheLimits, seed: UInt64) {
+        state = Mutex(
+            MemoryShard(countLimit: limits.count, costLimit: limits.cost, seed: seed)
+        )
+    }
+}

@@ -1,0 +1,136 @@
+/// The part of a store's memory that belongs to one cache.
+final class SharedMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, Sendable {
+    typealias Table = MemoryTable<StoreKey, any Sendable>
+
+    private let table: Table
+    private let ledger: CacheLedger<Key>
+    private let view: StoreView
+
+    init(_ table: Table, _ ledger: CacheLedger<Key>) {
+        self.table = table
+        self.ledger = ledger
+        view = StoreView { key in
+            ledger.count { $0.evictions += 1 }
+            ledger.tell(key.key.base as? Key, .evicted)
+        }
+    }
+
+    private func name(_ key: Key) -> (key: StoreKey, hash: UInt64) {
+        let name = StoreKey(view, key)
+        return (name, table.seed.hash(name))
+    }
+
+    func use(_ key: Key) -> MemoryFound<Value>? {
+        let (name, hash) = name(key)
+        let found = table.use(name, hash: hash)
+        ledger.count { statistics in
+            if found == nil { statistics.misses += 1 } else { statistics.hits += 1 }
+        }
+        return found.map {
+            typed(MemoryFound(value: $0.value, freshUntil: $0.freshUntil, detail: $0.detail))
+        }
+    }
+
+    func look(_ key: Key) -> MemoryFound<Value>? {
+        let (name, hash) = name(key)
+        return table.look(name, hash: hash).map { typed($0) }
+    }
+
+    private func typed(_ found: MemoryFound<any Sendable>) -> MemoryFound<Value> {
+        MemoryFound(
+            value: found.value.flatMap { $0 as? Value },
+            freshUntil: found.freshUntil,
+            detail: found.detail
+        )
+    }
+
+    func discard(_ key: Key, _ found: MemoryFound<Value>) -> Bool {
+        let (name, hash) = name(key)
+        return table.discard(
+            name,
+            hash: hash,
+            detail: found.detail,
+            freshUntil: found.freshUntil
+        ) != nil
+    }
+
+    func recount(_ key: Key) {
+        ledger.count { statistics in
+            statistics.hits -= 1
+            statistics.misses += 1
+        }
+    }
+
+    func wasIdle(_ key: Key, _ detail: MemoryDetail, at now: Int64) -> Bool {
+        table.wasIdle(detail, hash: name(key).hash, at: now)
+    }
+
+    func store(_ new: NewEntry<Key, Value>, admission: () -> Bool) -> MemoryResult {
+        let (name, hash) = name(new.key)
+        let entry = MemoryEntry<StoreKey, any Sendable>(
+            hash: hash,
+            freshUntil: new.freshUntil,
+            detail: new.detail,
+            key: name,
+            value: new.value
+        )
+        let outcome = withoutActuallyEscaping(admission) { admission in
+            table.store(
+                entry,
+                cost: new.cost,
+                generation: new.generation,
+                onlyIfMissing: new.onlyIfMissing,
+                admission: admission
+            )
+        }
+        if outcome.result == .refused {
+            ledger.count { $0.refusals += 1 }
+            ledger.tell(new.key, .refused)
+        } else if outcome.replaced != nil {
+            ledger.tell(new.key, .replaced)
+        }
+        outcome.evicted.forEach { $0.key.view.tellEviction(of: $0.key) }
+        return outcome.result
+    }
+
+    func remove(_ key: Key, admission: () -> Void) {
+        let (name, hash) = name(key)
+        let removed = withoutActuallyEscaping(admission) { admission in
+            table.remove(name, hash: hash, admission: admission)
+        }
+        if removed != nil { ledger.tell(key, .removed) }
+    }
+
+    func overtakeAll() { table.overtakeAll() }
+
+    func removeAll() {
+        let removed = table.removeAll(pausingAfter: nil, overtakesAll: true) {
+            $0.key.view === view
+        }
+        for entry in removed { ledger.tell(entry.key.key.base as? Key, .removed) }
+    }
+
+    func sweep(at now: Int64, _ board: TagBoard) {
+        let removed = table.removeAll(pausingAfter: 1_000) {
+            $0.key.view === view && $0.isDead(at: now, board) != nil
+        }
+        for entry in removed {
+            ledger.tellDeath(of: entry.key.key.base as? Key, entry.isExpired(at: now))
+        }
+    }
+
+    func begin(_ key: Key) -> UInt64 { table.begin(name(key).hash) }
+
+    func isCurrent(_ key: Key, _ generation: UInt64) -> Bool {
+        table.isCurrent(name(key).hash, generation)
+    }
+
+    func end(_ key: Key) { table.end(name(key).hash) }
+
+    var count: Int { table.count(where: { $0.key.view === view }) }
+    /// That of the whole store: entries do not say what they cost.
+    var cost: Int { table.cost }
+    /// Counted by the ledger, because the table is not this cache's alone.
+    var counts: MemoryCounts { MemoryCounts() }
+    var holderCount: Int { table.holderCount }
+}

@@ -1,0 +1,136 @@
+public import KeelCache
+internal import Synchronization
+
+/// A tier whose calls fail as a test wants them to.
+///
+/// ```swift
+/// let full = InMemoryCacheTier().failing { $0.kind == .write ? .fail(.diskFull) : nil }
+/// let flaky = InMemoryCacheTier().failing([.loseReply(), nil, .delay(.seconds(2))])
+/// ```
+///
+/// Copies share the count of calls and the position in the list.
+public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
+    private final class Counter: Sendable {
+        let calls = Atomic<Int>(0)
+    }
+
+    private let upstream: Upstream
+    private let clock: any Clock<Duration>
+    private let fault: @Sendable (CacheTierCall, _ position: Int) -> CacheTierFault?
+    private let counter = Counter()
+
+    /// Creates a tier that asks a closure what happens to each call.
+    ///
+    /// - Parameters:
+    ///   - upstream: The tier that answers what goes through.
+    ///   - clock: The clock on which delays are measured.
+    ///   - fault: What goes wrong with the call; nil lets it through.
+    public init(
+        _ upstream: Upstream,
+        clock: any Clock<Duration> = ContinuousClock(),
+        fault: @escaping @Sendable (CacheTierCall) -> CacheTierFault?
+    ) {
+        self.upstream = upstream
+        self.clock = clock
+        self.fault = { call, _ in fault(call) }
+    }
+
+    /// Creates a tier with a list of what happens to its first calls; the rest goes through.
+    ///
+    /// - Parameters:
+    ///   - upstream: The tier that answers what goes through.
+    ///   - clock: The clock on which delays are measured.
+    ///   - faults: What goes wrong with each call of any kind, in order; nil lets it through.
+    public init(
+        _ upstream: Upstream,
+        clock: any Clock<Duration> = ContinuousClock(),
+        faults: [CacheTierFault?]
+    ) {
+        self.upstream = upstream
+        self.clock = clock
+        fault = { _, position in position < faults.count ? faults[position] : nil }
+    }
+
+    /// How many calls there were.
+    public var callCount: Int { counter.calls.load(ordering: .relaxed) }
+
+    // MARK: Tier
+
+    public func read(_ key: [UInt8]) async throws(CacheError) -> CacheRecord? {
+        let loss = try await beginning(.read(key))
+        let record = try await upstream.read(key)
+        if let loss { throw loss }
+        return record
+    }
+
+    public func write(_ records: [CacheRecord]) async throws(CacheError) {
+        let loss = try await beginning(.write(records))
+        try await upstream.write(records)
+        if let loss { throw loss }
+    }
+
+    public func remove(_ selection: CacheSelection) async throws(CacheError) {
+        let loss = try await beginning(.remove(selection))
+        try await upstream.remove(selection)
+        if let loss { throw loss }
+    }
+
+    public func flush() async throws(CacheError) {
+        let loss = try await beginning(.flush)
+        try await upstream.flush()
+        if let loss { throw loss }
+    }
+
+    public func makeFile() async throws(CacheError) -> (any CacheFileWriter)? {
+        let loss = try await beginning(.makeFile)
+        let writer = try await upstream.makeFile()
+        if let loss { throw loss }
+        return writer
+    }
+
+    public func usage() async throws(CacheError) -> CacheTierUsage {
+        let loss = try await beginning(.usage)
+        let usage = try await upstream.usage()
+        if let loss { throw loss }
+        return usage
+    }
+
+    /// Does what comes before a call.
+    ///
+    /// - Returns: What is to be thrown in place of the answer.
+    private func beginning(_ call: CacheTierCall) async throws(CacheError) -> CacheError? {
+        let position = counter.calls.wrappingAdd(1, ordering: .relaxed).oldValue
+        var fault = fault(call, position)
+        while case .delay(let duration, let next) = fault {
+            do {
+                try await clock.sleep(for: duration)
+            } catch {
+                throw CacheError(.cancelled, "the call was cancelled", cause: error)
+            }
+            fault = next
+        }
+        switch fault {
+        case .failure(let error): throw error
+        case .lostReply(let error): return error
+        default: return nil
+        }
+    }
+}
+
+extension CacheTier {
+    /// Lets calls fail as a closure says; see ``FaultInjectingCacheTier``.
+    public func failing(
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ fault: @escaping @Sendable (CacheTierCall) -> CacheTierFault?
+    ) -> FaultInjectingCacheTier<Self> {
+        FaultInjectingCacheTier(self, clock: clock, fault: fault)
+    }
+
+    /// Lets the first calls fail as a list says; see ``FaultInjectingCacheTier``.
+    public func failing(
+        _ faults: [CacheTierFault?],
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> FaultInjectingCacheTier<Self> {
+        FaultInjectingCacheTier(self, clock: clock, faults: faults)
+    }
+}

@@ -1,0 +1,188 @@
+import KeelCache
+import Synchronization
+import Testing
+
+@Suite("A cache in memory", .timeLimit(.minutes(1)))
+struct CacheTests {
+    @Test("Keeps values of any Sendable type, without Codable")
+    func keepsAnything() async throws {
+        let cache = Cache<Int, @Sendable () -> Int>()
+        await cache.set({ 42 }, for: 1)
+        #expect(cache.peek(1)?() == 42)
+        #expect(await cache.get(1)?() == 42)
+        #expect(cache.peek(2) == nil)
+    }
+
+    @Test("Replaces, removes and empties")
+    func changes() async throws {
+        let cache = Cache<String, Int>()
+        await cache.set(1, for: "a")
+        await cache.set(2, for: "a")
+        cache.setNow(3, for: "b")
+        #expect(cache.peek("a") == 2)
+        #expect(cache.count == 2)
+        try await cache.remove("a")
+        try await cache.remove("missing")
+        #expect(cache.peek("a") == nil)
+        #expect(cache.contains("b") && !cache.contains("a"))
+        try await cache.removeAll()
+        #expect(cache.count == 0 && cache.peek("b") == nil)
+        await cache.set(4, for: "b")
+        #expect(cache.peek("b") == 4)
+    }
+
+    @Test("Holds no more entries than its limit, at any moment", arguments: [1, 7, 1_000, 5_000])
+    func countLimit(_ limit: Int) async {
+        let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(limit)))
+        for key in 0..<(3 * limit + 10) {
+            await cache.set(key, for: key)
+            #expect(cache.count <= limit)
+        }
+        #expect(cache.count == limit || limit == 5_000 && cache.count > 4_500)
+        #expect(cache.statistics.evictions >= 2 * limit + 10)
+    }
+
+    @Test("Holds no more than its cost, however much entries cost")
+    func costLimit() async {
+        let cache = Cache<Int, Int>(
+            CacheConfiguration(limits: CacheLimits(count: 100, cost: 1_000)),
+            cost: { $0 }
+        )
+        for round in 0..<2_000 {
+            await cache.set(round * 37 % 400, for: round % 150)
+            #expect(cache.cost <= 1_000)
+            #expect(cache.count <= 100)
+        }
+        #expect(cache.count > 0)
+    }
+
+    @Test("Holds its limits while several tasks write and others look")
+    func limitsUnderContention() async {
+        let cache = Cache<Int, Int>(
+            CacheConfiguration(limits: CacheLimits(count: 64, cost: 640)),
+            cost: { $0 }
+        )
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<4 {
+                group.addTask {
+                    for round in 0..<5_000 {
+                        cache.setNow(round % 20, for: (round &* 31 &+ task &* 7) % 500)
+                    }
+                }
+                group.addTask {
+                    for _ in 0..<5_000 {
+                        #expect(cache.count <= 64)
+                        #expect(cache.cost <= 640)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("Refuses what costs more than the limit, and drops what it would have replaced")
+    func refuses() async {
+        let cache = Cache<Int, String>(CacheConfiguration(limits: .cost(10)), cost: { $0.count })
+        await cache.set("small", for: 1)
+        await cache.set("other", for: 2)
+        await cache.set("much too large", for: 1)
+        #expect(cache.peek(1) == nil)
+        #expect(cache.peek(2) == "other")
+        #expect(cache.statistics.refusals == 1)
+        #expect(cache.cost == 5)
+    }
+
+    @Test("An entry may cost nothing, and a cost below nothing counts as nothing")
+    func free() async {
+        let cache = Cache<Int, Int>(CacheConfiguration(limits: .cost(2)))
+        for key in 0..<10 { await cache.set(key, for: key, cost: key % 2 == 0 ? 0 : -5) }
+        #expect(cache.count == 10 && cache.cost == 0)
+    }
+
+    @Test("Parts of the limits add up to the whole", arguments: [1, 2_047, 2_048, 10_007, 100_000])
+    func divides(_ limit: Int) async {
+        let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(limit)))
+        for key in 0..<(2 * limit) { cache.setNow(key, for: key) }
+        #expect(cache.count <= limit)
+        #expect(cache.count > limit * 9 / 10)
+    }
+
+    @Test("What leaves the cache dies outside of its lock, and may use the cache")
+    func diesOutside() async throws {
+        final class Guest: Sendable {
+            let cache: Cache<Int, Guest>
+            let deaths: Atomic<Int>?
+            let last: @Sendable () -> Void
+            init(_ cache: Cache<Int, Guest>, _ last: @escaping @Sendable () -> Void) {
+                self.cache = cache
+                self.last = last
+                deaths = nil
+            }
+            deinit {
+                _ = cache.peek(1)
+                _ = cache.count
+                last()
+            }
+        }
+        let deaths = Mutex(0)
+        let cache = Cache<Int, Guest>(CacheConfiguration(limits: .count(2)))
+        for key in 0..<10 {
+            await cache.set(Guest(cache) { deaths.withLock { $0 += 1 } }, for: key % 4)
+        }
+        try await cache.remove(1)
+        try await cache.removeAll()
+        #expect(deaths.withLock { $0 } == 10)
+    }
+
+    @Test("Tells of what happened to entries")
+    func events() async throws {
+        let cache = Cache<Int, Int>(CacheConfiguration(limits: .count(2)))
+        var events = cache.events().makeAsyncIterator()
+        await cache.set(1, for: 1)
+        await cache.set(2, for: 1)
+        await cache.set(3, for: 2)
+        try await cache.remove(1)
+        guard case .replaced = await events.next()?.reason else {
+            Issue.record("a replacement was not told")
+            return
+        }
+        let removed = await events.next()
+        #expect(removed?.key == 1)
+        guard case .removed = removed?.reason else {
+            Issue.record("a removal was not told")
+            return
+        }
+        await cache.set(4, for: 4)
+        await cache.set(5, for: 5)
+        guard case .evicted = await events.next()?.reason else {
+            Issue.record("an eviction was not told")
+            return
+        }
+    }
+
+    @Test("A reader of events that falls behind loses the oldest and costs no more memory")
+    func boundedEvents() async throws {
+        let cache = Cache<Int, Int>()
+        let events = cache.events(keeping: 3)
+        for key in 0..<100 {
+            await cache.set(key, for: key)
+            try await cache.remove(key)
+        }
+        var iterator = events.makeAsyncIterator()
+        var keys: [Int?] = []
+        for _ in 0..<3 { keys.append(await iterator.next()?.key) }
+        #expect(keys == [97, 98, 99])
+    }
+
+    @Test("Counts hits and misses")
+    func counts() async {
+        let cache = Cache<Int, Int>()
+        await cache.set(1, for: 1)
+        _ = cache.peek(1)
+        _ = await cache.get(1)
+        _ = cache.peek(2)
+        _ = await cache.get(2)
+        #expect(cache.statistics.hits == 2)
+        #expect(cache.statistics.misses == 2)
+        #expect(cache.statistics.hitRatio == 0.5)
+    }
+}

@@ -1,0 +1,11 @@
+import KeelCache
+import Synchronization
+
+/// What an observer heard.
+final class Calls: Sendable {
+    private let list = Mutex<[CacheTierObservation]>([])
+
+    var all: [CacheTierObservation] { list.withLock { $0 } }
+
+    func add(_ call: CacheTierObservation) { list.withLock { $0.append(call) } }
+}

@@ -1,0 +1,158 @@
+import KeelCache
+import KeelTestKit
+import Testing
+
+@Suite("Time", .timeLimit(.minutes(1)))
+struct ExpiryTests {
+    private let clock = TestClock()
+    private let time: CacheClock
+
+    init() { time = .following(clock) }
+
+    private func cache(
+        _ configuration: CacheConfiguration = CacheConfiguration(),
+        over tier: (any CacheTier)? = nil
+    ) -> Cache<String, Int> {
+        guard let tier else { return Cache(configuration, clock: time) }
+        return Cache(over: tier, name: "test", coding: .json(), configuration, clock: time)
+    }
+
+    @Test("A value is found up to the moment of its expiry, and not in it")
+    func expires() async {
+        let cache = cache(CacheConfiguration(expiry: .minutes(1)))
+        await cache.set(1, for: "a")
+        await cache.set(2, for: "b", expiry: .never)
+        await cache.set(3, for: "c", expiry: .seconds(0))
+        #expect(cache.peek("c") == nil)
+        await clock.advance(by: .seconds(59))
+        #expect(cache.peek("a") == 1)
+        await clock.advance(by: .seconds(1))
+        #expect(cache.peek("a") == nil)
+        #expect(cache.peek("b") == 2)
+        #expect(cache.statistics.expirations == 2)
+        #expect(cache.statistics.hits == 2 && cache.statistics.misses == 2)
+    }
+
+    @Test("Every form of expiry, in every tier", arguments: [false, true])
+    func forms(_ isBelow: Bool) async throws {
+        let tier = InMemoryCacheTier(clock: time)
+        let forms: [CacheExpiry] = [
+            .seconds(7_200), .minutes(120), .hours(2), .days(1.0 / 12),
+            .date(time.now.advanced(bySeconds: 7_200).date), .after(.seconds(7_200)),
+        ]
+        for form in forms {
+            let cache = cache(over: isBelow ? tier : nil)
+            await cache.set(1, for: "a", expiry: form)
+            await clock.advance(by: .seconds(1))
+        }
+        let above = cache(over: isBelow ? tier : nil)
+        for (index, form) in forms.enumerated() {
+            await above.set(index, for: "\(index)", expiry: form)
+        }
+        await clock.advance(by: .seconds(7_190))
+        let below = isBelow ? cache(over: tier) : above
+        for index in forms.indices { #expect(await below.get("\(index)") == index) }
+        await clock.advance(by: .seconds(10))
+        for index in forms.indices {
+            #expect(await above.get("\(index)") == nil)
+            #expect(await below.get("\(index)") == nil)
+        }
+    }
+
+    @Test("Promotion from the tier does not renew a value's time")
+    func promotion() async {
+        let tier = InMemoryCacheTier(clock: time)
+        await cache(over: tier).set(1, for: "a", expiry: .seconds(100))
+        await clock.advance(by: .seconds(60))
+        let other = cache(CacheConfiguration(expiry: .seconds(100)), over: tier)
+        #expect(await other.get("a") == 1)
+        #expect(other.peek("a") == 1)
+        #expect(other.statistics.tierHits == 1)
+        await clock.advance(by: .seconds(39))
+        #expect(other.peek("a") == 1)
+        await clock.advance(by: .seconds(1))
+        #expect(await other.get("a") == nil)
+    }
+
+    @Test("A tier that returns what has expired is not believed")
+    func distrust() async {
+        let tier = InMemoryCacheTier(clock: .system)
+        await cache(over: tier).set(1, for: "a", expiry: .days(1_000_000))
+        let late = CacheClock(now: { CacheInstant(microseconds: .max) }, sleep: { _ in })
+        let cache = Cache<String, Int>(over: tier, name: "test", coding: .json(), clock: late)
+        #expect(await cache.get("a") == nil)
+    }
+
+    @Test("An entry that is not used is dropped, and uses keep it")
+    func idle() async {
+        let cache = cache(CacheConfiguration(timeToIdle: .seconds(10)))
+        await cache.set(1, for: "used")
+        await cache.set(2, for: "idle")
+        for _ in 0..<5 {
+            await clock.advance(by: .seconds(9))
+            #expect(cache.peek("used") == 1)
+        }
+        #expect(cache.peek("idle") == nil)
+        #expect(!cache.contains("idle") && cache.contains("used"))
+        await clock.advance(by: .seconds(10))
+        #expect(cache.peek("used") == nil)
+        #expect(cache.statistics.expirations == 2)
+    }
+
+    @Test("Idleness and expiry hold together: the sooner one counts")
+    func idleAndExpiry() async {
+        let cache = cache(CacheConfiguration(expiry: .seconds(15), timeToIdle: .seconds(10)))
+        await cache.set(1, for: "a")
+        await clock.advance(by: .seconds(9))
+        #expect(cache.peek("a") == 1)
+        await clock.advance(by: .seconds(6))
+        #expect(cache.peek("a") == nil)
+    }
+
+    @Test("An entry that was idle above does not come back from below")
+    func idleBelow() async {
+        let tier = InMemoryCacheTier(clock: time)
+        let cache = cache(CacheConfiguration(timeToIdle: .seconds(10)), over: tier)
+        await cache.set(1, for: "a")
+        await clock.advance(by: .seconds(10))
+        #expect(await cache.get("a") == nil)
+    }
+
+    @Test("Removing what has expired gives its memory back, above and below")
+    func sweeps() async throws {
+        let tier = InMemoryCacheTier(clock: time)
+        let cache = cache(over: tier)
+        for key in 0..<3_000 {
+            await cache.set(key, for: "\(key)", expiry: key % 3 == 0 ? .never : .seconds(5))
+        }
+        await clock.advance(by: .seconds(5))
+        #expect(cache.count == 3_000)
+        try await cache.removeExpired()
+        #expect(cache.count == 1_000)
+        #expect(try await tier.usage().entryCount == 1_000)
+        #expect(cache.statistics.expirations == 2_000)
+    }
+
+    @Test("The clock is read only for entries that can expire")
+    func sparesTheClock() async {
+        let reads = Counter()
+        let clock = CacheClock(
+            now: {
+                reads.add()
+                return CacheInstant(microseconds: 0)
+            },
+            sleep: { _ in }
+        )
+        let cache = Cache<Int, Int>(clock: clock)
+        await cache.set(1, for: 1)
+        for _ in 0..<10 { _ = cache.peek(1) }
+        _ = cache.peek(2)
+        #expect(reads.count == 0)
+        await cache.set(2, for: 2, expiry: .seconds(1))
+        reads.reset()
+        _ = cache.peek(1)
+        #expect(reads.count == 0)
+        _ = cache.peek(2)
+        #expect(reads.count == 1)
+    }
+}

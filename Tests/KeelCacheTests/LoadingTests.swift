@@ -1,0 +1,189 @@
+import KeelCache
+import KeelTestKit
+import Testing
+
+@Suite("Loading", .timeLimit(.minutes(1)))
+struct LoadingTests {
+    struct Refusal: Error, Equatable {}
+
+    private let cache = Cache<String, Int>()
+    private let gate = Gate()
+    private let loads = Counter()
+
+    private func ask(_ key: String = "a", _ policy: CachePolicy? = nil) -> Task<Int, any Error> {
+        Task { [cache, gate, loads] in
+            try await cache.value(for: key, policy: policy) {
+                let number = loads.add()
+                try await gate.pass()
+                return number
+            }
+        }
+    }
+
+    @Test("A thousand misses at a time make one load")
+    func sharesOneLoad() async throws {
+        let callers = (0..<1_000).map { _ in ask() }
+        await wait { gate.begunCount == 1 && cache.waiterCount == 1_000 }
+        gate.open()
+        for caller in callers { #expect(try await caller.value == 1) }
+        #expect(loads.count == 1)
+        #expect(cache.statistics.loads == 1)
+        #expect(cache.peek("a") == 1)
+        #expect(cache.waiterCount == 0)
+    }
+
+    @Test("A value that is there is not loaded")
+    func prefersTheCache() async throws {
+        await cache.set(5, for: "a")
+        #expect(try await cache.value(for: "a") { 6 } == 5)
+        #expect(cache.statistics.loads == 0)
+        #expect(cache.statistics.hits == 1 && cache.statistics.misses == 0)
+        #expect(try await cache.value(for: "b") { 6 } == 6)
+        #expect(cache.statistics.hits == 1 && cache.statistics.misses == 1)
+    }
+
+    @Test("A failure reaches all who wait, and is not kept")
+    func sharesFailure() async throws {
+        let callers = (0..<10).map { _ in
+            Task { [cache, gate] in
+                try await cache.value(for: "a") {
+                    try await gate.pass()
+                    throw Refusal()
+                }
+            }
+        }
+        await wait { cache.waiterCount == 10 }
+        gate.open()
+        for caller in callers {
+            await #expect(throws: Refusal.self) { try await caller.value }
+        }
+        #expect(cache.statistics.loadFailures == 1)
+        #expect(try await cache.value(for: "a") { 7 } == 7)
+    }
+
+    @Test("A caller that leaves does not end the load; the last one does")
+    func cancellation() async throws {
+        let callers = (0..<100).map { _ in ask() }
+        await wait { gate.begunCount == 1 && cache.waiterCount == 100 }
+        for caller in callers.dropLast() { caller.cancel() }
+        for caller in callers.dropLast() {
+            await #expect(throws: CancellationError.self) { try await caller.value }
+        }
+        #expect(gate.cancelledCount == 0)
+        callers.last?.cancel()
+        await #expect(throws: CancellationError.self) { try await callers.last?.value }
+        await wait { gate.cancelledCount == 1 }
+        #expect(cache.peek("a") == nil)
+        gate.open()
+        #expect(try await ask().value == 2)
+        #expect(cache.waiterCount == 0)
+    }
+
+    @Test("A value set during a load stays; the loaded one goes to those who waited")
+    func setOvertakes() async throws {
+        let caller = ask()
+        await wait { gate.begunCount == 1 }
+        await cache.set(99, for: "a")
+        #expect(cache.peek("a") == 99)
+        gate.open()
+        #expect(try await caller.value == 1)
+        #expect(cache.peek("a") == 99)
+        #expect(cache.statistics.overtaken == 1)
+    }
+
+    @Test(
+        "A removal during a load means that its value is not kept",
+        arguments: ["key", "all", "tag"]
+    )
+    func removalOvertakes(_ kind: String) async throws {
+        let caller = Task { [cache, gate] in
+            try await cache.value(for: "a", tags: ["t"]) {
+                try await gate.pass()
+                return 1
+            }
+        }
+        await wait { gate.begunCount == 1 }
+        switch kind {
+        case "key": try await cache.remove("a")
+        case "all": try await cache.removeAll()
+        default: try await cache.removeAll(tagged: "t")
+        }
+        gate.open()
+        #expect(try await caller.value == 1)
+        #expect(cache.peek("a") == nil)
+        #expect(cache.count == 0)
+        #expect(cache.statistics.overtaken == 1)
+    }
+
+    @Test("Who asks after a removal does not get what was loaded before it")
+    func newcomers() async throws {
+        let before = ask()
+        await wait { gate.begunCount == 1 }
+        try await cache.remove("a")
+        let after = ask()
+        await wait { gate.begunCount == 2 }
+        gate.open()
+        #expect(try await before.value == 1)
+        #expect(try await after.value == 2)
+        #expect(cache.peek("a") == 2)
+    }
+
+    @Test("Loads of several keys are made in one call for those that are missing")
+    func bulk() async throws {
+        await cache.set(1, for: "a")
+        let values = try await cache.values(for: ["a", "b", "c", "b"]) { [loads] keys in
+            loads.add()
+            #expect(keys == ["b", "c"])
+            return ["b": 2]
+        }
+        #expect(values == ["a": 1, "b": 2])
+        #expect(loads.count == 1)
+        #expect(cache.peek("b") == 2 && cache.peek("c") == nil)
+        let cached = try await cache.values(for: ["a", "b", "z"], policy: .cacheOnly) { _ in [:] }
+        #expect(cached == ["a": 1, "b": 2])
+    }
+
+    @Test("A key that is set while several are loaded keeps what it was set to")
+    func bulkOvertaken() async throws {
+        let values = try await cache.values(for: ["a", "b"]) { [cache] _ in
+            await cache.set(50, for: "a")
+            return ["a": 1, "b": 2]
+        }
+        #expect(values == ["a": 1, "b": 2])
+        #expect(cache.peek("a") == 50 && cache.peek("b") == 2)
+    }
+
+    @Test("What is known not to exist is not loaded again, for its own time")
+    func absence() async throws {
+        let clock = TestClock()
+        let cache = Cache<String, Int>(
+            CacheConfiguration(expiry: .hours(1), absenceExpiry: .seconds(30)),
+            clock: .following(clock)
+        )
+        for _ in 0..<5 {
+            let value = try await cache.findValue(for: "a") { [loads] in
+                loads.add()
+                return CacheLoaded(nil)
+            }
+            #expect(value == nil)
+        }
+        #expect(loads.count == 1)
+        #expect(cache.peek("a") == nil)
+        #expect(try await cache.values(for: ["a"]) { _ in ["a": 3] } == [:])
+        await clock.advance(by: .seconds(30))
+        #expect(try await cache.findValue(for: "a") { CacheLoaded(4) } == 4)
+        await clock.advance(by: .seconds(60))
+        #expect(cache.peek("a") == 4)
+    }
+
+    @Test("A loaded value can say how long it is to be kept, and whether at all")
+    func loadedSaysSo() async throws {
+        let clock = TestClock()
+        let cache = Cache<String, Int>(clock: .following(clock))
+        _ = try await cache.findValue(for: "a") { CacheLoaded(1, expiry: .seconds(5)) }
+        _ = try await cache.findValue(for: "b") { CacheLoaded(2, isStored: false) }
+        #expect(cache.peek("a") == 1 && cache.peek("b") == nil)
+        await clock.advance(by: .seconds(5))
+        #expect(cache.peek("a") == nil)
+    }
+}

@@ -1,0 +1,236 @@
+import KeelCache
+import KeelTestKit
+import Testing
+
+@Suite("A cache over a tier", .timeLimit(.minutes(1)))
+struct TierTests {
+    struct Menu: Codable, Sendable, Equatable {
+        var name: String
+        var prices: [Double]
+    }
+
+    private func cache<Value: Codable & Sendable>(
+        _ tier: any CacheTier,
+        _ limits: CacheLimits = .count(100),
+        version: Int = 1
+    ) -> Cache<String, Value> {
+        Cache(
+            over: tier,
+            name: "test",
+            coding: .json(version: version),
+            CacheConfiguration(limits: limits)
+        )
+    }
+
+    @Test("A value that memory has no room for is found below")
+    func overflows() async {
+        let tier = InMemoryCacheTier()
+        let cache: Cache<String, Menu> = cache(tier, .count(2))
+        for index in 0..<20 {
+            await cache.set(Menu(name: "\(index)", prices: [1]), for: "\(index)")
+        }
+        #expect(cache.count == 2)
+        for index in 0..<20 { #expect(await cache.get("\(index)")?.name == "\(index)") }
+        #expect(cache.count == 2)
+        #expect(cache.statistics.tierHits >= 18)
+    }
+
+    @Test("A value that memory refuses is found below")
+    func refusedAbove() async {
+        let tier = InMemoryCacheTier()
+        let cache: Cache<String, Int> = cache(tier, .cost(10))
+        await cache.set(1, for: "a")
+        await cache.set(2, for: "a", cost: 11)
+        #expect(cache.peek("a") == nil)
+        #expect(await cache.get("a") == 2)
+    }
+
+    @Test("Many who miss at a time read the tier once")
+    func sharesReads() async {
+        let clock = TestClock()
+        let tier = InMemoryCacheTier().recorded()
+        await cache(tier).set(1, for: "a")
+        let slow = tier.failing(clock: clock) { $0.kind == .read ? .delay(.seconds(1)) : nil }
+        let reader: Cache<String, Int> = cache(slow)
+        let callers = (0..<50).map { _ in Task { await reader.get("a") } }
+        await clock.waitForSleepers()
+        while reader.statistics.misses < 50 { await Task.yield() }
+        for _ in 0..<200 { await Task.yield() }
+        await clock.advance(by: .seconds(1))
+        for caller in callers { #expect(await caller.value == 1) }
+        #expect(tier.callCount(of: .read) == 1)
+    }
+
+    @Test("Another version, name or type does not find the entries")
+    func spaces() async throws {
+        let tier = InMemoryCacheTier()
+        let first: Cache<String, Int> = cache(tier)
+        await first.set(1, for: "a")
+        let second: Cache<String, Int> = cache(tier, version: 2)
+        #expect(await second.get("a") == nil)
+        let other = Cache<String, Int>(over: tier, name: "tes", coding: .json())
+        #expect(await other.get("ta") == nil)
+        #expect(await other.get("a") == nil)
+        let texts: Cache<String, [String]> = cache(tier)
+        #expect(await texts.get("a") == nil)
+        #expect(texts.statistics.decodingFailures == 1)
+        await second.set(2, for: "a")
+        try await first.removeAll()
+        #expect(await first.get("a") == nil)
+        #expect(await second.get("a") == 2)
+    }
+
+    @Test("Bytes and texts are kept as they are")
+    func codings() async throws {
+        let tier = InMemoryCacheTier().recorded()
+        let bytes = Cache<Int, [UInt8]>(over: tier, name: "b", coding: .bytes)
+        await bytes.set([1, 2, 3], for: 7)
+        let text = Cache<Int, String>(over: tier, name: "t", coding: .text)
+        await text.set("h\u{e9}", for: 7)
+        #expect(
+            try tier.records.map { try $0.body.bytes() } == [[1, 2, 3], Array("h\u{e9}".utf8)]
+        )
+        let again = Cache<Int, String>(over: tier, name: "t", coding: .text)
+        #expect(await again.get(7) == "h\u{e9}")
+    }
+
+    @Test("A value that cannot be encoded stays in memory, and the old one below is gone")
+    func encodingFails() async {
+        let tier = InMemoryCacheTier()
+        let cache: Cache<String, Double> = cache(tier)
+        await cache.set(1, for: "a")
+        await cache.set(.infinity, for: "a")
+        #expect(cache.peek("a") == .infinity)
+        let below: Cache<String, Double> = self.cache(tier)
+        #expect(await below.get("a") == nil)
+        let error = await #expect(throws: CacheError.self) {
+            try await cache.persist(.nan, for: "a")
+        }
+        #expect(error?.code == .encodingFailed)
+    }
+
+    // MARK: Failures
+
+    @Test("A full disk fails no set; the value is in memory, and the old one is not found again")
+    func diskFull() async throws {
+        let tier = InMemoryCacheTier()
+        let full = tier.failing { call in
+            guard case .write(let records) = call else { return nil }
+            let isOld = (try? records.first?.body.bytes()) == Array("1".utf8)
+            return isOld ? nil : .fail(.diskFull)
+        }
+        let cache: Cache<String, Int> = cache(full, .count(1))
+        var events = cache.events().makeAsyncIterator()
+        await cache.set(1, for: "a")
+        await cache.set(2, for: "a")
+        #expect(cache.peek("a") == 2)
+        #expect(cache.statistics.tierFailures == 1)
+        _ = await events.next()
+        guard case .failed(let error) = await events.next()?.reason else {
+            Issue.record("the failure was not told")
+            return
+        }
+        #expect(error.code == .diskFull)
+        await cache.set(3, for: "b")
+        #expect(await cache.get("a") == nil)
+        let thrown = await #expect(throws: CacheError.self) {
+            try await cache.persist(4, for: "c")
+        }
+        #expect(thrown?.code == .diskFull)
+        #expect(cache.peek("c") == 4)
+    }
+
+    @Test(
+        "A tier that fails in everything leaves a cache in memory, which forgets what it is told to"
+    )
+    func everythingFails() async throws {
+        let isBroken = Counter()
+        let tier = InMemoryCacheTier().failing { _ in isBroken.count > 0 ? .fail() : nil }
+        let cache: Cache<String, Int> = cache(tier, .count(2))
+        await cache.set(1, for: "a")
+        await cache.set(1, for: "b", tags: ["t"])
+        await cache.set(1, for: "c")
+        isBroken.add()
+        await cache.set(2, for: "a")
+        await cache.set(2, for: "x")
+        await cache.set(2, for: "y")
+        await #expect(throws: CacheError.self) { try await cache.remove("c") }
+        await #expect(throws: CacheError.self) { try await cache.removeAll(tagged: "t") }
+        #expect(await cache.get("y") == 2)
+        isBroken.reset()
+        // What could not be replaced or removed below does not come up again.
+        for key in ["a", "b", "c"] { #expect(await cache.get(key) == nil) }
+        await cache.set(3, for: "a")
+        await cache.set(3, for: "p")
+        await cache.set(3, for: "q")
+        #expect(await cache.get("a") == 3)
+        isBroken.add()
+        await #expect(throws: CacheError.self) { try await cache.removeAll() }
+        isBroken.reset()
+        #expect(await cache.get("a") == nil)
+        try await cache.removeAll()
+        await cache.set(4, for: "a")
+        #expect(await cache.get("a") == 4)
+    }
+
+    @Test("A read that fails is a miss, and a value is loaded")
+    func readFails() async throws {
+        let tier = InMemoryCacheTier().failing { $0.kind == .read ? .fail() : nil }
+        let cache: Cache<String, Int> = cache(tier)
+        #expect(try await cache.value(for: "a") { 5 } == 5)
+        #expect(cache.statistics.tierFailures == 1)
+    }
+
+    @Test("One record that a tier refuses does not cost the others of its call")
+    func partialFailure() async throws {
+        let clock = TestClock()
+        let tier = InMemoryCacheTier()
+        let picky = tier.failing(clock: clock) { call in
+            guard case .write(let records) = call else { return nil }
+            let values = records.compactMap { try? $0.body.bytes() }
+            if values.contains(Array("0".utf8)) { return .delay(.seconds(1)) }
+            return values.contains(Array("13".utf8)) ? .fail(.tooLarge) : nil
+        }
+        let cache: Cache<String, Int> = cache(picky)
+        let first = Task { await cache.set(0, for: "0") }
+        await clock.waitForSleepers()
+        let others = (10..<20).map { value in Task { await cache.set(value, for: "\(value)") } }
+        while cache.count < 11 { await Task.yield() }
+        await clock.advance(by: .seconds(1))
+        _ = await first.value
+        for other in others { await other.value }
+        let below: Cache<String, Int> = self.cache(tier)
+        for value in 10..<20 { #expect(await below.get("\(value)") == (value == 13 ? nil : value)) }
+    }
+
+    // MARK: Tags
+
+    @Test("Removing a tag concerns memory and tier, survives a restart, and spares newer values")
+    func tags() async throws {
+        let tier = InMemoryCacheTier()
+        let cache: Cache<String, Int> = cache(tier)
+        await cache.set(1, for: "a", tags: ["x"])
+        await cache.set(2, for: "b", tags: ["x", "y"])
+        await cache.set(3, for: "c", tags: ["y"])
+        try await cache.removeAll(tagged: "x")
+        await cache.set(4, for: "a", tags: ["x"])
+        #expect(cache.peek("a") == 4 && cache.peek("b") == nil && cache.peek("c") == 3)
+        #expect(cache.statistics.invalidations == 1)
+        let restarted: Cache<String, Int> = self.cache(tier)
+        #expect(await restarted.get("a") == 4)
+        #expect(await restarted.get("b") == nil)
+        try await restarted.removeAll(tagged: "y")
+        #expect(await restarted.get("c") == nil)
+    }
+
+    @Test("More removed tags than are remembered give up tagged entries, and no others")
+    func manyTags() async throws {
+        let cache = Cache<Int, Int>()
+        await cache.set(1, for: 1, tags: ["kept"])
+        await cache.set(2, for: 2)
+        for index in 0..<10_001 { try await cache.removeAll(tagged: "\(index)") }
+        #expect(cache.peek(1) == nil && cache.peek(2) == 2)
+        await cache.set(3, for: 1, tags: ["kept"])
+        #expect(cache.peek(1) == 3)
+    }
+}
