@@ -54,7 +54,7 @@ extension EvictionPolicy {
         let entry = lists.nodes[candidate]
         let mine = sketch.frequency(entry.hash)
         guard weighsCost else {
-            return mine > sketch.frequency(lists.nodes[oldest].hash) || (mine >= Int(Tuning.v[1]) && isLucky())
+            return mine > sketch.frequency(lists.nodes[oldest].hash) || isLucky(mine)
         }
         var theirs = 0
         var freed = 0
@@ -67,18 +67,19 @@ extension EvictionPolicy {
             next = lists.before(node)
         }
         // Hits for each unit of cost.
-        return Double(mine) * Double(freed) > Double(theirs) * Double(entry.cost) || isLucky()
+        return Double(mine) * Double(freed) > Double(theirs) * Double(entry.cost) || isLucky(mine)
     }
 
-    /// True about once in a hundred calls.
+    /// True about once in a hundred calls for a candidate that was asked for several times.
     ///
-    /// Without some chance, someone who knows the counts could keep an entry out for good, by
-    /// colliding keys or by an entry of old fame.
-    private mutating func isLucky() -> Bool {
+    /// Without some chance, someone who knows the counts could keep an entry in for good. Candidates
+    /// that came once or twice have none: in a long loop each would cost a hit.
+    private mutating func isLucky(_ frequency: Int) -> Bool {
+        guard frequency > 5 else { return false }
         // Marsaglia's xorshift64.
         random ^= random << 13
         random ^= random >> 7
         random ^= random << 17
-        return Double(random >> 11) * 0x1p-53 < Tuning.v[0]
+        return random & 127 == 0
     }
 }

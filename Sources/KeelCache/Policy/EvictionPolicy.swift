@@ -162,7 +162,7 @@ package struct EvictionPolicy: Sendable {
     @inline(__always)
     private mutating func record(_ hash: UInt32, _ cost: Int) {
         // Ten uses for each entry, as the paper has it.
-        sketch.increment(hash, period: max(lists.count, 16) &* Int(Tuning.v[2]))
+        sketch.increment(hash, period: max(lists.count, 16) &* 10)
         if shadows.samples(hash) { recordInShadows(hash, cost) }
     }
 
