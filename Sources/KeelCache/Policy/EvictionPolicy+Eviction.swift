@@ -6,11 +6,14 @@ extension EvictionPolicy {
     /// - Returns: The slot that was freed, which may be the one just inserted; nil within the limits.
     @usableFromInline
     package mutating func nextVictim() -> Int? {
+        if hasBothLimits { setTargets() }
         guard count > countLimit || cost > costLimit else {
             settle()
             return nil
         }
-        guard let victim = victim() else { preconditionFailure("an empty cache is over its limits") }
+        guard let victim = victim() else {
+            preconditionFailure("an empty cache is over its limits")
+        }
         unlink(victim)
         return victim - SlotLists.headCount
     }

@@ -9,7 +9,8 @@
 /// - With a count limit alone, every entry weighs 1. With a cost limit entries weigh their cost, and
 ///   the aim is the number of hits, not of bytes: a large entry must be asked for more often than
 ///   the small ones in its place.
-/// - With both limits, both are held, and the parts are measured in cost.
+/// - With both limits, both are held, and the parts are measured in cost: of what the entries cost
+///   together where the count limit is the one that is reached.
 /// - With none, the policy keeps count and cost, and nothing else.
 ///
 /// The policy knows slots, small numbers that it uses again after a removal; keys and values are
@@ -29,6 +30,7 @@ package struct EvictionPolicy: Sendable {
     let costLimit: Int
     private let isBounded: Bool
     let weighsCost: Bool
+    let hasBothLimits: Bool
     private let seed: UInt64
 
     var lists = SlotLists()
@@ -53,6 +55,7 @@ package struct EvictionPolicy: Sendable {
         self.costLimit = max(0, costLimit ?? .max)
         isBounded = countLimit != nil || costLimit != nil
         weighsCost = costLimit != nil
+        hasBothLimits = countLimit != nil && costLimit != nil
         self.seed = seed
         // The generator must not start with zero, where it would stay.
         random = seed | 1
@@ -168,13 +171,20 @@ package struct EvictionPolicy: Sendable {
 
     @inline(never)
     private mutating func recordInShadows(_ hash: UInt32, _ cost: Int) {
-        if shadows.access(hash, weight: weight(cost), sketch: sketch) { setTargets() }
+        let weight = weight(cost)
+        if shadows.access(hash, weight: weight, limit: weightLimit, sketch: sketch) { setTargets() }
+    }
+
+    /// What all entries may weigh together.
+    private var weightLimit: Int {
+        guard weighsCost else { return countLimit }
+        return count >= countLimit ? min(cost, costLimit) : costLimit
     }
 
     /// Sets the sizes of the parts from the window that the small caches favour.
-    private mutating func setTargets() {
-        let limit = weighsCost ? costLimit : countLimit
-        (windowTarget, protectedTarget) = ShadowCaches.targets(shadows.window, limit: limit)
+    mutating func setTargets() {
+        let targets = ShadowCaches.targets(shadows.window, limit: weightLimit)
+        (windowTarget, protectedTarget) = targets
     }
 
     /// Spreads a hash over 32 bits, in a way that depends on the seed.

@@ -7,7 +7,9 @@ package struct ShadowCaches: Sendable {
     package static let windows: [Double] = [0.01, 0.05, 0.12, 0.25, 0.45, 0.65, 0.85, 0.99]
 
     /// The most entries of one shadow; where the cache has more, it is sampled.
-    static var maximumSize: Int { 512 }
+    ///
+    /// Small caches are sampled a little earlier: with every key, shadows cost more than the rest.
+    static func maximumSize(limit: Int) -> Int { limit > 8192 ? 1024 : 768 }
 
     /// The window of the shadow that had the most hits of late.
     package var window: Double { Self.windows[best] }
@@ -15,7 +17,7 @@ package struct ShadowCaches: Sendable {
     /// A key is in the sample if its first bits, as many as this, are 0.
     package private(set) var sampleBits: UInt32 = 0
 
-    private let limit: Int
+    private var limit: Int
     private let weighsCost: Bool
     private var table: ShadowTable
     private var best = 0
@@ -32,7 +34,9 @@ package struct ShadowCaches: Sendable {
     package init(limit: Int, weighsCost: Bool) {
         self.limit = limit
         self.weighsCost = weighsCost
-        while !weighsCost, limit >> Int(sampleBits) > Self.maximumSize { sampleBits += 1 }
+        if !weighsCost {
+            while limit >> Int(sampleBits) > Self.maximumSize(limit: limit) { sampleBits += 1 }
+        }
         table = ShadowTable()
         hits = Array(repeating: 0, count: Self.windows.count)
         table.setCapacity(limit >> Int(sampleBits))
@@ -57,17 +61,23 @@ package struct ShadowCaches: Sendable {
     /// - Parameters:
     ///   - hash: The key.
     ///   - weight: What its entry counts for against the limit.
+    ///   - limit: The limit of the cache; it moves where cost and count are limited.
     ///   - sketch: How often keys were asked for, this time included.
     /// - Returns: Whether ``window`` changed.
     package mutating func access(
         _ hash: UInt32,
         weight: Int,
+        limit: Int,
         sketch: borrowing FrequencySketch
     ) -> Bool {
         table.access(hash, weight: weight, sketch: sketch)
-        if weighsCost, table.count > Self.maximumSize { thin() }
+        if weighsCost, table.count > Self.maximumSize(limit: .max) { thin() }
         // Short epochs, so that a cache that is filled for the first time soon learns.
         guard table.now &- epochStart >= max(256, UInt32(table.count / 4)) else { return false }
+        if limit != self.limit {
+            self.limit = limit
+            table.setCapacity(limit >> Int(sampleBits))
+        }
         return endEpoch()
     }
 

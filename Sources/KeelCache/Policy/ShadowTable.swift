@@ -100,7 +100,9 @@ struct ShadowTable: Sendable {
     @inline(__always)
     private func isSettled(_ index: Int) -> Bool {
         let record = records[index]
-        guard now &- record.moved < UInt32(truncatingIfNeeded: shadows[0].count >> 3) else { return false }
+        guard now &- record.moved < UInt32(truncatingIfNeeded: shadows[0].count >> 4) else {
+            return false
+        }
         let low = record.regions & 0x5555
         let high = (record.regions >> 1) & 0x5555
         return (low & ~high & lazyWindows) | (low & high & lazyProtected) == 0x5555

@@ -109,10 +109,11 @@ package struct SlotLists: Sendable {
     package mutating func move(_ node: Int, to region: Region) {
         nodes.withUnsafeMutableBufferPointer { nodes in
             let head = Int(region.rawValue)
+            let first = nodes[head].next
+            guard first != Int32(truncatingIfNeeded: node) else { return }
             let (previous, next) = (nodes[node].previous, nodes[node].next)
             nodes[Int(previous)].next = next
             nodes[Int(next)].previous = previous
-            let first = nodes[head].next
             nodes[node].previous = Int32(truncatingIfNeeded: head)
             nodes[node].next = first
             nodes[node].region = region
