@@ -89,7 +89,7 @@ struct TraceReader {
         let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
         guard !line.isEmpty else { return }
         if format == .text {
-            guard String(validating: line, as: UTF8.self) != nil else {
+            guard !line.contains(0) else {
                 throw TraceError(message: "line \(lineNumber) is not text")
             }
             return try append(Self.hash(line))
