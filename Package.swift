@@ -186,6 +186,10 @@ let package = Package(
             ] + asyncHTTPClient
         ),
         .testTarget(
+            name: "KeelCacheTests",
+            dependencies: ["KeelCache", "KeelConformance", "KeelCore", "KeelTestKit"]
+        ),
+        .testTarget(
             name: "KeelConformanceTests",
             dependencies: [
                 "KeelConformance", "KeelCore", "KeelStorage", "KeelStorageFirestore",

@@ -40,37 +40,54 @@ extension EvictionPolicy {
 
     /// The node to throw out, of a cache that is over a limit.
     private mutating func victim() -> Int? {
-        let oldest = lists.last(.probation) ?? lists.last(.protected)
-        guard windowWeight > windowTarget, let candidate = lists.last(.window) else {
-            // The window is not full: it grows at the cost of the main part.
-            return oldest ?? lists.last(.window)
-        }
-        guard let oldest, lists.nodes[candidate].cost <= costLimit else { return candidate }
-        guard admits(candidate, over: oldest) else { return candidate }
-        windowWeight -= weight(lists.nodes[candidate].cost)
-        lists.move(candidate, to: .probation)
-        return oldest
+        guard let oldest = lists.last(.window) else { return mainVictim() }
+        // An entry that is too large for the cache waits at the end of the window.
+        if lists.nodes[oldest].cost > costLimit { return oldest }
+        guard let victim = mainVictim() else { return leastWorth(oldest) }
+        // A window that is not full grows at the cost of the main part.
+        guard windowWeight > windowTarget else { return victim }
+        // Who wins stays in the window until there is room: it may have to win again.
+        let candidate = leastWorth(oldest)
+        return admits(candidate, over: victim) ? victim : candidate
     }
 
-    /// Whether a candidate is worth more than those that would make room for it.
-    private mutating func admits(_ candidate: Int, over oldest: Int) -> Bool {
-        let entry = lists.nodes[candidate]
-        let mine = sketch.frequency(entry.hash)
-        guard weighsCost else {
-            return mine > sketch.frequency(lists.nodes[oldest].hash) || isLucky(mine)
+    /// What the main part would give up.
+    private func mainVictim() -> Int? {
+        guard let oldest = lists.last(.probation) else {
+            return lists.last(.protected).map(leastWorth)
         }
-        var theirs = 0
-        var freed = 0
-        var next: Int? = oldest
-        // A look at a few of them is enough to tell what the rest is like.
-        for _ in 0..<16 {
-            guard let node = next, freed == 0 || freed < cost - costLimit else { break }
-            theirs += sketch.frequency(lists.nodes[node].hash)
-            freed += lists.nodes[node].cost
-            next = lists.before(node)
+        let victim = leastWorth(oldest)
+        guard weighsCost, let other = lists.last(.protected).map(leastWorth) else { return victim }
+        return isWorthMore(victim, than: other) ? other : victim
+    }
+
+    /// Of the oldest few the one with the fewest uses for its cost, where costs differ.
+    private func leastWorth(_ oldest: Int) -> Int {
+        guard weighsCost else { return oldest }
+        var least = oldest
+        var leastUses = Double(sketch.frequency(lists.nodes[oldest].hash))
+        var node = oldest
+        for _ in 1..<ShadowLists.comparedCount {
+            guard let next = lists.before(node) else { break }
+            node = next
+            let uses = Double(sketch.frequency(lists.nodes[node].hash))
+            let costs = (Double(lists.nodes[node].cost), Double(lists.nodes[least].cost))
+            if uses * costs.1 < leastUses * costs.0 { (least, leastUses) = (node, uses) }
         }
-        // Hits for each unit of cost.
-        return Double(mine) * Double(freed) > Double(theirs) * Double(entry.cost) || isLucky(mine)
+        return least
+    }
+
+    private mutating func admits(_ candidate: Int, over victim: Int) -> Bool {
+        isWorthMore(candidate, than: victim)
+            || isLucky(sketch.frequency(lists.nodes[candidate].hash))
+    }
+
+    /// Whether a node has more uses than another, for each unit of cost where costs are limited.
+    private func isWorthMore(_ node: Int, than other: Int) -> Bool {
+        let (mine, theirs) = (lists.nodes[node], lists.nodes[other])
+        let (myUses, theirUses) = (sketch.frequency(mine.hash), sketch.frequency(theirs.hash))
+        guard weighsCost else { return myUses > theirUses }
+        return Double(myUses) * Double(theirs.cost) > Double(theirUses) * Double(mine.cost)
     }
 
     /// True about once in a hundred calls for a candidate that was asked for several times.

@@ -37,7 +37,7 @@ package struct ShadowCaches: Sendable {
         if !weighsCost {
             while limit >> Int(sampleBits) > Self.maximumSize(limit: limit) { sampleBits += 1 }
         }
-        table = ShadowTable()
+        table = ShadowTable(weighsCost: weighsCost)
         hits = Array(repeating: 0, count: Self.windows.count)
         table.setCapacity(limit >> Int(sampleBits))
     }

@@ -4,6 +4,9 @@ struct ShadowLists {
     typealias Link = ShadowTable.Link
     typealias Shadow = ShadowTable.Shadow
 
+    /// How many of the oldest entries are compared where costs differ.
+    static var comparedCount: Int { 24 }
+
     private static var window: Int { 1 }
     private static var probation: Int { 2 }
     private static var protected: Int { 3 }
@@ -14,6 +17,7 @@ struct ShadowLists {
     let index: UnsafeMutableBufferPointer<UInt16>
     let indexMask: Int
     let capacity: Int
+    let weighsCost: Bool
     /// How many records became free.
     private(set) var releasedCount = 0
 
@@ -23,7 +27,8 @@ struct ShadowLists {
         links: UnsafeMutableBufferPointer<Link>,
         index: UnsafeMutableBufferPointer<UInt16>,
         indexMask: Int,
-        capacity: Int
+        capacity: Int,
+        weighsCost: Bool
     ) {
         self.shadows = shadows
         self.records = records
@@ -31,6 +36,7 @@ struct ShadowLists {
         self.index = index
         self.indexMask = indexMask
         self.capacity = capacity
+        self.weighsCost = weighsCost
     }
 
     mutating func access(_ record: Int, sketch: borrowing FrequencySketch) {
@@ -79,21 +85,17 @@ struct ShadowLists {
         sketch: borrowing FrequencySketch
     ) {
         while shadows[shadow].weight > capacity {
-            let oldest = last(shadow, Self.probation) ?? last(shadow, Self.protected)
-            guard shadows[shadow].windowWeight > shadows[shadow].windowTarget,
-                let candidate = last(shadow, Self.window)
-            else {
-                guard let victim = oldest ?? last(shadow, Self.window) else { return }
-                remove(victim, shadow, keeping: current)
-                continue
+            var victim = mainVictim(shadow, sketch: sketch)
+            if victim == nil || shadows[shadow].windowWeight > shadows[shadow].windowTarget {
+                let candidate = leastWorth(Self.window, shadow, sketch: sketch)
+                if let candidate, let other = victim {
+                    if !isWorthMore(candidate, than: other, sketch: sketch) { victim = candidate }
+                } else {
+                    victim = candidate
+                }
             }
-            if let oldest, admits(candidate, over: oldest, sketch: sketch) {
-                shadows[shadow].windowWeight &-= records[candidate].weight
-                move(candidate, shadow, Self.probation)
-                remove(oldest, shadow, keeping: current)
-            } else {
-                remove(candidate, shadow, keeping: current)
-            }
+            guard let victim else { return }
+            remove(victim, shadow, keeping: current)
         }
         while shadows[shadow].windowWeight > shadows[shadow].windowTarget,
             let old = last(shadow, Self.window)
@@ -103,14 +105,47 @@ struct ShadowLists {
         }
     }
 
-    private func admits(
-        _ candidate: Int,
-        over oldest: Int,
+    /// What the main part would give up.
+    @inline(__always)
+    private func mainVictim(_ shadow: Int, sketch: borrowing FrequencySketch) -> Int? {
+        let victim = leastWorth(Self.probation, shadow, sketch: sketch)
+        guard weighsCost || victim == nil else { return victim }
+        let other = leastWorth(Self.protected, shadow, sketch: sketch)
+        guard let victim, let other else { return victim ?? other }
+        return isWorthMore(victim, than: other, sketch: sketch) ? other : victim
+    }
+
+    /// Of the oldest few of a region the one with the fewest uses for its cost.
+    @inline(__always)
+    private func leastWorth(
+        _ region: Int,
+        _ shadow: Int,
+        sketch: borrowing FrequencySketch
+    ) -> Int? {
+        guard var least = last(shadow, region), weighsCost else { return last(shadow, region) }
+        var leastUses = Double(sketch.frequency(records[least].hash))
+        var node = least
+        for _ in 1..<Self.comparedCount {
+            node = Int(links[place(node, shadow)].previous)
+            guard node >= ShadowTable.headCount else { break }
+            let uses = Double(sketch.frequency(records[node].hash))
+            let weights = (Double(records[node].weight), Double(records[least].weight))
+            if uses * weights.1 < leastUses * weights.0 { (least, leastUses) = (node, uses) }
+        }
+        return least
+    }
+
+    @inline(__always)
+    private func isWorthMore(
+        _ record: Int,
+        than other: Int,
         sketch: borrowing FrequencySketch
     ) -> Bool {
-        let mine = Double(sketch.frequency(records[candidate].hash))
-        let theirs = Double(sketch.frequency(records[oldest].hash))
-        return mine * Double(records[oldest].weight) > theirs * Double(records[candidate].weight)
+        let mine = sketch.frequency(records[record].hash)
+        let theirs = sketch.frequency(records[other].hash)
+        guard weighsCost else { return mine > theirs }
+        return Double(mine) * Double(records[other].weight)
+            > Double(theirs) * Double(records[record].weight)
     }
 
     private mutating func remove(_ record: Int, _ shadow: Int, keeping current: Int) {

@@ -41,6 +41,7 @@ struct ShadowTable: Sendable {
     private var links: ContiguousArray<Link>
     /// Open addressing with linear probing; 0 is an empty place, since record 0 is a head.
     private var index: ContiguousArray<UInt16>
+    private let weighsCost: Bool
     private var liveCount = 0
     private var capacity = 0
     /// In which shadows, two bits for each, windows and protected parts are so large that a recent
@@ -50,7 +51,8 @@ struct ShadowTable: Sendable {
     /// How many keys were asked for so far.
     private(set) var now: UInt32 = 0
 
-    init() {
+    init(weighsCost: Bool) {
+        self.weighsCost = weighsCost
         shadows = ContiguousArray(repeating: Shadow(), count: Self.shadowCount)
         let head = Record(hash: 0, moved: 0, weight: 0, regions: 0)
         records = ContiguousArray(repeating: head, count: Self.headCount)
@@ -119,7 +121,7 @@ struct ShadowTable: Sendable {
     @inline(__always)
     private mutating func withShadows<Result>(_ body: (inout ShadowLists) -> Result) -> Result {
         let mask = index.count - 1
-        let capacity = capacity
+        let (capacity, weighsCost) = (capacity, weighsCost)
         return shadows.withUnsafeMutableBufferPointer { shadows in
             records.withUnsafeMutableBufferPointer { records in
                 links.withUnsafeMutableBufferPointer { links in
@@ -130,7 +132,8 @@ struct ShadowTable: Sendable {
                             links: links,
                             index: index,
                             indexMask: mask,
-                            capacity: capacity
+                            capacity: capacity,
+                            weighsCost: weighsCost
                         )
                         defer { liveCount -= lists.releasedCount }
                         return body(&lists)
