@@ -34,6 +34,7 @@ let package = Package(
     name: "keel-benchmarks",
     platforms: [.macOS(.v15)],
     products: [
+        .executable(name: "cache-simulate", targets: ["CacheSimulate"]),
         .executable(name: "keel-bench", targets: ["KeelBench"]),
         .executable(name: "keel-bench-server", targets: ["KeelBenchServer"]),
         .executable(name: "keel-soak", targets: ["KeelSoak"]),
@@ -45,6 +46,11 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
+        .executableTarget(name: "CacheSimulate", dependencies: ["CacheSimulation"]),
+        .target(
+            name: "CacheSimulation",
+            dependencies: [.product(name: "KeelCache", package: "keel")]
+        ),
         .executableTarget(
             name: "KeelBench",
             dependencies: storage + http + [.product(name: "GRDB", package: "GRDB.swift")]
@@ -56,6 +62,7 @@ let package = Package(
             }
         ),
         .executableTarget(name: "KeelSoak", dependencies: storage),
+        .testTarget(name: "CacheSimulationTests", dependencies: ["CacheSimulation"]),
     ]
 )
 

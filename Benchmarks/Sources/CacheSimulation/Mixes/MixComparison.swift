@@ -1,0 +1,81 @@
+/// The hit ratios of all policies on synthetic mixes.
+public struct MixComparison: Sendable {
+    /// The ratios on one mix with one cache size.
+    public struct Row: Sendable {
+        /// The name of the mix.
+        public let mix: String
+        /// The cache size, in keys.
+        public let size: Int
+        /// The hit ratio of each policy, from 0 to 1.
+        public let ratios: [PolicyName: Double]
+
+        /// How far Keel is below LRU, in points of 100; negative where it is above.
+        public var lossToLRU: Double { ((ratios[.lru] ?? 0) - (ratios[.keel] ?? 0)) * 100 }
+    }
+
+    /// A row for each mix and size.
+    public let rows: [Row]
+
+    /// Runs policies on mixes.
+    ///
+    /// - Parameters:
+    ///   - mixes: The mixes, each with its cache sizes.
+    ///   - policies: The policies; `lru`, `keel` and `optimal` run in any case.
+    ///   - seed: Equal seeds give equal figures.
+    public init(
+        _ mixes: [SyntheticMix],
+        policies: [PolicyName] = PolicyName.allCases,
+        seed: UInt64 = 1
+    ) {
+        let policies = Set(policies).union([.lru, .keel, .optimal])
+        var rows: [Row] = []
+        for mix in mixes {
+            let trace = mix.trace(seed: seed)
+            for size in mix.sizes {
+                var ratios: [PolicyName: Double] = [:]
+                for policy in policies {
+                    ratios[policy] = policy.hitRatio(on: trace, capacity: size, seed: seed)
+                }
+                rows.append(Row(mix: mix.name, size: size, ratios: ratios))
+            }
+        }
+        self.rows = rows
+    }
+
+    /// The mean over all rows of a policy's ratio, as a part of the optimal one.
+    ///
+    /// - Parameter policy: The policy.
+    /// - Returns: From 0 to 1; rows in which no policy can hit are left out.
+    public func meanOfOptimal(_ policy: PolicyName) -> Double {
+        let parts = rows.compactMap { row -> Double? in
+            guard let ratio = row.ratios[policy], let optimal = row.ratios[.optimal], optimal > 0
+            else { return nil }
+            return ratio / optimal
+        }
+        return parts.isEmpty ? 0 : parts.reduce(0, +) / Double(parts.count)
+    }
+
+    /// The figures as a table in Markdown, hits in percent.
+    public var table: String {
+        let policies = PolicyName.allCases.filter { rows.first?.ratios[$0] != nil }
+        var lines = [
+            "| mix | size | " + policies.map(\.rawValue).joined(separator: " | ") + " |",
+            "|---|" + String(repeating: "---|", count: policies.count + 1),
+        ]
+        for row in rows {
+            let cells = policies.map { Self.text(row.ratios[$0] ?? 0, scale: 100) }
+            lines.append("| \(row.mix) | \(row.size) | " + cells.joined(separator: " | ") + " |")
+        }
+        let means = policies.map { Self.text(meanOfOptimal($0), scale: 1000) }
+        lines.append(
+            "| mean, in thousandths of optimal | | " + means.joined(separator: " | ") + " |"
+        )
+        return lines.joined(separator: "\n")
+    }
+
+    /// A number with one digit after the point.
+    private static func text(_ number: Double, scale: Double) -> String {
+        let tenths = Int((number * scale * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

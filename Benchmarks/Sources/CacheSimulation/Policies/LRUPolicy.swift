@@ -1,0 +1,18 @@
+/// Throws out the key that was not used for the longest time.
+struct LRUPolicy: SimulatedPolicy {
+    private var keys: KeyLists
+    private let capacity: Int
+
+    /// Creates an empty cache of `capacity` keys, all below `keyCount`.
+    init(capacity: Int, keyCount: Int) {
+        keys = KeyLists(1, keyCount: keyCount)
+        self.capacity = capacity
+    }
+
+    mutating func access(_ key: Int) -> Bool {
+        let isHit = keys.list(of: key) == 0
+        keys.move(key, to: 0)
+        if keys.counts[0] > capacity, let oldest = keys.last(of: 0) { keys.remove(oldest) }
+        return isHit
+    }
+}

@@ -1,0 +1,62 @@
+import Testing
+
+@testable import CacheSimulation
+
+@Suite("Policies in the simulation")
+struct PolicyTests {
+    private func trace(_ keys: [Int]) -> Trace {
+        var trace = Trace(name: "test")
+        for key in keys { trace.append(UInt64(key)) }
+        return trace
+    }
+
+    private func hits(_ policy: PolicyName, _ keys: [Int], _ capacity: Int) -> Int {
+        Int((policy.hitRatio(on: trace(keys), capacity: capacity) * Double(keys.count)).rounded())
+    }
+
+    @Test("LRU and FIFO throw out what their names say")
+    func simple() {
+        #expect(hits(.lru, [1, 2, 1, 3, 1, 2], 2) == 2)
+        #expect(hits(.fifo, [1, 2, 1, 3, 1, 2], 2) == 1)
+    }
+
+    @Test("The optimum passes keys by that come too late")
+    func optimal() {
+        // By hand: 1 stays throughout; 2 and 3 take turns with nobody, so 2 stays.
+        #expect(hits(.optimal, [1, 2, 3, 1, 2, 3, 1, 2, 3], 2) == 4)
+        #expect(hits(.optimal, [1, 2, 3, 4, 1], 1) == 1)
+    }
+
+    @Test("Everything that fits is hit from the second time on", arguments: PolicyName.allCases)
+    func fits(_ policy: PolicyName) {
+        let keys = (0..<400).map { $0 % 40 }
+        #expect(hits(policy, keys, 100) == 360)
+    }
+
+    @Test("No policy beats the optimum", arguments: PolicyName.allCases)
+    func isBelowOptimum(_ policy: PolicyName) {
+        var random = MixRandom(seed: 9)
+        for capacity in [1, 2, 7, 30] {
+            let keys = (0..<3000).map { _ in random.below(60) * random.below(60) / 30 }
+            #expect(hits(policy, keys, capacity) <= hits(.optimal, keys, capacity))
+        }
+    }
+
+    @Test("Mixes are the same for the same seed")
+    func repeats() throws {
+        let mix = try #require(SyntheticMix.small.last)
+        #expect(mix.trace(seed: 3).keys == mix.trace(seed: 3).keys)
+        #expect(mix.trace(seed: 3).keys != mix.trace(seed: 4).keys)
+    }
+
+    @Test("A comparison has a row for each size, and a table")
+    func compares() throws {
+        let mix = try #require(SyntheticMix.small.first { $0.name == "loop" })
+        let comparison = MixComparison([mix], policies: [.lru])
+        #expect(comparison.rows.map(\.size) == mix.sizes)
+        #expect(comparison.meanOfOptimal(.optimal) == 1)
+        #expect(comparison.meanOfOptimal(.keel) > 0.9)
+        #expect(comparison.rows.allSatisfy { $0.lossToLRU < 1 })
+        #expect(comparison.table.contains("| loop | 512 |"))
+    }
+}

@@ -1,0 +1,105 @@
+extension EvictionPolicy {
+    /// Throws out one entry while a limit is broken.
+    ///
+    /// Call it until it returns nil after every insertion and every change of a cost.
+    ///
+    /// - Returns: The slot that was freed, which may be the one just inserted; nil within the limits.
+    @usableFromInline
+    package mutating func nextVictim() -> Int? {
+        if hasBothLimits { setTargets() }
+        guard count > countLimit || cost > costLimit else {
+            settle()
+            return nil
+        }
+        guard let victim = victim() else {
+            preconditionFailure("an empty cache is over its limits")
+        }
+        unlink(victim)
+        return victim - SlotLists.headCount
+    }
+
+    /// Moves the oldest of the protected back among the others while they are too many.
+    mutating func demote() {
+        while protectedWeight > protectedTarget, let node = lists.last(.protected) {
+            protectedWeight -= weight(lists.nodes[node].cost)
+            lists.move(node, to: .probation)
+        }
+    }
+
+    /// Moves what is too much for the window to the main part, where there is room for it.
+    ///
+    /// A window that became smaller gives up a few entries at a time, so that no call takes long.
+    private mutating func settle() {
+        var moves = 0
+        while windowWeight > windowTarget, moves < 32, let node = lists.last(.window) {
+            windowWeight -= weight(lists.nodes[node].cost)
+            lists.move(node, to: .probation)
+            moves += 1
+        }
+    }
+
+    /// The node to throw out, of a cache that is over a limit.
+    private mutating func victim() -> Int? {
+        guard let oldest = lists.last(.window) else { return mainVictim() }
+        // An entry that is too large for the cache waits at the end of the window.
+        if lists.nodes[oldest].cost > costLimit { return oldest }
+        guard let victim = mainVictim() else { return leastWorth(oldest) }
+        // A window that is not full grows at the cost of the main part.
+        guard windowWeight > windowTarget else { return victim }
+        // Who wins stays in the window until there is room: it may have to win again.
+        let candidate = leastWorth(oldest)
+        return admits(candidate, over: victim) ? victim : candidate
+    }
+
+    /// What the main part would give up.
+    private func mainVictim() -> Int? {
+        guard let oldest = lists.last(.probation) else {
+            return lists.last(.protected).map(leastWorth)
+        }
+        let victim = leastWorth(oldest)
+        guard weighsCost, let other = lists.last(.protected).map(leastWorth) else { return victim }
+        return isWorthMore(victim, than: other) ? other : victim
+    }
+
+    /// Of the oldest few the one with the fewest uses for its cost, where costs differ.
+    private func leastWorth(_ oldest: Int) -> Int {
+        guard weighsCost else { return oldest }
+        var least = oldest
+        var leastUses = Double(sketch.frequency(lists.nodes[oldest].hash))
+        var node = oldest
+        for _ in 1..<ShadowLists.comparedCount {
+            guard let next = lists.before(node) else { break }
+            node = next
+            let uses = Double(sketch.frequency(lists.nodes[node].hash))
+            let costs = (Double(lists.nodes[node].cost), Double(lists.nodes[least].cost))
+            if uses * costs.1 < leastUses * costs.0 { (least, leastUses) = (node, uses) }
+        }
+        return least
+    }
+
+    private mutating func admits(_ candidate: Int, over victim: Int) -> Bool {
+        isWorthMore(candidate, than: victim)
+            || isLucky(sketch.frequency(lists.nodes[candidate].hash))
+    }
+
+    /// Whether a node has more uses than another, for each unit of cost where costs are limited.
+    private func isWorthMore(_ node: Int, than other: Int) -> Bool {
+        let (mine, theirs) = (lists.nodes[node], lists.nodes[other])
+        let (myUses, theirUses) = (sketch.frequency(mine.hash), sketch.frequency(theirs.hash))
+        guard weighsCost else { return myUses > theirUses }
+        return Double(myUses) * Double(theirs.cost) > Double(theirUses) * Double(mine.cost)
+    }
+
+    /// True about once in a hundred calls for a candidate that was asked for several times.
+    ///
+    /// Without some chance, someone who knows the counts could keep an entry in for good. Candidates
+    /// that came once or twice have none: in a long loop each would cost a hit.
+    private mutating func isLucky(_ frequency: Int) -> Bool {
+        guard frequency > 5 else { return false }
+        // Marsaglia's xorshift64.
+        random ^= random << 13
+        random ^= random >> 7
+        random ^= random << 17
+        return random & 127 == 0
+    }
+}
