@@ -1,0 +1,432 @@
+internal import KeelCore
+internal import Synchronization
+
+/// Everything that changes the folder, one call after the other.
+///
+/// No method waits in the middle, so that each is one step for all others. Reads do not come here.
+/// A record is written with one `pwrite` before the call returns: there is no queue whose contents
+/// a killed process could lose.
+actor DiskCacheWriter {
+    /// The segment that is being written.
+    private struct Active {
+        let handle: SegmentHandle
+        var byteCount = SegmentHeader.byteCount
+        /// Whether something that failed may lie behind its end.
+        var isDirty = false
+    }
+
+    private let store: DiskStore
+    private var lock: (any FileLock)?
+    private var active: Active?
+    private var sequence: UInt64
+    private var lastNumber: UInt32
+    /// Files with removals that a power failure could undo.
+    private var unsynced: [SegmentHandle] = []
+    private var isFolderUnsynced = false
+    private var bytesSinceSnapshot: Int
+    /// Whether the next segment removes everything before.
+    private var needsBarrier = false
+
+    init(_ store: DiskStore, _ recovery: DiskRecovery, lock: any FileLock) {
+        self.store = store
+        self.lock = lock
+        sequence = recovery.sequence
+        lastNumber = recovery.lastNumber
+        bytesSinceSnapshot = recovery.scannedByteCount
+        guard let last = recovery.index.segments.last else { return }
+        lastNumber = last.number
+        guard last.byteCount < store.segmentByteCount,
+            let file = try? store.files.open(store.names.segment(last.number), for: .writing)
+        else { return }
+        let handle = SegmentHandle(number: last.number, id: last.id, file: file)
+        active = Active(handle: handle, byteCount: last.byteCount)
+        _ = store.index.withLock { $0.keepOpen(handle, atMost: .max) }
+    }
+
+    // MARK: Calls
+
+    /// Writes a snapshot where opening found none that fits, or had much to read.
+    func settle(_ isNeeded: Bool) {
+        if isNeeded || bytesSinceSnapshot > store.segmentByteCount { try? writeSnapshot() }
+    }
+
+    /// Writes entries.
+    func append(_ records: [PreparedRecord]) throws(CacheError) {
+        try ensureFolder()
+        try write(records)
+        try? writeSnapshotIfDue()
+    }
+
+    /// Forgets entries.
+    func remove(_ selection: StoredSelection) throws(CacheError) {
+        try ensureFolder()
+        switch selection {
+        case .keys(let hashes):
+            let known = store.index.withLock { index in hashes.filter { index.mayHold($0) } }
+            try remove(
+                known.map { hash in
+                    var header = RecordHeader(kind: .removedKey)
+                    header.hash = hash
+                    return PreparedRecord(header: header, payload: [])
+                }
+            )
+        case .tag(let tag):
+            var header = RecordHeader(kind: .removedTag)
+            header.payloadByteCount = tag.count
+            header.payloadChecksum = XXHash64.hash(tag)
+            try remove([PreparedRecord(header: header, payload: tag)])
+        case .expired(let time):
+            var header = RecordHeader(kind: .removedExpired)
+            header.expires = time
+            try remove([PreparedRecord(header: header, payload: [])])
+        case .everything:
+            needsBarrier = true
+            try evenOnFullDisk { () throws(CacheError) in try roll() }
+            noteRemoval()
+        }
+    }
+
+    /// Makes removals survive a power failure; what was written has survived the process already.
+    func flush() throws(CacheError) {
+        try ensureFolder()
+        guard !unsynced.isEmpty else { return }
+        do throws(FileSystemError) {
+            for handle in unsynced { try handle.file.sync() }
+            if isFolderUnsynced { try store.files.syncFolder(store.names.folder) }
+            isFolderUnsynced = false
+            unsynced = []
+        } catch {
+            throw CacheError(error, "removals could not be made to survive a power failure")
+        }
+    }
+
+    /// Looks whether the folder is still there, and begins anew where it is not.
+    func ensureFolder() throws(CacheError) {
+        guard !store.index.withLock({ $0.isClosed }) else { throw .closed }
+        if lock != nil, let active {
+            let path = store.names.segment(active.handle.number)
+            if active.handle.file.isStill(at: path) { return }
+        } else if lock != nil {
+            return
+        }
+        try restart()
+    }
+
+    /// Ends the use of the folder.
+    func close() {
+        if lock != nil, active != nil, bytesSinceSnapshot > 0 { try? writeSnapshot() }
+        let handles = store.index.withLock { index -> [SegmentState] in
+            index.isClosed = true
+            return index.reset().segments
+        }
+        withExtendedLifetime(handles) {}
+        active = nil
+        unsynced = []
+        lock = nil
+    }
+
+    /// Begins anew in an empty folder, because the old one is gone.
+    func restart() throws(CacheError) {
+        active = nil
+        unsynced = []
+        store.remove(store.index.withLock { $0.reset() })
+        needsBarrier = true
+        do throws(FileSystemError) {
+            // First let go: the lock is on a file that may be there still.
+            lock = nil
+            try store.files.makeFolder(store.names.folder)
+            lock = try store.files.lock(store.names.lock)
+        } catch {
+            throw CacheError(error, "the cache’s folder is gone and could not be made again")
+        }
+    }
+
+    // MARK: Records
+
+    private func remove(_ records: [PreparedRecord]) throws(CacheError) {
+        guard !records.isEmpty else { return }
+        try evenOnFullDisk { () throws(CacheError) in try write(records) }
+        noteRemoval()
+    }
+
+    private func noteRemoval() {
+        guard let handle = active?.handle else { return }
+        if unsynced.last !== handle { unsynced.append(handle) }
+    }
+
+    /// A removal must not fail for want of room: entries give way to it.
+    private func evenOnFullDisk(_ body: () throws(CacheError) -> Void) throws(CacheError) {
+        while true {
+            do throws(CacheError) {
+                return try body()
+            } catch {
+                guard error.code == .diskFull, let dropped = store.index.withLock({ $0.dropOldest() })
+                else { throw error }
+                store.remove(dropped)
+            }
+        }
+    }
+
+    private func write(_ records: [PreparedRecord]) throws(CacheError) {
+        var next = 0
+        while next < records.count {
+            var group: [PreparedRecord] = []
+            var byteCount = 0
+            repeat {
+                group.append(records[next])
+                byteCount += records[next].header.recordByteCount
+                next += 1
+            } while next < records.count && byteCount < store.segmentByteCount / 8
+            try makeRoom(for: byteCount + SegmentHeader.byteCount)
+            try writeGroup(group, byteCount)
+        }
+    }
+
+    /// Writes records with one call, and puts them into the index.
+    private func writeGroup(_ group: [PreparedRecord], _ byteCount: Int) throws(CacheError) {
+        if let active, active.byteCount > SegmentHeader.byteCount,
+            active.byteCount + byteCount > store.segmentByteCount
+        {
+            try roll()
+        }
+        if active == nil { try roll() }
+        guard let active else { throw .closed }
+        let handle = active.handle
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(byteCount)
+        var placed: [(RecordHeader, Int)] = []
+        for (position, record) in group.enumerated() {
+            let offset = active.byteCount + bytes.count
+            var header = record.header
+            header.sequence = sequence + UInt64(position)
+            header.append(
+                to: &bytes,
+                seed: RecordHeader.seed(segment: handle.id, offset: offset)
+            )
+            bytes += record.payload
+            placed.append((header, offset))
+        }
+        do throws(FileSystemError) {
+            try handle.file.write(bytes, at: active.byteCount)
+        } catch {
+            // A part may be there; the next record is written over it.
+            do throws(FileSystemError) {
+                try handle.file.truncate(to: active.byteCount)
+            } catch {
+                self.active?.isDirty = true
+            }
+            throw CacheError(error, "entries could not be written")
+        }
+        let end = active.byteCount + bytes.count
+        self.active?.byteCount = end
+        sequence += UInt64(group.count)
+        bytesSinceSnapshot += bytes.count
+        let dropped = store.index.withLock { index in
+            index.setByteCount(end, of: handle.number)
+            return zip(group, placed).reduce(into: DiskIndex.Dropped()) { dropped, pair in
+                let (header, offset) = pair.1
+                let more = index.apply(header, pair.0, in: handle.number, at: offset)
+                dropped.values += more.values
+            }
+        }
+        store.remove(dropped)
+    }
+
+    /// Begins a segment.
+    private func roll() throws(CacheError) {
+        do throws(FileSystemError) {
+            if let old = active, old.isDirty {
+                try old.handle.file.truncate(to: old.byteCount)
+                active?.isDirty = false
+            }
+            try beginSegment()
+        } catch {
+            guard error.kind == .notFound else {
+                throw CacheError(error, "a segment of the cache could not be begun")
+            }
+            try restart()
+            do throws(FileSystemError) {
+                try beginSegment()
+            } catch {
+                throw CacheError(error, "a segment of the cache could not be begun")
+            }
+        }
+    }
+
+    private func beginSegment() throws(FileSystemError) {
+        let number = lastNumber + 1
+        let path = store.names.segment(number)
+        let header = SegmentHeader(
+            number: number,
+            id: store.configuration.randomness(),
+            hash: store.codec.hash,
+            firstSequence: sequence,
+            isSealed: store.codec.sealing != nil,
+            isBarrier: needsBarrier
+        )
+        let file = try create(path)
+        do throws(FileSystemError) {
+            try file.write(header.bytes, at: 0)
+        } catch {
+            try? store.files.remove(path)
+            throw error
+        }
+        let handle = SegmentHandle(number: number, id: header.id, file: file)
+        let state = SegmentState(
+            number: number,
+            id: header.id,
+            firstSequence: sequence,
+            byteCount: SegmentHeader.byteCount
+        )
+        let (dropped, closed) = store.index.withLock { index in
+            let dropped = header.isBarrier ? index.reset() : DiskIndex.Dropped()
+            index.addSegment(state)
+            let limit = store.configuration.openFileCount
+            return (dropped, index.keepOpen(handle, atMost: limit))
+        }
+        withExtendedLifetime(closed) {}
+        store.remove(dropped)
+        if header.isBarrier { bytesSinceSnapshot = max(1, bytesSinceSnapshot) }
+        needsBarrier = false
+        lastNumber = number
+        isFolderUnsynced = true
+        active = Active(handle: handle)
+    }
+
+    private func create(_ path: String) throws(FileSystemError) -> any OpenFile {
+        do throws(FileSystemError) {
+            return try store.files.open(path, for: .creating)
+        } catch {
+            guard error.kind == .exists else { throw error }
+            // Left by somebody who could not be understood when the folder was opened.
+            try store.files.remove(path)
+            return try store.files.open(path, for: .creating)
+        }
+    }
+
+    // MARK: Room
+
+    /// Gives up the oldest entries until there is room; those that were read are written again.
+    private func makeRoom(for count: Int) throws(CacheError) {
+        let last = lastNumber
+        while true {
+            let oldest = store.index.withLock { index in
+                index.byteCount + count > store.byteLimit ? index.segments.first : nil
+            }
+            guard let oldest else { return }
+            if oldest.number != active?.handle.number {
+                // What was moved once in this call is not moved again, so that it comes to an end.
+                reclaim(oldest, keepsUsed: oldest.number <= last)
+            } else if let active, active.byteCount > SegmentHeader.byteCount {
+                try roll()
+            } else {
+                return
+            }
+        }
+    }
+
+    /// Drops the oldest segment.
+    private func reclaim(_ oldest: SegmentState, keepsUsed: Bool) {
+        let handle = oldest.handle ?? store.openSegment(oldest.number, id: oldest.id)
+        var hashes: [UInt64]?
+        if let handle, let bytes = try? handle.file.read(at: 0, count: oldest.byteCount) {
+            let survey = SegmentSurvey(bytes, of: oldest, in: store, keepsUsed: keepsUsed)
+            hashes = survey.hashes
+            let byteCount = survey.kept.reduce(0) { $0 + $1.header.recordByteCount }
+            // Where they cannot be written, they are forgotten with the rest.
+            if !survey.kept.isEmpty { try? writeGroup(survey.kept, byteCount) }
+        }
+        let dropped = store.index.withLock { index -> DiskIndex.Dropped? in
+            // A value on its way may have taken its room meanwhile.
+            guard index.segments.first?.number == oldest.number else { return nil }
+            return index.dropOldest(hashes: hashes)
+        }
+        if let dropped { store.remove(dropped) }
+        unsynced.removeAll { $0.number == oldest.number }
+    }
+
+    // MARK: Snapshots
+
+    private func writeSnapshotIfDue() throws(CacheError) {
+        // Twice the size of the last one: writing snapshots costs at most half of what is written
+        // otherwise, however many entries there are.
+        let last = store.index.withLock { $0.snapshotByteCount }
+        guard bytesSinceSnapshot >= max(store.segmentByteCount, 2 * last) else { return }
+        try writeSnapshot()
+    }
+
+    private func writeSnapshot() throws(CacheError) {
+        guard let active else { return }
+        let position = IndexSnapshot.Position(
+            segment: active.handle.number,
+            id: active.handle.id,
+            offset: active.byteCount,
+            sequence: sequence
+        )
+        let bytes = store.index.withLock { index in
+            index.forgetOldTags()
+            return IndexSnapshot.bytes(
+                of: index,
+                at: position,
+                hash: store.codec.hash,
+                isSealed: store.codec.sealing != nil
+            )
+        }
+        // Counted before it is written, so that a snapshot that fails is not tried at each write.
+        bytesSinceSnapshot = 0
+        try makeRoom(for: bytes.count)
+        do throws(FileSystemError) {
+            let path = store.names.newSnapshot
+            try? store.files.remove(path)
+            do throws(FileSystemError) {
+                let file = try store.files.open(path, for: .creating)
+                try file.write(bytes, at: 0)
+                try store.files.rename(path, to: store.names.snapshot)
+            } catch {
+                try? store.files.remove(path)
+                throw error
+            }
+        } catch {
+            throw CacheError(error, "a snapshot of the index could not be written")
+        }
+        store.index.withLock { $0.snapshotByteCount = bytes.count }
+    }
+}
+
+/// A removal in the form in which it is written down.
+enum StoredSelection: Sendable {
+    case keys([UInt64])
+    case tag([UInt8])
+    case expired(Int64)
+    case everything
+}
+
+extension CacheError {
+    /// The tier was closed before the call.
+    static let closed = CacheError(.unavailable, "the disk tier has been closed")
+}
+
+extension DiskIndex {
+    /// Takes over a record that was written.
+    mutating func apply(
+        _ header: RecordHeader,
+        _ record: PreparedRecord,
+        in segment: UInt32,
+        at offset: Int
+    ) -> Dropped {
+        switch header.kind {
+        case .entry:
+            let size = record.diskByteCount
+            if record.isNew { unfinishedByteCount -= size }
+            let slot = IndexSlot(header, segment: segment, offset: offset)
+            return put(slot, record.reference, diskByteCount: size)
+        case .removedKey:
+            return remove(header.hash)
+        case .removedTag:
+            removeTag(record.payload, at: header.sequence)
+            return Dropped()
+        case .removedExpired:
+            return removeExpired(upTo: header.expires).dropped
+        }
+    }
+}
