@@ -20,9 +20,9 @@ actor DiskCacheWriter {
     private var active: Active?
     private var sequence: UInt64
     private var lastNumber: UInt32
-    /// Files with removals that a power failure could undo.
-    private var unsynced: [SegmentHandle] = []
-    private var isFolderUnsynced = false
+    /// Segments with removals that a power failure could undo.
+    private var unsynced: Set<UInt32>
+    private var isFolderUnsynced = true
     private var bytesSinceSnapshot: Int
     /// Whether the next segment removes everything before.
     private var needsBarrier = false
@@ -32,10 +32,12 @@ actor DiskCacheWriter {
         self.lock = lock
         sequence = recovery.sequence
         lastNumber = recovery.lastNumber
-        bytesSinceSnapshot = recovery.scannedByteCount
+        // The first write makes up for a snapshot that did not fit.
+        bytesSinceSnapshot = recovery.needsSnapshot ? .max / 2 : recovery.scannedByteCount
+        unsynced = recovery.removals
         guard let last = recovery.index.segments.last else { return }
         lastNumber = last.number
-        guard last.byteCount < store.segmentByteCount,
+        guard recovery.mayContinue, last.byteCount < store.segmentByteCount,
             let file = try? store.files.open(store.names.segment(last.number), for: .writing)
         else { return }
         let handle = SegmentHandle(number: last.number, id: last.id, file: file)
@@ -44,11 +46,6 @@ actor DiskCacheWriter {
     }
 
     // MARK: Calls
-
-    /// Writes a snapshot where opening found none that fits, or had much to read.
-    func settle(_ isNeeded: Bool) {
-        if isNeeded || bytesSinceSnapshot > store.segmentByteCount { try? writeSnapshot() }
-    }
 
     /// Writes entries.
     func append(_ records: [PreparedRecord]) throws(CacheError) {
@@ -82,16 +79,24 @@ actor DiskCacheWriter {
         case .everything:
             needsBarrier = true
             try evenOnFullDisk { () throws(CacheError) in try roll() }
-            noteRemoval()
         }
     }
 
     /// Makes removals survive a power failure; what was written has survived the process already.
     func flush() throws(CacheError) {
         try ensureFolder()
+        try syncRemovals()
+    }
+
+    private func syncRemovals() throws(CacheError) {
         guard !unsynced.isEmpty else { return }
         do throws(FileSystemError) {
-            for handle in unsynced { try handle.file.sync() }
+            for number in unsynced.sorted() {
+                guard let segment = store.index.withLock({ $0.segment(number) }),
+                    let handle = segment.handle ?? store.openSegment(number, id: segment.id)
+                else { continue }
+                try handle.file.sync()
+            }
             if isFolderUnsynced { try store.files.syncFolder(store.names.folder) }
             isFolderUnsynced = false
             unsynced = []
@@ -114,7 +119,9 @@ actor DiskCacheWriter {
 
     /// Ends the use of the folder.
     func close() {
-        if lock != nil, active != nil, bytesSinceSnapshot > 0 { try? writeSnapshot() }
+        if lock != nil, bytesSinceSnapshot > 0 || !unsynced.isEmpty {
+            try? writeSnapshot()
+        }
         let handles = store.index.withLock { index -> [SegmentState] in
             index.isClosed = true
             return index.reset().segments
@@ -146,12 +153,6 @@ actor DiskCacheWriter {
     private func remove(_ records: [PreparedRecord]) throws(CacheError) {
         guard !records.isEmpty else { return }
         try evenOnFullDisk { () throws(CacheError) in try write(records) }
-        noteRemoval()
-    }
-
-    private func noteRemoval() {
-        guard let handle = active?.handle else { return }
-        if unsynced.last !== handle { unsynced.append(handle) }
     }
 
     /// A removal must not fail for want of room: entries give way to it.
@@ -221,6 +222,7 @@ actor DiskCacheWriter {
         self.active?.byteCount = end
         sequence += UInt64(group.count)
         bytesSinceSnapshot += bytes.count
+        if group.contains(where: { $0.header.kind != .entry }) { unsynced.insert(handle.number) }
         let dropped = store.index.withLock { index in
             index.setByteCount(end, of: handle.number)
             return zip(group, placed).reduce(into: DiskIndex.Dropped()) { dropped, pair in
@@ -286,8 +288,10 @@ actor DiskCacheWriter {
         }
         withExtendedLifetime(closed) {}
         store.remove(dropped)
-        if header.isBarrier { bytesSinceSnapshot = max(1, bytesSinceSnapshot) }
-        needsBarrier = false
+        if header.isBarrier {
+            unsynced = [number]
+            needsBarrier = false
+        }
         lastNumber = number
         isFolderUnsynced = true
         active = Active(handle: handle)
@@ -342,7 +346,7 @@ actor DiskCacheWriter {
             return index.dropOldest(hashes: hashes)
         }
         if let dropped { store.remove(dropped) }
-        unsynced.removeAll { $0.number == oldest.number }
+        unsynced.remove(oldest.number)
     }
 
     // MARK: Snapshots
@@ -356,11 +360,14 @@ actor DiskCacheWriter {
     }
 
     private func writeSnapshot() throws(CacheError) {
-        guard let active else { return }
+        guard let last = store.index.withLock({ $0.segments.last }) else { return }
+        // What a snapshot knows is not read from the log any more, so that nobody would make it
+        // safe later.
+        try syncRemovals()
         let position = IndexSnapshot.Position(
-            segment: active.handle.number,
-            id: active.handle.id,
-            offset: active.byteCount,
+            segment: last.number,
+            id: last.id,
+            offset: last.byteCount,
             sequence: sequence
         )
         let bytes = store.index.withLock { index in

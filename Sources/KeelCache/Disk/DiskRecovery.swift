@@ -24,6 +24,10 @@ struct DiskRecovery {
     var needsSnapshot = false
     /// The number that the next segment has to be above.
     var lastNumber: UInt32 = 0
+    /// Segments with removals that the last user may not have made safe from a power failure.
+    var removals: Set<UInt32> = []
+    /// Whether the last segment may be continued.
+    var mayContinue = true
 
     private var sizes: [UInt32: Int] = [:]
     private var values: [UInt64] = []
@@ -92,6 +96,9 @@ struct DiskRecovery {
             let header = header(of: place.segment), header.id == place.id
         else {
             needsSnapshot = true
+            // It must never fit again because the segment has grown: it may come back with the
+            // next power failure.
+            mayContinue = false
             return nil
         }
         hash = snapshot.hash
@@ -143,6 +150,7 @@ struct DiskRecovery {
         let isFirst = index.segments.isEmpty
         if header.isBarrier {
             dropEverythingBefore()
+            removals = [number]
         } else if !isFirst, header.firstSequence != sequence || header.hash != hash {
             damagedCount += 1
             dropEverythingBefore()
@@ -193,6 +201,7 @@ struct DiskRecovery {
 
     private mutating func apply(_ step: RecordWalk.Step, in number: UInt32) {
         let header = step.header
+        if header.kind != .entry { removals.insert(number) }
         switch (header.kind, step.isIntact) {
         case (.entry, true):
             let slot = IndexSlot(header, segment: number, offset: step.offset)

@@ -20,7 +20,18 @@ package struct SimulatedDisk: Sendable {
         }
     }
 
-    /// Repeats a step.
+    /// Repeats a step that was recorded.
+    ///
+    /// - Parameters:
+    ///   - step: The step.
+    ///   - torn: How many bytes of a write are written, nil for all.
+    package mutating func `repeat`(_ step: FileStep, upTo torn: Int? = nil) {
+        guard let torn, case .write(let file, let offset, let bytes) = step else {
+            return apply(step)
+        }
+        write(Array(bytes.prefix(torn)), at: offset, in: file)
+    }
+
     mutating func apply(_ step: FileStep) {
         switch step {
         case .create(let file, let path):

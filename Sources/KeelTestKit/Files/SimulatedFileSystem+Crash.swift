@@ -8,11 +8,8 @@ extension SimulatedFileSystem {
     package func disk(afterKillAt count: Int, torn: Int = 0) -> SimulatedDisk {
         let steps = steps
         var disk = SimulatedDisk()
-        for step in steps.prefix(count) { disk.apply(step) }
-        if torn > 0, count < steps.count, case .write(let file, let offset, let bytes) = steps[count]
-        {
-            disk.apply(.write(file: file, offset: offset, bytes: Array(bytes.prefix(torn))))
-        }
+        for step in steps.prefix(count) { disk.repeat(step) }
+        if torn > 0, count < steps.count { disk.repeat(steps[count], upTo: torn) }
         return disk
     }
 
@@ -44,7 +41,7 @@ extension SimulatedFileSystem {
             case .write(let file, let offset, let bytes):
                 let isSafe = position < syncedFiles[file] ?? -1
                 guard !isSafe, Int.random(in: 0...4, using: &random) >= chance else {
-                    disk.apply(step)
+                    disk.repeat(step)
                     continue
                 }
                 let part = Int.random(in: 0...bytes.count, using: &random)
@@ -58,11 +55,11 @@ extension SimulatedFileSystem {
                 }
             case .truncate(let file, _):
                 if position < syncedFiles[file] ?? -1 || Bool.random(using: &random) {
-                    disk.apply(step)
+                    disk.repeat(step)
                 }
             case .create, .rename, .remove:
                 let isSafe = position < syncedNames
-                if isSafe || Int.random(in: 0...4, using: &random) < chance + 1 { disk.apply(step) }
+                if isSafe || Int.random(in: 0...4, using: &random) < chance + 1 { disk.repeat(step) }
             case .sync, .syncFolder:
                 break
             }
