@@ -25,7 +25,7 @@ actor DiskCacheWriter {
     private var isFolderUnsynced = true
     private var bytesSinceSnapshot: Int
     /// Whether the next segment removes everything before.
-    private var needsBarrier = false
+    private var needsBarrier: Bool
 
     init(_ store: DiskStore, _ recovery: DiskRecovery, lock: any FileLock) {
         self.store = store
@@ -35,6 +35,7 @@ actor DiskCacheWriter {
         // The first write makes up for a snapshot that did not fit.
         bytesSinceSnapshot = recovery.needsSnapshot ? .max / 2 : recovery.scannedByteCount
         unsynced = recovery.removals
+        needsBarrier = recovery.needsBarrier
         guard let last = recovery.index.segments.last else { return }
         lastNumber = last.number
         guard recovery.mayContinue, last.byteCount < store.segmentByteCount,
@@ -57,6 +58,8 @@ actor DiskCacheWriter {
     /// Forgets entries.
     func remove(_ selection: StoredSelection) throws(CacheError) {
         try ensureFolder()
+        // What could not be seen has to be removed too.
+        if needsBarrier { try evenOnFullDisk { () throws(CacheError) in try roll() } }
         switch selection {
         case .keys(let hashes):
             let known = store.index.withLock { index in hashes.filter { index.mayHold($0) } }
@@ -155,14 +158,19 @@ actor DiskCacheWriter {
         try evenOnFullDisk { () throws(CacheError) in try write(records) }
     }
 
-    /// A removal must not fail for want of room: entries give way to it.
+    /// A removal must not fail for want of room: entries give way to it, in the end all of them.
     private func evenOnFullDisk(_ body: () throws(CacheError) -> Void) throws(CacheError) {
         while true {
             do throws(CacheError) {
                 return try body()
             } catch {
-                guard error.code == .diskFull, let dropped = store.index.withLock({ $0.dropOldest() })
+                guard error.code == .diskFull, !store.index.withLock({ $0.segments.isEmpty })
                 else { throw error }
+                let dropped = store.index.withLock { index in index.dropOldest() ?? index.reset() }
+                if let active, dropped.segments.contains(where: { $0.id == active.handle.id }) {
+                    self.active = nil
+                    needsBarrier = true
+                }
                 store.remove(dropped)
             }
         }
@@ -280,21 +288,26 @@ actor DiskCacheWriter {
             firstSequence: sequence,
             byteCount: SegmentHeader.byteCount
         )
-        let (dropped, closed) = store.index.withLock { index in
+        var (dropped, unused) = store.index.withLock { index in
             let dropped = header.isBarrier ? index.reset() : DiskIndex.Dropped()
             index.addSegment(state)
+            if header.isBarrier { index.noteRemoval(in: number) }
             let limit = store.configuration.openFileCount
             return (dropped, index.keepOpen(handle, atMost: limit))
         }
-        withExtendedLifetime(closed) {}
-        store.remove(dropped)
-        if header.isBarrier {
-            unsynced = [number]
-            needsBarrier = false
-        }
+        // Closed here, outside of the lock.
+        unused.removeAll()
         lastNumber = number
         isFolderUnsynced = true
         active = Active(handle: handle)
+        guard header.isBarrier else { return }
+        unsynced = [number]
+        needsBarrier = false
+        guard !dropped.segments.isEmpty else { return }
+        // Before the others go: what they removed must not come back with a part of them.
+        try? syncRemovals()
+        for position in dropped.segments.indices { dropped.segments[position].hasRemovals = false }
+        store.remove(dropped)
     }
 
     private func create(_ path: String) throws(FileSystemError) -> any OpenFile {
@@ -421,6 +434,7 @@ extension DiskIndex {
         in segment: UInt32,
         at offset: Int
     ) -> Dropped {
+        if header.kind != .entry { noteRemoval(in: segment) }
         switch header.kind {
         case .entry:
             let size = record.diskByteCount

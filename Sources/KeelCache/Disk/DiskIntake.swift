@@ -78,7 +78,8 @@ struct DiskIntake {
             try writer.append(piece)
             position += piece.count
         }
-        return (value, try adopt(try writer.finish(), &value))
+        let draft = try adopt(try writer.finish(), &value)
+        return (value, draft)
     }
 
     private func adopt(

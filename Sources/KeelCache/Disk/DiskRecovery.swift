@@ -28,6 +28,8 @@ struct DiskRecovery {
     var removals: Set<UInt32> = []
     /// Whether the last segment may be continued.
     var mayContinue = true
+    /// Whether there may be segments that were not seen, which must not come back.
+    var needsBarrier = false
 
     private var sizes: [UInt32: Int] = [:]
     private var values: [UInt64] = []
@@ -66,8 +68,12 @@ struct DiskRecovery {
             if error.kind == .notPermitted {
                 throw CacheError(error, "the cache’s folder may not be read")
             }
+            // Whatever is there comes before a gap in the numbers, and is dropped next time.
             damagedCount += 1
             sizes = [:]
+            needsBarrier = true
+            lastNumber = 1 << 31 + UInt32(configuration.randomness() >> 34)
+            return
         }
         lastNumber = sizes.keys.max() ?? 0
     }
@@ -81,12 +87,15 @@ struct DiskRecovery {
 
     /// Takes over the snapshot, when it fits to the segments.
     private mutating func loadSnapshot() -> IndexSnapshot.Position? {
-        guard let file = try? files.open(names.snapshot, for: .reading) else { return nil }
+        guard !needsBarrier, let file = try? files.open(names.snapshot, for: .reading) else {
+            return nil
+        }
         guard let size = try? file.size(), let bytes = try? file.read(at: 0, count: size),
             let snapshot = IndexSnapshot(bytes, isSealed: isSealed)
         else {
             damagedCount += 1
             needsSnapshot = true
+            try? files.remove(names.snapshot)
             return nil
         }
         // A snapshot that knows more than the log, or knows another log, is of no use: new records
@@ -99,6 +108,7 @@ struct DiskRecovery {
             // It must never fit again because the segment has grown: it may come back with the
             // next power failure.
             mayContinue = false
+            try? files.remove(names.snapshot)
             return nil
         }
         hash = snapshot.hash
@@ -165,6 +175,7 @@ struct DiskRecovery {
                 byteCount: bytes.count
             )
         )
+        if header.isBarrier { index.noteRemoval(in: number) }
         scan(bytes, number, header.id, from: SegmentHeader.byteCount, isLast: isLast)
     }
 
@@ -201,7 +212,10 @@ struct DiskRecovery {
 
     private mutating func apply(_ step: RecordWalk.Step, in number: UInt32) {
         let header = step.header
-        if header.kind != .entry { removals.insert(number) }
+        if header.kind != .entry {
+            removals.insert(number)
+            index.noteRemoval(in: number)
+        }
         switch (header.kind, step.isIntact) {
         case (.entry, true):
             let slot = IndexSlot(header, segment: number, offset: step.offset)
@@ -259,9 +273,13 @@ struct DiskRecovery {
     }
 
     private func cleanUp(_ present: [UInt32: Int]) {
-        for number in present.keys.sorted() where index.segment(number) == nil {
-            try? files.remove(names.segment(number))
+        let gone = present.keys.sorted().filter { index.segment($0) == nil }
+        if !gone.isEmpty, let last = index.segments.last {
+            // What makes them useless has to be there as long as they may come back.
+            try? files.open(names.segment(last.number), for: .reading).sync()
+            try? files.syncFolder(names.folder)
         }
+        for number in gone { try? files.remove(names.segment(number)) }
         let kept = Set(index.large.values.map(\.reference.id))
         for id in values where !kept.contains(id) { try? files.remove(names.value(id)) }
         for path in unfinished { try? files.remove(path) }

@@ -60,8 +60,15 @@ final class DiskStore: Sendable {
     func release(_ count: Int) { index.withLock { $0.unfinishedByteCount -= count } }
 
     /// Removes files; what cannot be removed is left to the next opening.
+    ///
+    /// A power failure may undo one removal of a file and not the next. Before a segment with
+    /// removals goes, those that were removed before it therefore have to be gone for good:
+    /// otherwise they could come back without it.
     func remove(_ dropped: DiskIndex.Dropped) {
-        for segment in dropped.segments { try? files.remove(names.segment(segment.number)) }
+        for segment in dropped.segments {
+            if segment.hasRemovals { try? files.syncFolder(names.folder) }
+            try? files.remove(names.segment(segment.number))
+        }
         for value in dropped.values { try? files.remove(names.value(value)) }
     }
 

@@ -12,7 +12,7 @@ struct CrashPointTests {
         ProcessInfo.processInfo.environment[name].flatMap { Number($0) }
     }
 
-    private static let crashCount: Int = number("KEEL_CACHE_CRASHES") ?? 2000
+    private static let crashCount: Int = number("KEEL_CACHE_CRASHES") ?? 5000
     private static let seed: UInt64 = number("KEEL_SEED") ?? .random(in: 0 ... .max)
 
     @Test("a killed process leaves all that was accepted, and nothing that was removed")

@@ -135,6 +135,11 @@ struct DiskIndex: Sendable {
         segments[position].byteCount = byteCount
     }
 
+    /// Notes that a segment holds a removal.
+    mutating func noteRemoval(in number: UInt32) {
+        if let position = position(of: number) { segments[position].hasRemovals = true }
+    }
+
     /// Keeps a segment open, and lets go of the oldest others where too many are.
     ///
     /// - Returns: What has to be let go of outside of the lock.

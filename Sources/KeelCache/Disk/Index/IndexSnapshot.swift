@@ -47,7 +47,8 @@ struct IndexSnapshot: Sendable {
         bytes.append(littleEndian: UInt32(index.large.count))
         bytes.append(littleEndian: UInt64(0))
         for segment in index.segments {
-            bytes.append(littleEndian: UInt64(segment.number))
+            bytes.append(littleEndian: segment.number)
+            bytes.append(littleEndian: UInt32(segment.hasRemovals ? 1 : 0))
             bytes.append(littleEndian: segment.id)
             bytes.append(littleEndian: segment.firstSequence)
         }
@@ -124,12 +125,13 @@ extension IndexSnapshot {
         position = Position(segment: segment, id: id, offset: Int(offset), sequence: sequence)
         var segments: [SegmentState] = []
         for _ in 0..<segmentCount {
-            guard let number = cursor.number(UInt64.self), number <= UInt32.max,
+            guard let number = cursor.number(UInt32.self),
+                let flags = cursor.number(UInt32.self),
                 let id = cursor.number(UInt64.self), let first = cursor.number(UInt64.self)
             else { return nil }
-            segments.append(
-                SegmentState(number: UInt32(number), id: id, firstSequence: first, byteCount: 0)
-            )
+            var segment = SegmentState(number: number, id: id, firstSequence: first, byteCount: 0)
+            segment.hasRemovals = flags & 1 != 0
+            segments.append(segment)
         }
         self.segments = segments
         var tags: [(tag: [UInt8], sequence: UInt64)] = []

@@ -23,6 +23,8 @@ struct SegmentState: Sendable {
     var byteCount: Int
     /// How many slots mean records of this segment.
     var liveCount = 0
+    /// Whether it holds removals, or removes everything before.
+    var hasRemovals = false
     /// The open file, while it is.
     var handle: SegmentHandle?
 }
