@@ -174,6 +174,11 @@ let package = Package(
 
         // Tests, one target for each target above, and the programs that they start.
         .executableTarget(
+            name: "KeelCacheCrashWriter",
+            dependencies: ["KeelCache"],
+            path: "Tests/Support/KeelCacheCrashWriter"
+        ),
+        .executableTarget(
             name: "KeelStorageCrashWriter",
             dependencies: ["KeelStorage", "KeelStorageSQLite"],
             path: "Tests/Support/KeelStorageCrashWriter"
@@ -184,6 +189,12 @@ let package = Package(
                 "KeelAsyncHTTPClient", "KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit",
                 "KeelTestServer", httpTypes,
             ] + asyncHTTPClient
+        ),
+        .testTarget(
+            name: "KeelCacheTests",
+            dependencies: [
+                "KeelCache", "KeelCacheCrashWriter", "KeelConformance", "KeelCore", "KeelTestKit",
+            ]
         ),
         .testTarget(
             name: "KeelConformanceTests",

@@ -1,10 +1,11 @@
+internal import KeelCore
+internal import Synchronization
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
 public import Foundation
 #endif
-internal import KeelCore
-internal import Synchronization
 
 /// A tier that keeps its entries in a folder.
 ///

@@ -8,24 +8,24 @@ internal import Synchronization
 /// a killed process could lose.
 actor DiskCacheWriter {
     /// The segment that is being written.
-    private struct Active {
+    struct Active {
         let handle: SegmentHandle
         var byteCount = SegmentHeader.byteCount
         /// Whether something that failed may lie behind its end.
         var isDirty = false
     }
 
-    private let store: DiskStore
-    private var lock: (any FileLock)?
-    private var active: Active?
-    private var sequence: UInt64
-    private var lastNumber: UInt32
+    let store: DiskStore
+    var lock: (any FileLock)?
+    var active: Active?
+    var sequence: UInt64
+    var lastNumber: UInt32
     /// Segments with removals that a power failure could undo.
-    private var unsynced: Set<UInt32>
-    private var isFolderUnsynced = true
-    private var bytesSinceSnapshot: Int
+    var unsynced: Set<UInt32>
+    var isFolderUnsynced = true
+    var bytesSinceSnapshot: Int
     /// Whether the next segment removes everything before.
-    private var needsBarrier: Bool
+    var needsBarrier: Bool
 
     init(_ store: DiskStore, _ recovery: DiskRecovery, lock: any FileLock) {
         self.store = store
@@ -91,7 +91,7 @@ actor DiskCacheWriter {
         try syncRemovals()
     }
 
-    private func syncRemovals() throws(CacheError) {
+    func syncRemovals() throws(CacheError) {
         guard !unsynced.isEmpty else { return }
         do throws(FileSystemError) {
             for number in unsynced.sorted() {
@@ -192,7 +192,7 @@ actor DiskCacheWriter {
     }
 
     /// Writes records with one call, and puts them into the index.
-    private func writeGroup(_ group: [PreparedRecord], _ byteCount: Int) throws(CacheError) {
+    func writeGroup(_ group: [PreparedRecord], _ byteCount: Int) throws(CacheError) {
         if let active, active.byteCount > SegmentHeader.byteCount,
             active.byteCount + byteCount > store.segmentByteCount
         {
@@ -240,176 +240,6 @@ actor DiskCacheWriter {
             }
         }
         store.remove(dropped)
-    }
-
-    /// Begins a segment.
-    private func roll() throws(CacheError) {
-        do throws(FileSystemError) {
-            if let old = active, old.isDirty {
-                try old.handle.file.truncate(to: old.byteCount)
-                active?.isDirty = false
-            }
-            try beginSegment()
-        } catch {
-            guard error.kind == .notFound else {
-                throw CacheError(error, "a segment of the cache could not be begun")
-            }
-            try restart()
-            do throws(FileSystemError) {
-                try beginSegment()
-            } catch {
-                throw CacheError(error, "a segment of the cache could not be begun")
-            }
-        }
-    }
-
-    private func beginSegment() throws(FileSystemError) {
-        let number = lastNumber + 1
-        let path = store.names.segment(number)
-        let header = SegmentHeader(
-            number: number,
-            id: store.configuration.randomness(),
-            hash: store.codec.hash,
-            firstSequence: sequence,
-            isSealed: store.codec.sealing != nil,
-            isBarrier: needsBarrier
-        )
-        let file = try create(path)
-        do throws(FileSystemError) {
-            try file.write(header.bytes, at: 0)
-        } catch {
-            try? store.files.remove(path)
-            throw error
-        }
-        let handle = SegmentHandle(number: number, id: header.id, file: file)
-        let state = SegmentState(
-            number: number,
-            id: header.id,
-            firstSequence: sequence,
-            byteCount: SegmentHeader.byteCount
-        )
-        var (dropped, unused) = store.index.withLock { index in
-            let dropped = header.isBarrier ? index.reset() : DiskIndex.Dropped()
-            index.addSegment(state)
-            if header.isBarrier { index.noteRemoval(in: number) }
-            let limit = store.configuration.openFileCount
-            return (dropped, index.keepOpen(handle, atMost: limit))
-        }
-        // Closed here, outside of the lock.
-        unused.removeAll()
-        lastNumber = number
-        isFolderUnsynced = true
-        active = Active(handle: handle)
-        guard header.isBarrier else { return }
-        unsynced = [number]
-        needsBarrier = false
-        guard !dropped.segments.isEmpty else { return }
-        // Before the others go: what they removed must not come back with a part of them.
-        try? syncRemovals()
-        for position in dropped.segments.indices { dropped.segments[position].hasRemovals = false }
-        store.remove(dropped)
-    }
-
-    private func create(_ path: String) throws(FileSystemError) -> any OpenFile {
-        do throws(FileSystemError) {
-            return try store.files.open(path, for: .creating)
-        } catch {
-            guard error.kind == .exists else { throw error }
-            // Left by somebody who could not be understood when the folder was opened.
-            try store.files.remove(path)
-            return try store.files.open(path, for: .creating)
-        }
-    }
-
-    // MARK: Room
-
-    /// Gives up the oldest entries until there is room; those that were read are written again.
-    private func makeRoom(for count: Int) throws(CacheError) {
-        let last = lastNumber
-        while true {
-            let oldest = store.index.withLock { index in
-                index.byteCount + count > store.byteLimit ? index.segments.first : nil
-            }
-            guard let oldest else { return }
-            if oldest.number != active?.handle.number {
-                // What was moved once in this call is not moved again, so that it comes to an end.
-                reclaim(oldest, keepsUsed: oldest.number <= last)
-            } else if let active, active.byteCount > SegmentHeader.byteCount {
-                try roll()
-            } else {
-                return
-            }
-        }
-    }
-
-    /// Drops the oldest segment.
-    private func reclaim(_ oldest: SegmentState, keepsUsed: Bool) {
-        let handle = oldest.handle ?? store.openSegment(oldest.number, id: oldest.id)
-        var hashes: [UInt64]?
-        if let handle, let bytes = try? handle.file.read(at: 0, count: oldest.byteCount) {
-            let survey = SegmentSurvey(bytes, of: oldest, in: store, keepsUsed: keepsUsed)
-            hashes = survey.hashes
-            let byteCount = survey.kept.reduce(0) { $0 + $1.header.recordByteCount }
-            // Where they cannot be written, they are forgotten with the rest.
-            if !survey.kept.isEmpty { try? writeGroup(survey.kept, byteCount) }
-        }
-        let dropped = store.index.withLock { index -> DiskIndex.Dropped? in
-            // A value on its way may have taken its room meanwhile.
-            guard index.segments.first?.number == oldest.number else { return nil }
-            return index.dropOldest(hashes: hashes)
-        }
-        if let dropped { store.remove(dropped) }
-        unsynced.remove(oldest.number)
-    }
-
-    // MARK: Snapshots
-
-    private func writeSnapshotIfDue() throws(CacheError) {
-        // Twice the size of the last one: writing snapshots costs at most half of what is written
-        // otherwise, however many entries there are.
-        let last = store.index.withLock { $0.snapshotByteCount }
-        guard bytesSinceSnapshot >= max(store.segmentByteCount, 2 * last) else { return }
-        try writeSnapshot()
-    }
-
-    private func writeSnapshot() throws(CacheError) {
-        guard let last = store.index.withLock({ $0.segments.last }) else { return }
-        // What a snapshot knows is not read from the log any more, so that nobody would make it
-        // safe later.
-        try syncRemovals()
-        let position = IndexSnapshot.Position(
-            segment: last.number,
-            id: last.id,
-            offset: last.byteCount,
-            sequence: sequence
-        )
-        let bytes = store.index.withLock { index in
-            index.forgetOldTags()
-            return IndexSnapshot.bytes(
-                of: index,
-                at: position,
-                hash: store.codec.hash,
-                isSealed: store.codec.sealing != nil
-            )
-        }
-        // Counted before it is written, so that a snapshot that fails is not tried at each write.
-        bytesSinceSnapshot = 0
-        try makeRoom(for: bytes.count)
-        do throws(FileSystemError) {
-            let path = store.names.newSnapshot
-            try? store.files.remove(path)
-            do throws(FileSystemError) {
-                let file = try store.files.open(path, for: .creating)
-                try file.write(bytes, at: 0)
-                try store.files.rename(path, to: store.names.snapshot)
-            } catch {
-                try? store.files.remove(path)
-                throw error
-            }
-        } catch {
-            throw CacheError(error, "a snapshot of the index could not be written")
-        }
-        store.index.withLock { $0.snapshotByteCount = bytes.count }
     }
 }
 

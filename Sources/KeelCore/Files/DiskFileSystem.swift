@@ -103,7 +103,8 @@ package struct DiskFileSystem: FileSystem {
         return lock
     }
 
-    private static func descriptor(_ path: String, _ flags: Int32) throws(FileSystemError) -> Int32 {
+    private static func descriptor(_ path: String, _ flags: Int32) throws(FileSystemError) -> Int32
+    {
         while true {
             #if canImport(Darwin)
             let descriptor = Darwin.open(path, flags | O_CLOEXEC, 0o600)

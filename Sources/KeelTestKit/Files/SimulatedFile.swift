@@ -38,7 +38,9 @@ final class SimulatedFile: OpenFile {
             state.change(.write(file: file, offset: offset, bytes: part))
             return part.count == bytes.count
         }
-        guard isWhole else { throw FileSystemError("pwrite", path, number: FileSystemError.noSpace) }
+        guard isWhole else {
+            throw FileSystemError("pwrite", path, number: FileSystemError.noSpace)
+        }
     }
 
     func truncate(to size: Int) throws(FileSystemError) {

@@ -59,7 +59,9 @@ extension SimulatedFileSystem {
                 }
             case .create, .rename, .remove:
                 let isSafe = position < syncedNames
-                if isSafe || Int.random(in: 0...4, using: &random) < chance + 1 { disk.repeat(step) }
+                if isSafe || Int.random(in: 0...4, using: &random) < chance + 1 {
+                    disk.repeat(step)
+                }
             case .sync, .syncFolder:
                 break
             }

@@ -166,7 +166,9 @@ struct DiskCacheTierTests {
         let key = String(repeating: "k", count: 65_536)
         #expect(await cacheError { try await tier.set(key, [1]) }?.code == .invalidArgument)
         let tags = ["\(key)"]
-        #expect(await cacheError { try await tier.set("a", [1], tags: tags) }?.code == .invalidArgument)
+        #expect(
+            await cacheError { try await tier.set("a", [1], tags: tags) }?.code == .invalidArgument
+        )
         #expect(try await tier.usage().entryCount == 0)
     }
 
@@ -183,7 +185,9 @@ struct DiskCacheTierTests {
         let tier = try folder.tier()
         try await tier.set("a", [1])
         try await tier.remove(.everything)
-        let kept = try folder.contents().filter { String(decoding: $0.value, as: UTF8.self) == "mine" }
+        let kept = try folder.contents().filter {
+            String(decoding: $0.value, as: UTF8.self) == "mine"
+        }
         #expect(kept.count == 4)
         #expect(try !folder.contents().values.contains(Data("left".utf8)))
     }

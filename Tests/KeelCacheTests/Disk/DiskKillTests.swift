@@ -35,7 +35,8 @@ struct DiskKillTests {
                 let found = try await tier.value("key-\(key)").map { try Self.step(of: $0) }
                 let before = model.steps[key]
                 // The step in progress may have written the key and not yet removed it.
-                let isAllowed = found == before || found == after.steps[key]
+                let isAllowed =
+                    found == before || found == after.steps[key]
                     || (key == next % 40 && found == next)
                 #expect(isAllowed, "trial \(trial), step \(next), key \(key)")
                 // The next process goes on from what is there.

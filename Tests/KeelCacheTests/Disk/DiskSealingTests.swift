@@ -67,7 +67,8 @@ struct DiskSealingTests {
                 file.replaceSubrange(32..<32 + stride, with: file[32 + stride..<32 + 2 * stride])
                 file.replaceSubrange(32 + stride..<32 + 2 * stride, with: first)
             },
-            { file, other in file.replaceSubrange(32..<32 + stride, with: other[32..<32 + stride]) },
+            { file, other in file.replaceSubrange(32..<32 + stride, with: other[32..<32 + stride])
+            },
         ]
         for change in changes {
             let files = SimulatedFileSystem()

@@ -19,7 +19,8 @@ var number = first
 while true {
     // Each value begins with its step, and its length and filling follow from it.
     let count = number % 23 == 0 ? 50_000 : number * 37 % 3000
-    let value = withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0) }
+    let value =
+        withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0) }
         + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: count)
     let record = CacheRecord(
         key: Array("key-\(number % 40)".utf8),

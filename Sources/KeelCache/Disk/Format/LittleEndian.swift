@@ -39,7 +39,9 @@ struct ByteCursor {
     var remaining: Int { bytes.count - position }
 
     /// The next number, nil at the end.
-    mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type) -> Number? {
+    mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type)
+        -> Number?
+    {
         guard remaining >= MemoryLayout<Number>.size else { return nil }
         defer { position += MemoryLayout<Number>.size }
         return bytes.loadLittleEndian(at: position, as: type)

@@ -166,8 +166,9 @@ struct RecordCodec: Sendable {
     private static let keyContext = Array("keel.cache.key".utf8)
     private static let tagContext = Array("keel.cache.tag".utf8)
 
-    /// What a sealed record is bound to: its key, its times and the form of its value. Not to its
-    /// place, because it may be moved.
+    /// What a sealed record is bound to: its key, its times and the form of its value.
+    ///
+    /// Not to its place, because it may be moved.
     private static func context(_ header: RecordHeader, _ storedKey: [UInt8]) -> [UInt8] {
         var context = Array("keel.cache.record".utf8) + storedKey
         context.append(header.flags.rawValue)

@@ -1,5 +1,6 @@
-/// What is where: the state that reads and writes share. Pure, without any input or output.
+/// What is where: the state that reads and writes share.
 ///
+/// Pure, without any input or output.
 /// What a call lets go of is returned, so that files are closed and removed outside of the lock.
 struct DiskIndex: Sendable {
     /// Files that nothing leads to any more.
@@ -94,7 +95,7 @@ struct DiskIndex: Sendable {
     /// Forgets what expires up to a time.
     mutating func removeExpired(upTo time: Int64) -> (count: Int, dropped: Dropped) {
         var removed: [IndexSlot] = []
-        table.forEach { if $0.expires <= time { removed.append($0) } }
+        table.visit { if $0.expires <= time { removed.append($0) } }
         var dropped = Dropped()
         for slot in removed {
             if isLive(slot) { forget(slot) }

@@ -72,10 +72,14 @@ struct IndexSnapshot: Sendable {
         [UInt8](unsafeUninitializedCapacity: table.count * slotByteCount) { buffer, filled in
             let bytes = UnsafeMutableRawBufferPointer(buffer)
             var position = 0
-            table.forEach { slot in
+            table.visit { slot in
                 guard slot.segment >= first else { return }
                 let expires = slot.expires.littleEndian
-                bytes.storeBytes(of: slot.hash.littleEndian, toByteOffset: position, as: UInt64.self)
+                bytes.storeBytes(
+                    of: slot.hash.littleEndian,
+                    toByteOffset: position,
+                    as: UInt64.self
+                )
                 bytes.storeBytes(of: expires, toByteOffset: position &+ 8, as: Int64.self)
                 for (offset, number) in [
                     (16, slot.segment), (20, slot.offset), (24, slot.byteCount),

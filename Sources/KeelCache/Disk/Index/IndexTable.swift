@@ -7,8 +7,9 @@ struct IndexSlot: Hashable, Sendable, BitwiseCopyable {
         static let used = Self(rawValue: 1)
         /// Its value is in a file of its own.
         static let inFile = Self(rawValue: 2)
-        /// It was found expired, damaged or removed with a tag. It stays in the table, so that a
-        /// removal of its key is still written down.
+        /// It was found expired, damaged or removed with a tag.
+        ///
+        /// It stays in the table, so that a removal of its key is still written down.
         static let dead = Self(rawValue: 4)
     }
 
@@ -106,7 +107,7 @@ struct IndexTable: Sendable {
     }
 
     /// Calls a closure with each slot.
-    func forEach(_ body: (IndexSlot) -> Void) {
+    func visit(_ body: (IndexSlot) -> Void) {
         for slot in slots where slot.byteCount > 0 { body(slot) }
     }
 
