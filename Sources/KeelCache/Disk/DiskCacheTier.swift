@@ -29,7 +29,7 @@ public import Foundation
 /// | byte limit | held at every moment, save for one segment; the oldest entries make room, those that were read since are kept a round longer |
 /// | large values | in files, sealed and checked in pieces of 64 KiB |
 /// | several users of a folder | refused with `folderInUse`, in one process and between processes |
-/// | the folder is deleted | goes on with an empty one at the next write or flush |
+/// | the folder is deleted | goes on with an empty one at the next write or removal |
 ///
 /// A value that was written as bytes is read as bytes, one that was written as a file as a file.
 /// Memory: about 50 bytes an entry, whatever its key and value.
@@ -90,8 +90,10 @@ public final class DiskCacheTier: CacheTier {
 
     @concurrent
     public func write(_ records: [CacheRecord]) async throws(CacheError) {
-        try await writer.ensureFolder()
         var intake = DiskIntake(store)
+        if records.contains(where: { intake.makesFile(of: $0.body) }) {
+            try await writer.ensureFolder()
+        }
         do throws(CacheError) {
             for record in records { try intake.take(record) }
             try await writer.append(intake.records)
@@ -124,13 +126,7 @@ public final class DiskCacheTier: CacheTier {
     @concurrent
     public func makeFile() async throws(CacheError) -> (any CacheFileWriter)? {
         try await writer.ensureFolder()
-        do throws(CacheError) {
-            return try LargeValueWriter(in: store)
-        } catch {
-            guard (error.cause as? FileSystemError)?.kind == .notFound else { throw error }
-            try await writer.restart()
-            return try LargeValueWriter(in: store)
-        }
+        return try LargeValueWriter(in: store)
     }
 
     public func usage() async throws(CacheError) -> CacheTierUsage {

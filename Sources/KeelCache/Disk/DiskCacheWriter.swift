@@ -87,7 +87,7 @@ actor DiskCacheWriter {
 
     /// Makes removals survive a power failure; what was written has survived the process already.
     func flush() throws(CacheError) {
-        try ensureFolder()
+        guard !store.index.withLock({ $0.isClosed }) else { throw .closed }
         try syncRemovals()
     }
 
@@ -114,7 +114,7 @@ actor DiskCacheWriter {
         if lock != nil, let active {
             let path = store.names.segment(active.handle.number)
             if active.handle.file.isStill(at: path) { return }
-        } else if lock != nil {
+        } else if lock != nil, (try? store.files.size(of: store.names.lock)) ?? nil != nil {
             return
         }
         try restart()

@@ -9,6 +9,12 @@ struct DiskIntake {
 
     init(_ store: DiskStore) { self.store = store }
 
+    /// Whether a value may need a file before its record is written.
+    func makesFile(of body: CacheBody) -> Bool {
+        if case .file = body { return true }
+        return body.count > store.configuration.usedLargeValueByteCount
+    }
+
     /// Adds an entry.
     mutating func take(_ record: CacheRecord) throws(CacheError) {
         guard record.key.count <= RecordCodec.longestKey else {

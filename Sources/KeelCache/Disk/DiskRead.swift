@@ -14,14 +14,12 @@ struct DiskRead {
     private let key: [UInt8]
     private let storedKey: [UInt8]
     private let hash: UInt64
-    private let now: CacheInstant
 
     init(_ key: [UInt8], in store: DiskStore) throws(CacheError) {
         self.store = store
         self.key = key
         storedKey = try store.codec.storedKey(key)
         hash = store.codec.hash.hash(storedKey)
-        now = store.configuration.clock.now
     }
 
     /// The record under the key, nil when there is none that may still be used.
@@ -46,8 +44,7 @@ struct DiskRead {
                 return miss()
             case .entry(let entry):
                 guard entry.key ?? key == key else { return miss() }
-                let isRemoved = try store.codec.isRemoved(entry, place.removedTags)
-                if isRemoved || entry.header.expires(by: now.microseconds) {
+                if try hasEnded(entry, place) {
                     forget(place, isDamaged: false)
                     return miss()
                 }
@@ -67,8 +64,7 @@ struct DiskRead {
             guard let slot = index.slot(of: hash), let segment = index.segment(slot.segment) else {
                 return (nil, false)
             }
-            // Else what has expired would be kept for being asked for.
-            if slot.expires > now.microseconds { index.markUsed(slot) }
+            index.markUsed(slot)
             let place = Place(
                 slot: slot,
                 id: segment.id,
@@ -79,6 +75,13 @@ struct DiskRead {
         }
         if isClosed { throw .closed }
         return place
+    }
+
+    private func hasEnded(_ entry: StoredEntry, _ place: Place) throws(CacheError) -> Bool {
+        if try store.codec.isRemoved(entry, place.removedTags) { return true }
+        // Asking for the time costs as much as the rest of the look-up.
+        guard entry.header.flags.contains(.hasExpires) else { return false }
+        return entry.header.expires(by: store.configuration.clock.now.microseconds)
     }
 
     /// Whether a file that is not there is missing; otherwise the entry has moved meanwhile.

@@ -12,11 +12,18 @@ import Darwin
 final class DiskFile: OpenFile {
     private let descriptor: Int32
     private let path: String
+    /// Which file it is, as the system numbers them.
+    private let inode: ino_t
+    private let device: dev_t
 
     /// Takes over an open descriptor.
     init(_ descriptor: Int32, _ path: String) {
         self.descriptor = descriptor
         self.path = path
+        var status = stat()
+        let isKnown = fstat(descriptor, &status) == 0
+        inode = isKnown ? status.st_ino : 0
+        device = isKnown ? status.st_dev : 0
     }
 
     deinit { close(descriptor) }
@@ -88,10 +95,9 @@ final class DiskFile: OpenFile {
     }
 
     func isStill(at path: String) -> Bool {
-        var here = stat()
-        var there = stat()
-        guard fstat(descriptor, &here) == 0, stat(path, &there) == 0 else { return false }
-        return here.st_ino == there.st_ino && here.st_dev == there.st_dev
+        var status = stat()
+        guard stat(path, &status) == 0 else { return false }
+        return status.st_ino == inode && status.st_dev == device
     }
 
     private func failure(_ call: String) -> FileSystemError {

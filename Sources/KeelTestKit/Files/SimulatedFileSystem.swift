@@ -123,9 +123,14 @@ package final class SimulatedFileSystem: FileSystem {
 
     package func lock(_ path: String) throws(FileSystemError) -> any FileLock {
         try check(.lock(path), "flock")
-        guard state.withLock({ $0.locks.insert(path).inserted }) else {
-            throw FileSystemError("flock", path, number: FileSystemError.busy)
+        let isTaken = state.withLock { state in
+            if state.disk.paths[path] == nil {
+                state.change(.create(file: state.nextFile, path: path))
+                state.nextFile += 1
+            }
+            return !state.locks.insert(path).inserted
         }
+        if isTaken { throw FileSystemError("flock", path, number: FileSystemError.busy) }
         return SimulatedLock(path, of: self)
     }
 

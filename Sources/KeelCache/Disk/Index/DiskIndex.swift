@@ -236,7 +236,6 @@ extension DiskIndex {
     ///   - sizes: The length of each segment that is there, by its number.
     init(_ snapshot: IndexSnapshot, sizes: [UInt32: Int]) {
         self.init()
-        table = IndexTable(capacity: snapshot.slots.count)
         for segment in snapshot.segments {
             guard let size = sizes[segment.number] else { continue }
             var segment = segment
@@ -244,13 +243,18 @@ extension DiskIndex {
             addSegment(segment)
         }
         guard let first = segments.first?.number else { return }
-        for slot in snapshot.slots where slot.segment >= first && slot.byteCount > 0 {
-            guard let position = position(of: slot.segment) else { continue }
+        var table = IndexTable(capacity: snapshot.slotCount)
+        var counts = segments.map { _ in 0 }
+        snapshot.visitSlots { slot in
+            guard slot.byteCount > 0, slot.segment >= first,
+                Int(slot.segment - first) < counts.count
+            else { return }
             table.insert(slot)
-            guard !slot.flags.contains(.dead) else { continue }
-            entryCount += 1
-            segments[position].liveCount += 1
+            if !slot.flags.contains(.dead) { counts[Int(slot.segment - first)] += 1 }
         }
+        self.table = table
+        for (position, count) in counts.enumerated() { segments[position].liveCount = count }
+        entryCount = counts.reduce(0, +)
         for (tag, sequence) in snapshot.removedTags { removedTags[tag] = sequence }
         for (hash, value) in snapshot.large where slot(of: hash)?.segment == value.segment {
             large[hash] = value

@@ -21,7 +21,11 @@ struct IndexSnapshot: Sendable {
     let segments: [SegmentState]
     let large: [(hash: UInt64, value: DiskIndex.Large)]
     let removedTags: [(tag: [UInt8], sequence: UInt64)]
-    let slots: [IndexSlot]
+    /// How many slots there are.
+    let slotCount: Int
+    /// The whole file, of which the slots are the end: they are many, and read in place.
+    private var bytes: [UInt8] = []
+    private let slotStart: Int
 
     /// The bytes of a snapshot.
     static func bytes(
@@ -106,13 +110,34 @@ extension IndexSnapshot {
             let content = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 8)])
             guard bytes.word(at: content.count) == XXHash64.hash(content) else { return nil }
             var cursor = ByteCursor(content)
-            return Self(&cursor, content, isSealed: isSealed)
+            return Self(&cursor, isSealed: isSealed)
         }
         guard let parsed else { return nil }
         self = parsed
+        self.bytes = bytes
     }
 
-    private init?(_ cursor: inout ByteCursor, _ bytes: UnsafeRawBufferPointer, isSealed: Bool) {
+    /// Calls a closure with each slot, in the order of their places in the table.
+    func visitSlots(_ body: (IndexSlot) -> Void) {
+        bytes.withUnsafeBytes { bytes in
+            for number in 0..<slotCount {
+                let place = slotStart &+ number &* Self.slotByteCount
+                let flags = bytes.loadLittleEndian(at: place &+ 28, as: UInt32.self)
+                body(
+                    IndexSlot(
+                        hash: bytes.word(at: place),
+                        expires: bytes.loadLittleEndian(at: place &+ 8, as: Int64.self),
+                        segment: bytes.loadLittleEndian(at: place &+ 16, as: UInt32.self),
+                        offset: bytes.loadLittleEndian(at: place &+ 20, as: UInt32.self),
+                        byteCount: bytes.loadLittleEndian(at: place &+ 24, as: UInt32.self),
+                        flags: .init(rawValue: flags)
+                    )
+                )
+            }
+        }
+    }
+
+    private init?(_ cursor: inout ByteCursor, isSealed: Bool) {
         guard cursor.number(UInt32.self) == Self.magic,
             cursor.number(UInt16.self) == Self.version,
             cursor.number(UInt16.self) == (isSealed ? 1 : 0),
@@ -162,23 +187,7 @@ extension IndexSnapshot {
         }
         self.large = large
         guard cursor.remaining % Self.slotByteCount == 0 else { return nil }
-        let count = cursor.remaining / Self.slotByteCount
-        let start = cursor.position
-        slots = [IndexSlot](unsafeUninitializedCapacity: count) { buffer, filled in
-            for number in 0..<count {
-                let place = start &+ number &* Self.slotByteCount
-                buffer[number] = IndexSlot(
-                    hash: bytes.word(at: place),
-                    expires: bytes.loadLittleEndian(at: place &+ 8, as: Int64.self),
-                    segment: bytes.loadLittleEndian(at: place &+ 16, as: UInt32.self),
-                    offset: bytes.loadLittleEndian(at: place &+ 20, as: UInt32.self),
-                    byteCount: bytes.loadLittleEndian(at: place &+ 24, as: UInt32.self),
-                    flags: .init(
-                        rawValue: bytes.loadLittleEndian(at: place &+ 28, as: UInt32.self)
-                    )
-                )
-            }
-            filled = count
-        }
+        slotCount = cursor.remaining / Self.slotByteCount
+        slotStart = cursor.position
     }
 }

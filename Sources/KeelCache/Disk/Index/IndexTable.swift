@@ -41,12 +41,12 @@ struct IndexTable: Sendable {
     /// Creates an empty table for a number of slots.
     init(capacity: Int = 0) {
         var size = 64
-        while size * 3 / 4 < capacity { size *= 2 }
+        while size * 7 / 8 < capacity + 1 { size *= 2 }
         slots = Array(repeating: IndexSlot(), count: size)
     }
 
     /// Whether another slot would make the table larger.
-    var isFull: Bool { (count + 1) * 4 > slots.count * 3 }
+    var isFull: Bool { (count + 1) * 8 > slots.count * 7 }
 
     /// The slot of a hash.
     subscript(hash: UInt64) -> IndexSlot? {
