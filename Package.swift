@@ -180,6 +180,11 @@ let package = Package(
 
         // Tests, one target for each target above, and the programs that they start.
         .executableTarget(
+            name: "KeelCacheCrashWriter",
+            dependencies: ["KeelCache"],
+            path: "Tests/Support/KeelCacheCrashWriter"
+        ),
+        .executableTarget(
             name: "KeelStorageCrashWriter",
             dependencies: ["KeelStorage", "KeelStorageSQLite"],
             path: "Tests/Support/KeelStorageCrashWriter"
@@ -193,7 +198,9 @@ let package = Package(
         ),
         .testTarget(
             name: "KeelCacheTests",
-            dependencies: ["KeelCache", "KeelConformance", "KeelCore", "KeelTestKit"]
+            dependencies: [
+                "KeelCache", "KeelCacheCrashWriter", "KeelConformance", "KeelCore", "KeelTestKit",
+            ]
         ),
         .testTarget(
             name: "KeelConformanceTests",

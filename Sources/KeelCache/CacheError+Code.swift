@@ -55,6 +55,11 @@ extension CacheError.Code {
         name: "diskFull",
         advice: "Free some disk space or lower the limit; what was cached before is still there."
     )
+    /// A piece of a large value is damaged; a whole entry that is damaged is a miss instead.
+    public static let damaged = Self(
+        name: "damaged",
+        advice: "Load the value again, and look at the disk when it happens more than once."
+    )
     /// The bytes could not be sealed, for example because their key is missing.
     public static let sealingFailed = Self(
         name: "sealingFailed",
@@ -90,8 +95,7 @@ extension CacheError.Code {
 
     public static let known: [Self] = [
         .folderInUse, .invalidArgument, .encodingFailed, .decodingFailed, .tooLarge,
-        .permissionDenied, .diskFull, .sealingFailed, .notCached, .timeout, .unavailable,
-        .cancelled,
-        .unknown,
+        .permissionDenied, .diskFull, .damaged, .sealingFailed, .notCached, .timeout,
+        .unavailable, .cancelled, .unknown,
     ]
 }

@@ -1,0 +1,283 @@
+internal import KeelCore
+internal import Synchronization
+
+/// Everything that changes the folder, one call after the other.
+///
+/// No method waits in the middle, so that each is one step for all others. Reads do not come here.
+/// A record is written with one `pwrite` before the call returns: there is no queue whose contents
+/// a killed process could lose.
+actor DiskCacheWriter {
+    /// The segment that is being written.
+    struct Active {
+        let handle: SegmentHandle
+        var byteCount = SegmentHeader.byteCount
+        /// Whether something that failed may lie behind its end.
+        var isDirty = false
+    }
+
+    let store: DiskStore
+    var lock: (any FileLock)?
+    var active: Active?
+    var sequence: UInt64
+    var lastNumber: UInt32
+    /// Segments with removals that a power failure could undo.
+    var unsynced: Set<UInt32>
+    var isFolderUnsynced = true
+    var bytesSinceSnapshot: Int
+    /// Whether the next segment removes everything before.
+    var needsBarrier: Bool
+
+    init(_ store: DiskStore, _ recovery: DiskRecovery, lock: any FileLock) {
+        self.store = store
+        self.lock = lock
+        sequence = recovery.sequence
+        lastNumber = recovery.lastNumber
+        // The first write makes up for a snapshot that did not fit.
+        bytesSinceSnapshot = recovery.needsSnapshot ? .max / 2 : recovery.scannedByteCount
+        unsynced = recovery.removals
+        needsBarrier = recovery.needsBarrier
+        guard let last = recovery.index.segments.last else { return }
+        lastNumber = last.number
+        guard recovery.mayContinue, last.byteCount < store.segmentByteCount,
+            let file = try? store.files.open(store.names.segment(last.number), for: .writing)
+        else { return }
+        let handle = SegmentHandle(number: last.number, id: last.id, file: file)
+        active = Active(handle: handle, byteCount: last.byteCount)
+        _ = store.index.withLock { $0.keepOpen(handle, atMost: .max) }
+    }
+
+    // MARK: Calls
+
+    /// Writes entries.
+    func append(_ records: [PreparedRecord]) throws(CacheError) {
+        try ensureFolder()
+        try write(records)
+        try? writeSnapshotIfDue()
+    }
+
+    /// Forgets entries.
+    func remove(_ selection: StoredSelection) throws(CacheError) {
+        try ensureFolder()
+        // What could not be seen has to be removed too.
+        if needsBarrier { try evenOnFullDisk { () throws(CacheError) in try roll() } }
+        switch selection {
+        case .keys(let hashes):
+            let known = store.index.withLock { index in hashes.filter { index.mayHold($0) } }
+            try remove(
+                known.map { hash in
+                    var header = RecordHeader(kind: .removedKey)
+                    header.hash = hash
+                    return PreparedRecord(header: header, payload: [])
+                }
+            )
+        case .tag(let tag):
+            var header = RecordHeader(kind: .removedTag)
+            header.payloadByteCount = tag.count
+            header.payloadChecksum = XXHash64.hash(tag)
+            try remove([PreparedRecord(header: header, payload: tag)])
+        case .expired(let time):
+            var header = RecordHeader(kind: .removedExpired)
+            header.expires = time
+            try remove([PreparedRecord(header: header, payload: [])])
+        case .everything:
+            needsBarrier = true
+            try evenOnFullDisk { () throws(CacheError) in try roll() }
+        }
+    }
+
+    /// Makes removals survive a power failure; what was written has survived the process already.
+    func flush() throws(CacheError) {
+        guard !store.index.withLock({ $0.isClosed }) else { throw .closed }
+        try syncRemovals()
+    }
+
+    func syncRemovals() throws(CacheError) {
+        guard !unsynced.isEmpty else { return }
+        do throws(FileSystemError) {
+            for number in unsynced.sorted() {
+                guard let segment = store.index.withLock({ $0.segment(number) }),
+                    let handle = segment.handle ?? store.openSegment(number, id: segment.id)
+                else { continue }
+                try handle.file.sync()
+            }
+            if isFolderUnsynced { try store.files.syncFolder(store.names.folder) }
+            isFolderUnsynced = false
+            unsynced = []
+        } catch {
+            throw CacheError(error, "removals could not be made to survive a power failure")
+        }
+    }
+
+    /// Looks whether the folder is still there, and begins anew where it is not.
+    func ensureFolder() throws(CacheError) {
+        guard !store.index.withLock({ $0.isClosed }) else { throw .closed }
+        if lock != nil, let active {
+            let path = store.names.segment(active.handle.number)
+            if active.handle.file.isStill(at: path) { return }
+        } else if lock != nil, (try? store.files.size(of: store.names.lock)) ?? nil != nil {
+            return
+        }
+        try restart()
+    }
+
+    /// Ends the use of the folder.
+    func close() {
+        if lock != nil, bytesSinceSnapshot > 0 || !unsynced.isEmpty {
+            try? writeSnapshot()
+        }
+        let handles = store.index.withLock { index -> [SegmentState] in
+            index.isClosed = true
+            return index.reset().segments
+        }
+        withExtendedLifetime(handles) {}
+        active = nil
+        unsynced = []
+        lock = nil
+    }
+
+    /// Begins anew in an empty folder, because the old one is gone.
+    func restart() throws(CacheError) {
+        active = nil
+        unsynced = []
+        store.remove(store.index.withLock { $0.reset() })
+        needsBarrier = true
+        do throws(FileSystemError) {
+            // First let go: the lock is on a file that may be there still.
+            lock = nil
+            try store.files.makeFolder(store.names.folder)
+            lock = try store.files.lock(store.names.lock)
+        } catch {
+            throw CacheError(error, "the cache’s folder is gone and could not be made again")
+        }
+    }
+
+    // MARK: Records
+
+    private func remove(_ records: [PreparedRecord]) throws(CacheError) {
+        guard !records.isEmpty else { return }
+        try evenOnFullDisk { () throws(CacheError) in try write(records) }
+    }
+
+    /// A removal must not fail for want of room: entries give way to it, in the end all of them.
+    private func evenOnFullDisk(_ body: () throws(CacheError) -> Void) throws(CacheError) {
+        while true {
+            do throws(CacheError) {
+                return try body()
+            } catch {
+                guard error.code == .diskFull, !store.index.withLock({ $0.segments.isEmpty })
+                else { throw error }
+                let dropped = store.index.withLock { index in index.dropOldest() ?? index.reset() }
+                if let active, dropped.segments.contains(where: { $0.id == active.handle.id }) {
+                    self.active = nil
+                    needsBarrier = true
+                }
+                store.remove(dropped)
+            }
+        }
+    }
+
+    private func write(_ records: [PreparedRecord]) throws(CacheError) {
+        var next = 0
+        while next < records.count {
+            var group: [PreparedRecord] = []
+            var byteCount = 0
+            repeat {
+                group.append(records[next])
+                byteCount += records[next].header.recordByteCount
+                next += 1
+            } while next < records.count && byteCount < store.segmentByteCount / 8
+            try makeRoom(for: byteCount + SegmentHeader.byteCount)
+            try writeGroup(group, byteCount)
+        }
+    }
+
+    /// Writes records with one call, and puts them into the index.
+    func writeGroup(_ group: [PreparedRecord], _ byteCount: Int) throws(CacheError) {
+        if let active, active.byteCount > SegmentHeader.byteCount,
+            active.byteCount + byteCount > store.segmentByteCount
+        {
+            try roll()
+        }
+        if active == nil { try roll() }
+        guard let active else { throw .closed }
+        let handle = active.handle
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(byteCount)
+        var placed: [(RecordHeader, Int)] = []
+        for (position, record) in group.enumerated() {
+            let offset = active.byteCount + bytes.count
+            var header = record.header
+            header.sequence = sequence + UInt64(position)
+            header.append(
+                to: &bytes,
+                seed: RecordHeader.seed(segment: handle.id, offset: offset)
+            )
+            bytes += record.payload
+            placed.append((header, offset))
+        }
+        do throws(FileSystemError) {
+            try handle.file.write(bytes, at: active.byteCount)
+        } catch {
+            // A part may be there; the next record is written over it.
+            do throws(FileSystemError) {
+                try handle.file.truncate(to: active.byteCount)
+            } catch {
+                self.active?.isDirty = true
+            }
+            throw CacheError(error, "entries could not be written")
+        }
+        let end = active.byteCount + bytes.count
+        self.active?.byteCount = end
+        sequence += UInt64(group.count)
+        bytesSinceSnapshot += bytes.count
+        if group.contains(where: { $0.header.kind != .entry }) { unsynced.insert(handle.number) }
+        let dropped = store.index.withLock { index in
+            index.setByteCount(end, of: handle.number)
+            return zip(group, placed).reduce(into: DiskIndex.Dropped()) { dropped, pair in
+                let (header, offset) = pair.1
+                let more = index.apply(header, pair.0, in: handle.number, at: offset)
+                dropped.values += more.values
+            }
+        }
+        store.remove(dropped)
+    }
+}
+
+/// A removal in the form in which it is written down.
+enum StoredSelection: Sendable {
+    case keys([UInt64])
+    case tag([UInt8])
+    case expired(Int64)
+    case everything
+}
+
+extension CacheError {
+    /// The tier was closed before the call.
+    static let closed = CacheError(.unavailable, "the disk tier has been closed")
+}
+
+extension DiskIndex {
+    /// Takes over a record that was written.
+    mutating func apply(
+        _ header: RecordHeader,
+        _ record: PreparedRecord,
+        in segment: UInt32,
+        at offset: Int
+    ) -> Dropped {
+        if header.kind != .entry { noteRemoval(in: segment) }
+        switch header.kind {
+        case .entry:
+            let size = record.diskByteCount
+            if record.isNew { unfinishedByteCount -= size }
+            let slot = IndexSlot(header, segment: segment, offset: offset)
+            return put(slot, record.reference, diskByteCount: size)
+        case .removedKey:
+            return remove(header.hash)
+        case .removedTag:
+            removeTag(record.payload, at: header.sequence)
+            return Dropped()
+        case .removedExpired:
+            return removeExpired(upTo: header.expires).dropped
+        }
+    }
+}

@@ -1,0 +1,105 @@
+internal import KeelCore
+
+/// Brings entries into the form in which they are written: on the caller's thread, beside others.
+struct DiskIntake {
+    private let store: DiskStore
+    private(set) var records: [PreparedRecord] = []
+    /// Files that have their name already, and that a record will lead to.
+    private var drafts: [LargeValueDraft] = []
+
+    init(_ store: DiskStore) { self.store = store }
+
+    /// Whether a value may need a file before its record is written.
+    func makesFile(of body: CacheBody) -> Bool {
+        if case .file = body { return true }
+        return body.count > store.configuration.usedLargeValueByteCount
+    }
+
+    /// Adds an entry.
+    mutating func take(_ record: CacheRecord) throws(CacheError) {
+        guard record.key.count <= RecordCodec.longestKey else {
+            throw CacheError(.invalidArgument, "a key is longer than 65,535 bytes")
+        }
+        let storedKey = try store.codec.storedKey(record.key)
+        let value: StoredValue
+        var draft: LargeValueDraft?
+        do throws(CacheError) {
+            (value, draft) = try stored(record.body)
+        } catch {
+            guard error.code == .tooLarge else { throw error }
+            // Larger than everything that may be kept: it makes room for itself at once.
+            var header = RecordHeader(kind: .removedKey)
+            header.hash = store.codec.hash.hash(storedKey)
+            records.append(PreparedRecord(header: header, payload: []))
+            return
+        }
+        if let draft { drafts.append(draft) }
+        var prepared = try store.codec.prepare(record, storedKey, value)
+        prepared.diskByteCount = draft?.diskByteCount ?? 0
+        prepared.isNew = draft != nil
+        records.append(prepared)
+    }
+
+    /// Removes the files, because their records were not written.
+    func abandon() { for draft in drafts { draft.abandon() } }
+
+    private func stored(
+        _ body: CacheBody
+    ) throws(CacheError) -> (StoredValue, LargeValueDraft?) {
+        switch body {
+        case .file(let file): try kept(file)
+        case .bytes(let bytes): try kept(bytes)
+        }
+    }
+
+    private func kept(_ bytes: [UInt8]) throws(CacheError) -> (StoredValue, LargeValueDraft?) {
+        var value = StoredValue(bytes: bytes, plainByteCount: bytes.count)
+        if let compression = store.codec.compression, let small = compression.compressed(bytes) {
+            value.bytes = small
+            value.compression = compression.number
+        }
+        guard value.bytes.count > store.configuration.usedLargeValueByteCount else {
+            return (value, nil)
+        }
+        let writer = try LargeValueWriter(in: store)
+        try writer.append(value.bytes)
+        let draft = try adopt(try writer.finish(), &value)
+        value.bytes = []
+        return (value, draft)
+    }
+
+    private func kept(
+        _ file: any CacheFile
+    ) throws(CacheError) -> (StoredValue, LargeValueDraft?) {
+        var value = StoredValue(isFile: true, plainByteCount: file.count)
+        if let draft = try adopt(file, &value) { return (value, draft) }
+        // Somebody else's, or one that another record leads to.
+        let writer = try LargeValueWriter(in: store)
+        var position = 0
+        while position < file.count {
+            let piece = try file.read(from: position, upTo: LargeValueFormat.chunkByteCount)
+            guard !piece.isEmpty else {
+                throw CacheError(.damaged, "a file ended before its length")
+            }
+            try writer.append(piece)
+            position += piece.count
+        }
+        let draft = try adopt(try writer.finish(), &value)
+        return (value, draft)
+    }
+
+    private func adopt(
+        _ file: any CacheFile,
+        _ value: inout StoredValue
+    ) throws(CacheError) -> LargeValueDraft? {
+        guard let file = file as? DiskCacheFile, file.isIn(store), let draft = file.draft,
+            try draft.adopt()
+        else { return nil }
+        value.reference = LargeValueReference(
+            id: file.reference.id,
+            byteCount: file.reference.byteCount,
+            plainByteCount: value.plainByteCount
+        )
+        return draft
+    }
+}

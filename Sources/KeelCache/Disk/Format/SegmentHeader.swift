@@ -1,0 +1,59 @@
+/// The first 64 bytes of a segment.
+struct SegmentHeader: Hashable, Sendable {
+    /// The length of a header.
+    static let byteCount = 64
+    private static let magic: UInt32 = 0x3153_434B  // "KCS1"
+    private static let version: UInt16 = 1
+
+    /// The number in the file's name.
+    var number: UInt32
+    /// Drawn for each segment; the checksums of its records depend on it, so that a record is only
+    /// valid in the segment and at the place for which it was written.
+    var id: UInt64
+    /// The hash of the folder's keys.
+    var hash: SipHash24
+    /// The number of the first record, or a higher one than of any before.
+    var firstSequence: UInt64
+    /// Whether keys and values are sealed.
+    var isSealed: Bool
+    /// Whether everything in earlier segments was removed.
+    var isBarrier: Bool
+
+    /// The header's bytes.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        bytes.append(littleEndian: Self.magic)
+        bytes.append(littleEndian: Self.version)
+        bytes.append(littleEndian: UInt16((isSealed ? 1 : 0) | (isBarrier ? 2 : 0)))
+        bytes.append(littleEndian: UInt64(number))
+        bytes.append(littleEndian: id)
+        bytes.append(littleEndian: hash.first)
+        bytes.append(littleEndian: hash.second)
+        bytes.append(littleEndian: firstSequence)
+        bytes.append(littleEndian: UInt64(0))
+        bytes.append(littleEndian: XXHash64.hash(bytes))
+        return bytes
+    }
+}
+
+extension SegmentHeader {
+    /// Reads a header, nil when it is damaged, of another version or of another segment.
+    init?(_ bytes: UnsafeRawBufferPointer, number: UInt32) {
+        guard bytes.count >= Self.byteCount,
+            bytes.word(at: 56) == XXHash64.hash(UnsafeRawBufferPointer(rebasing: bytes[..<56])),
+            bytes.loadLittleEndian(at: 0, as: UInt32.self) == Self.magic,
+            bytes.loadLittleEndian(at: 4, as: UInt16.self) == Self.version,
+            bytes.word(at: 8) == UInt64(number)
+        else { return nil }
+        let flags = bytes.loadLittleEndian(at: 6, as: UInt16.self)
+        self.init(
+            number: number,
+            id: bytes.word(at: 16),
+            hash: SipHash24(first: bytes.word(at: 24), second: bytes.word(at: 32)),
+            firstSequence: bytes.word(at: 40),
+            isSealed: flags & 1 != 0,
+            isBarrier: flags & 2 != 0
+        )
+    }
+}

@@ -1,0 +1,117 @@
+/// A record on its way into a segment, which gives it its place and order.
+struct PreparedRecord: Sendable {
+    var header: RecordHeader
+    var payload: [UInt8]
+    /// The file with the value, where it has one.
+    var reference: LargeValueReference?
+    /// How many bytes that file takes.
+    var diskByteCount = 0
+    /// Whether that file is led to for the first time.
+    var isNew = false
+}
+
+/// A value in the form in which it is kept.
+struct StoredValue: Sendable {
+    var bytes: [UInt8] = []
+    var reference: LargeValueReference?
+    /// Whether it was given as a file.
+    var isFile = false
+    var compression: UInt8 = 0
+    /// How long the value is when it is not compressed.
+    var plainByteCount = 0
+}
+
+/// Which file a large value is in.
+struct LargeValueReference: Hashable, Sendable {
+    /// The number in the file's name.
+    var id: UInt64
+    /// The length of what the file holds.
+    var byteCount: Int
+    /// The same before compression.
+    var plainByteCount: Int
+
+    func append(to bytes: inout [UInt8]) {
+        bytes.append(littleEndian: id)
+        bytes.append(littleEndian: UInt64(byteCount))
+        bytes.append(littleEndian: UInt64(plainByteCount))
+    }
+
+    init(id: UInt64, byteCount: Int, plainByteCount: Int) {
+        self.id = id
+        self.byteCount = byteCount
+        self.plainByteCount = plainByteCount
+    }
+
+    init?(_ cursor: inout ByteCursor) {
+        guard let id = cursor.number(UInt64.self),
+            let byteCount = cursor.number(UInt64.self), byteCount < 1 << 48,
+            let plainByteCount = cursor.number(UInt64.self), plainByteCount < 1 << 48
+        else { return nil }
+        self.init(id: id, byteCount: Int(byteCount), plainByteCount: Int(plainByteCount))
+    }
+}
+
+/// An entry as its record has it.
+struct StoredEntry: Sendable {
+    let header: RecordHeader
+    let tags: [String]
+    /// The key in clear, where the record is sealed.
+    let key: [UInt8]?
+    let value: StoredValue
+
+    /// Reads what follows the stored key, nil when it has not the form of the format.
+    init?(_ header: RecordHeader, _ inner: UnsafeRawBufferPointer, isSealed: Bool) {
+        var cursor = ByteCursor(inner)
+        guard let tagCount = cursor.number(UInt16.self) else { return nil }
+        var tags: [String] = []
+        for _ in 0..<tagCount {
+            guard let length = cursor.number(UInt16.self),
+                let bytes = cursor.stretch(Int(length))
+            else { return nil }
+            tags.append(String(decoding: bytes, as: UTF8.self))
+        }
+        var key: [UInt8]?
+        if isSealed {
+            guard let length = cursor.number(UInt32.self),
+                let bytes = cursor.stretch(Int(length))
+            else { return nil }
+            key = Array(bytes)
+        }
+        var value = StoredValue(compression: header.compression)
+        value.isFile = header.flags.contains(.asFile)
+        if header.flags.contains(.inFile) {
+            guard let reference = LargeValueReference(&cursor), cursor.remaining == 0 else {
+                return nil
+            }
+            value.reference = reference
+            value.plainByteCount = reference.plainByteCount
+        } else {
+            if header.compression != 0 {
+                guard let count = cursor.number(UInt32.self) else { return nil }
+                value.plainByteCount = Int(count)
+            }
+            guard let bytes = cursor.stretch(cursor.remaining) else { return nil }
+            value.bytes = Array(bytes)
+            if header.compression == 0 { value.plainByteCount = value.bytes.count }
+        }
+        self.header = header
+        self.key = key
+        self.tags = tags
+        self.value = value
+    }
+
+    /// The record with a body.
+    func record(key: [UInt8], body: CacheBody) -> CacheRecord {
+        let flags = header.flags
+        return CacheRecord(
+            key: key,
+            body: body,
+            created: CacheInstant(microseconds: header.created),
+            staleAfter: flags.contains(.hasStaleAfter)
+                ? CacheInstant(microseconds: header.staleAfter) : nil,
+            expires: flags.contains(.hasExpires)
+                ? CacheInstant(microseconds: header.expires) : nil,
+            tags: tags
+        )
+    }
+}

@@ -1,0 +1,106 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Bionic)
+import Bionic
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// An open file of the machine.
+final class DiskFile: OpenFile {
+    private let descriptor: Int32
+    private let path: String
+    /// Which file it is, as the system numbers them.
+    private let inode: ino_t
+    private let device: dev_t
+
+    /// Takes over an open descriptor.
+    init(_ descriptor: Int32, _ path: String) {
+        self.descriptor = descriptor
+        self.path = path
+        var status = stat()
+        let isKnown = fstat(descriptor, &status) == 0
+        inode = isKnown ? status.st_ino : 0
+        device = isKnown ? status.st_dev : 0
+    }
+
+    deinit { close(descriptor) }
+
+    func size() throws(FileSystemError) -> Int {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("fstat") }
+        return Int(status.st_size)
+    }
+
+    func read(at offset: Int, count: Int) throws(FileSystemError) -> [UInt8] {
+        var number: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
+            while filled < count {
+                let length = pread(
+                    descriptor,
+                    buffer.baseAddress.map { $0 + filled },
+                    count - filled,
+                    off_t(offset + filled)
+                )
+                if length == 0 { return }
+                if length > 0 {
+                    filled += length
+                } else if errno != EINTR {
+                    number = errno
+                    return
+                }
+            }
+        }
+        guard number == 0 else { throw FileSystemError("pread", path, number: number) }
+        return bytes
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int) throws(FileSystemError) {
+        let number = bytes.withUnsafeBytes { buffer -> Int32 in
+            var done = 0
+            while done < buffer.count {
+                let length = pwrite(
+                    descriptor,
+                    buffer.baseAddress.map { $0 + done },
+                    buffer.count - done,
+                    off_t(offset + done)
+                )
+                if length >= 0 {
+                    done += length
+                } else if errno != EINTR {
+                    return errno
+                }
+            }
+            return 0
+        }
+        guard number == 0 else { throw FileSystemError("pwrite", path, number: number) }
+    }
+
+    func truncate(to size: Int) throws(FileSystemError) {
+        while ftruncate(descriptor, off_t(size)) != 0 {
+            guard errno == EINTR else { throw failure("ftruncate") }
+        }
+    }
+
+    func sync() throws(FileSystemError) {
+        #if canImport(Darwin)
+        // There fsync leaves the bytes in the drive's own memory. Not every volume knows this.
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
+        while fsync(descriptor) != 0 {
+            guard errno == EINTR else { throw failure("fsync") }
+        }
+    }
+
+    func isStill(at path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return false }
+        return status.st_ino == inode && status.st_dev == device
+    }
+
+    private func failure(_ call: String) -> FileSystemError {
+        FileSystemError(call, path, number: errno)
+    }
+}

@@ -1,0 +1,131 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Bionic)
+import Bionic
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The files of the machine.
+package struct DiskFileSystem: FileSystem {
+    /// Creates access to the machine's files.
+    package init() {}
+
+    package func makeFolder(_ path: String) throws(FileSystemError) {
+        if mkdir(path, 0o700) == 0 { return }
+        switch errno {
+        case EEXIST:
+            return
+        case ENOENT:
+            guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { break }
+            try makeFolder(String(path[..<slash]))
+            if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        default:
+            break
+        }
+        throw FileSystemError("mkdir", path, number: errno)
+    }
+
+    package func names(in folder: String) throws(FileSystemError) -> [String] {
+        guard let stream = opendir(folder) else {
+            throw FileSystemError("opendir", folder, number: errno)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        errno = 0
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
+                    String(cString: $0)
+                }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        guard errno == 0 else { throw FileSystemError("readdir", folder, number: errno) }
+        return names
+    }
+
+    package func size(of path: String) throws(FileSystemError) -> Int? {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            let error = FileSystemError("stat", path, number: errno)
+            if error.kind == .notFound { return nil }
+            throw error
+        }
+        return Int(status.st_size)
+    }
+
+    package func open(
+        _ path: String,
+        for access: FileAccess
+    ) throws(FileSystemError) -> any OpenFile {
+        let flags =
+            switch access {
+            case .reading: O_RDONLY
+            case .writing: O_RDWR
+            case .creating: O_RDWR | O_CREAT | O_EXCL
+            }
+        return DiskFile(try Self.descriptor(path, flags), path)
+    }
+
+    package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+        #if canImport(Darwin)
+        let result = Darwin.rename(path, newPath)
+        #elseif canImport(Glibc)
+        let result = Glibc.rename(path, newPath)
+        #elseif canImport(Musl)
+        let result = Musl.rename(path, newPath)
+        #elseif canImport(Bionic)
+        let result = Bionic.rename(path, newPath)
+        #endif
+        guard result == 0 else { throw FileSystemError("rename", path, number: errno) }
+    }
+
+    package func remove(_ path: String) throws(FileSystemError) {
+        guard unlink(path) == 0 else { throw FileSystemError("unlink", path, number: errno) }
+    }
+
+    package func syncFolder(_ path: String) throws(FileSystemError) {
+        let folder = DiskFile(try Self.descriptor(path, O_RDONLY), path)
+        try folder.sync()
+    }
+
+    package func lock(_ path: String) throws(FileSystemError) -> any FileLock {
+        let descriptor = try Self.descriptor(path, O_RDWR | O_CREAT)
+        let lock = DiskLock(descriptor: descriptor)
+        // flock and not fcntl: its locks belong to this opening of the file, so that a second
+        // opening in the same process is refused too, and closing another one releases nothing.
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EINTR else { throw FileSystemError("flock", path, number: errno) }
+        }
+        return lock
+    }
+
+    private static func descriptor(_ path: String, _ flags: Int32) throws(FileSystemError) -> Int32
+    {
+        while true {
+            #if canImport(Darwin)
+            let descriptor = Darwin.open(path, flags | O_CLOEXEC, 0o600)
+            #elseif canImport(Glibc)
+            let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o600)
+            #elseif canImport(Musl)
+            let descriptor = Musl.open(path, flags | O_CLOEXEC, 0o600)
+            #elseif canImport(Bionic)
+            let descriptor = Bionic.open(path, flags | O_CLOEXEC, 0o600)
+            #endif
+            if descriptor >= 0 { return descriptor }
+            guard errno == EINTR else { throw FileSystemError("open", path, number: errno) }
+        }
+    }
+}
+
+/// A lock by `flock`; the system releases it with the descriptor.
+private final class DiskLock: FileLock {
+    private let descriptor: Int32
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,74 @@
+/// The contents of a simulated disk: files by number, and the paths that lead to them.
+package struct SimulatedDisk: Sendable {
+    /// The bytes of each file that was ever made and is still needed.
+    package var contents: [Int: [UInt8]] = [:]
+    /// Which file each path leads to.
+    package var paths: [String: Int] = [:]
+
+    /// Creates an empty disk.
+    package init() {}
+
+    /// How many bytes the files take that a path leads to.
+    package var byteCount: Int { paths.values.reduce(0) { $0 + (contents[$1]?.count ?? 0) } }
+
+    /// The whole contents of the file at a path.
+    package subscript(path: String) -> [UInt8]? {
+        get { paths[path].flatMap { contents[$0] } }
+        set {
+            guard let file = paths[path] else { return }
+            contents[file] = newValue
+        }
+    }
+
+    /// Repeats a step that was recorded.
+    ///
+    /// - Parameters:
+    ///   - step: The step.
+    ///   - torn: How many bytes of a write are written, nil for all.
+    package mutating func `repeat`(_ step: FileStep, upTo torn: Int? = nil) {
+        guard let torn, case .write(let file, let offset, let bytes) = step else {
+            return apply(step)
+        }
+        write(Array(bytes.prefix(torn)), at: offset, in: file)
+    }
+
+    mutating func apply(_ step: FileStep) {
+        switch step {
+        case .create(let file, let path):
+            contents[file] = contents[file] ?? []
+            paths[path] = file
+        case .write(let file, let offset, let bytes):
+            write(bytes, at: offset, in: file)
+        case .truncate(let file, let size):
+            truncate(file, to: size)
+        case .rename(let path, let newPath):
+            guard let file = paths.removeValue(forKey: path) else { return }
+            paths[newPath] = file
+        case .remove(let path):
+            paths[path] = nil
+        case .sync, .syncFolder:
+            break
+        }
+    }
+
+    mutating func write(_ bytes: [UInt8], at offset: Int, in file: Int) {
+        var content = contents.removeValue(forKey: file) ?? []
+        if content.count < offset {
+            content += [UInt8](repeating: 0, count: offset - content.count)
+        }
+        let overlap = min(content.count - offset, bytes.count)
+        if overlap == 0 {
+            content += bytes
+        } else {
+            content.replaceSubrange(offset..<offset + overlap, with: bytes)
+        }
+        contents[file] = content
+    }
+
+    mutating func truncate(_ file: Int, to size: Int) {
+        var content = contents.removeValue(forKey: file) ?? []
+        if content.count > size { content.removeLast(content.count - size) }
+        if content.count < size { content += [UInt8](repeating: 0, count: size - content.count) }
+        contents[file] = content
+    }
+}

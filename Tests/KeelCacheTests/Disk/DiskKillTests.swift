@@ -1,0 +1,113 @@
+import Foundation
+import KeelCache
+import Testing
+
+/// Kills a writing process at random moments and looks at what it leaves.
+///
+/// The process (`KeelCacheCrashWriter`) prints the number of each step once it has returned.
+/// Whatever it printed has to be as the step left it; of the step it was at, any part may be done.
+@Suite("Killing a writer of the disk tier", .serialized)
+struct DiskKillTests {
+    /// `KEEL_KILLS` asks for a longer run.
+    private static let killCount =
+        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 25
+
+    @Test("kill -9 at random moments loses nothing accepted and brings nothing removed back")
+    func kills() async throws {
+        let folder = DiskFolder()
+        var model = Model()
+        var next = 1
+        var steps = 0
+        for trial in 0..<Self.killCount {
+            let printed = try await Self.run(
+                on: folder.url,
+                from: next,
+                killedAfter: .microseconds(Int.random(in: 500...20_000))
+            )
+            #expect(printed == Array(next..<next + printed.count))
+            steps += printed.count
+            for step in printed { model.apply(step) }
+            next += printed.count
+            var after = model
+            after.apply(next)
+            let tier = try folder.tier(limit: 64 << 20) { $0.segmentByteCount = 32 << 10 }
+            for key in 0..<40 {
+                let found = try await tier.value("key-\(key)").map { try Self.step(of: $0) }
+                let before = model.steps[key]
+                // The step in progress may have written the key and not yet removed it.
+                let isAllowed =
+                    found == before || found == after.steps[key]
+                    || (key == next % 40 && found == next)
+                #expect(isAllowed, "trial \(trial), step \(next), key \(key)")
+                // The next process goes on from what is there.
+                model.steps[key] = found
+            }
+            let usage = try await tier.usage()
+            #expect(usage.damagedCount == 0)
+            #expect(usage.evictionCount == 0)
+            await tier.close()
+            next += 1
+        }
+        // Killing processes before they have written anything would prove nothing.
+        #expect(steps > Self.killCount * 3, "only \(steps) steps")
+        print("\(Self.killCount) kills, \(steps) steps, all as they were left")
+    }
+
+    /// Which step wrote what is under each key, as the writer does it.
+    private struct Model {
+        var steps: [Int: Int] = [:]
+
+        mutating func apply(_ step: Int) {
+            steps[step % 40] = step
+            if step % 5 == 0 { steps[(step + 7) % 40] = nil }
+            if step % 50 == 0 { steps = steps.filter { $0.value % 3 != step / 50 % 3 } }
+        }
+    }
+
+    /// The step that wrote a value, after looking at all of it.
+    private static func step(of value: [UInt8]) throws -> Int {
+        let number = value.prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
+        let count = number % 23 == 0 ? 50_000 : number * 37 % 3000
+        let filling = UInt8(truncatingIfNeeded: number)
+        let isWhole = value.count == 8 + count && value.dropFirst(8).allSatisfy { $0 == filling }
+        #expect(isWhole, "the value of step \(number) is not what was written")
+        return number
+    }
+
+    private static func run(
+        on folder: URL,
+        from first: Int,
+        killedAfter delay: Duration
+    ) async throws -> [Int] {
+        let process = Process()
+        process.executableURL = try writer
+        process.arguments = [folder.path, String(first)]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        // Most of a short life is spent starting; the moment counts from the first step, save for
+        // some trials that end during the opening.
+        let handle = output.fileHandleForReading
+        var text = Data()
+        if first.isMultiple(of: 7) == false { text += handle.availableData }
+        try await Task.sleep(for: delay)
+        kill(process.processIdentifier, SIGKILL)
+        text += handle.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal)
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { Int($0) }
+    }
+
+    /// The program, which the package builds beside the tests.
+    private static var writer: URL {
+        get throws {
+            var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+            for _ in 0..<6 {
+                let candidate = folder.appending(path: "KeelCacheCrashWriter")
+                if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
+                folder.deleteLastPathComponent()
+            }
+            throw CocoaError(.fileNoSuchFile)
+        }
+    }
+}
