@@ -41,8 +41,10 @@ enum VaryMatch {
         return wishes.filter { $0.quality == best }.map(\.item) == [language]
     }
 
-    /// Returns a field in the form in which it is compared: lines combined, spaces at commas taken
-    /// out, and where the order means nothing, sorted. Nil if the request does not have it.
+    /// Returns a field in the form in which it is compared, nil if the request does not have it.
+    ///
+    /// Lines are combined, spaces at commas taken out, and members sorted where their order means
+    /// nothing.
     private static func normalized(_ name: String, in request: HTTPFields) -> String? {
         guard let field = HTTPField.Name(name) else { return nil }
         let lines = request[values: field]

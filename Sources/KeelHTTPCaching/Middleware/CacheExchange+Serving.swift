@@ -9,7 +9,13 @@ extension CacheExchange {
         _ result: HTTPCacheResult,
         forwardStatus: Int? = nil
     ) async -> HTTPReply? {
-        guard let body = await store.body(of: choice.response) else { return nil }
+        // Where no body is sent, none is read.
+        let isBodyless =
+            call.head.method == .head
+            || conditions.areMet(by: choice.response, now: store.clock.now)
+        guard let body = isBodyless ? .bytes([]) : await store.body(of: choice.response) else {
+            return nil
+        }
         var status = CacheStatus()
         if case .stale(let reason) = result, reason == .serverError || reason == .offline {
             status.forward = .stale

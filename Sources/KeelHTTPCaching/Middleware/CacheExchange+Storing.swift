@@ -13,7 +13,10 @@ extension CacheExchange {
         var arrival = arrival
         guard let response = stored(arrival),
             arrival.reply.announcedLength.map({ $0 <= Int64(limits.total) }) ?? true
-        else { return arrival.reply.passed(forward, by: name) }
+        else {
+            await forgetOlder(than: arrival)
+            return arrival.reply.passed(forward, by: name)
+        }
         let fields = arrival.reply.head.headerFields
         let lifetime = FreshnessLifetime(
             status: response.status.code,
@@ -68,6 +71,20 @@ extension CacheExchange {
             part: range.map { StoredResponse.StoredPart(first: $0.first, total: $0.total) },
             groups: CacheGroups.membership(head.headerFields)
         ).dated()
+    }
+
+    /// Forgets what a newer response that is not stored has taken the place of: it would be used
+    /// again although the origin's last word was another one.
+    private func forgetOlder(than arrival: Arrival) async {
+        let status = arrival.reply.head.status
+        let isWord = status.kind == .successful || [404, 410].contains(status.code)
+        guard call.head.method == .get, isWord, status != .partialContent,
+            question.policy.stores
+        else { return }
+        for stored in await store.responses(at: key)
+        where VaryMatch.matches(stored, question.fields) {
+            await store.drop(stored, at: key)
+        }
     }
 
     /// The request's fields, with a mark where credentials are added further down.

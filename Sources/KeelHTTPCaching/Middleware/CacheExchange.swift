@@ -179,8 +179,10 @@ struct CacheExchange: Sendable {
         return await served(choice, .stale(reason), forwardStatus: status)
     }
 
-    /// Failures that say that the origin cannot be reached. Those that say that somebody else
-    /// answered, such as a certificate that is not trusted, are not among them.
+    /// Failures that say that the origin cannot be reached.
+    ///
+    /// Those that say that somebody else answered, such as a certificate that is not trusted, are
+    /// not among them.
     static let offlineCodes: Set<TransportError.Code> = [
         .offline, .hostNotFound, .nameLookupFailed, .connectionRefused, .connectTimeout,
         .proxyFailed, .circuitOpen, .responseTimeout, .writeTimeout, .attemptTimeout, .tooSlow,

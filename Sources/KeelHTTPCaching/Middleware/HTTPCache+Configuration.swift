@@ -19,9 +19,9 @@ extension HTTPCache {
         public var partition = HTTPCachePartition.credentials
 
         /// For how long past its freshness a response may stand in for an origin that cannot be
-        /// reached; nil for never. Replies tell, see ``HTTPCacheResult/stale(_:)``.
+        /// reached; nil for never.
         ///
-        /// RFC 9111 section 4.2.4 allows it to a cache that is disconnected. `must-revalidate` and
+        /// Replies tell, see ``HTTPCacheResult/stale(_:)``. RFC 9111 section 4.2.4 allows it to a cache that is disconnected. `must-revalidate` and
         /// `no-cache` are kept in any case.
         public var offlineStaleness: Duration? = .seconds(30 * 86_400)
 

@@ -1,5 +1,5 @@
-import KeelCore
 public import KeelCache
+import KeelCore
 public import KeelHTTP
 
 #if canImport(FoundationEssentials)
@@ -115,6 +115,9 @@ public final class HTTPCache: Sendable {
 
     /// How many revalidations run in the background.
     public var revalidationCount: Int { revalidations.count }
+
+    /// How many calls wait for a revalidation that they share.
+    package var waitingCalls: Int { flights.waiterCount }
 
     /// Waits until no revalidation runs in the background.
     public func waitForRevalidations() async { await revalidations.wait() }

@@ -37,8 +37,9 @@ public struct HTTPCachePolicy: Hashable, Sendable {
     /// What HTTP says: stored responses as long as they are fresh, then validation.
     public static let standard = HTTPCachePolicy()
 
-    /// Asks the origin whether the stored response is still good, unless that is fresh and
-    /// `immutable`. For pulling to refresh.
+    /// Asks the origin whether the stored response is still good: for pulling to refresh.
+    ///
+    /// A fresh response that says `immutable` is used without asking (RFC 8246).
     public static let revalidate = HTTPCachePolicy(reads: .validated)
 
     /// Fetches the response anew and stores it.
@@ -50,8 +51,9 @@ public struct HTTPCachePolicy: Hashable, Sendable {
     /// Uses what is stored, whatever its age, and asks the origin only where nothing is.
     public static let cacheElseNetwork = HTTPCachePolicy(reads: .anyAge)
 
-    /// Uses what is stored, whatever its age; where nothing is, the reply has status 504 and
-    /// ``HTTPCacheResult/missing``. The origin is never asked.
+    /// Uses what is stored, whatever its age, and never asks the origin.
+    ///
+    /// Where nothing is stored, the reply has status 504 and ``HTTPCacheResult/missing``.
     public static let cacheOnly = HTTPCachePolicy(reads: .onlyStored)
 
     /// Like ``standard``, and where the origin cannot be reached, uses what is stored, whatever its
@@ -61,6 +63,9 @@ public struct HTTPCachePolicy: Hashable, Sendable {
     /// Like ``standard``, and where the origin cannot be reached, the call fails, whatever the cache
     /// is configured to do.
     public static let failWhenOffline = HTTPCachePolicy(offline: .forbidden)
+
+    /// Asks the origin, and fails where it cannot be reached.
+    static let freshOrError = HTTPCachePolicy(reads: .validated, offline: .forbidden)
 }
 
 private enum CachePolicyKey: HTTPCallOptionKey {

@@ -15,9 +15,9 @@ final class ResponseStore: Sendable {
     private let variantLimit: Int
     private let makeID: @Sendable () -> UInt64
     private let turns = KeyTurns()
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
-    private struct State: Sendable {
+    struct State: Sendable {
         var log = InvalidationLog()
         /// Tags whose removal failed: their entries are still there, and must not be used.
         var pending: Set<String> = []
@@ -195,73 +195,6 @@ final class ResponseStore: Sendable {
     private func write(_ record: CacheRecord) async -> Bool {
         do throws(CacheError) {
             try await tier.write([record])
-            return true
-        } catch {
-            counts.add(\.tierFailures)
-            return false
-        }
-    }
-
-    // MARK: Removing
-
-    /// Makes all responses with these tags worthless, also those that are still under way.
-    func invalidate(_ tags: [String]) async {
-        guard !tags.isEmpty else { return }
-        state.withLock { $0.log.add(tags) }
-        counts.add(\.invalidations, tags.count)
-        for tag in tags where await !removes(.tag(tag)) {
-            _ = state.withLock { $0.pending.insert(tag) }
-        }
-    }
-
-    /// Removes everything, also what is still under way.
-    ///
-    /// - Throws: The tier's error; nothing of what is there is used again until a removal succeeds.
-    func removeAll() async throws(CacheError) {
-        state.withLock { state in
-            state.log.addEverything()
-            state.isEverythingPending = true
-        }
-        try await tier.remove(.everything)
-        state.withLock { state in
-            state.isEverythingPending = false
-            state.pending = []
-        }
-    }
-
-    /// Whether entries with these tags may be used: no removal of theirs is still to be done.
-    ///
-    /// Where one is, it is tried again; what was there before is not used this time in any case.
-    private func isUsable(_ tags: [String]) async -> Bool {
-        let (pending, isEverything) = state.withLock { state in
-            (tags.filter(state.pending.contains), state.isEverythingPending)
-        }
-        if isEverything, await removes(.everything) {
-            state.withLock { state in
-                state.isEverythingPending = false
-                state.pending = []
-            }
-        }
-        for tag in pending where await removes(.tag(tag)) {
-            _ = state.withLock { $0.pending.remove(tag) }
-        }
-        return pending.isEmpty && !isEverything
-    }
-
-    private func isInvalidated(_ tags: [String], since mark: InvalidationLog.Mark) -> Bool {
-        state.withLock { $0.log.concerns(tags, since: mark) }
-    }
-
-    private func remove(bodies: [StoredResponse.BodyID]) async {
-        guard !bodies.isEmpty else { return }
-        await remove(.keys(bodies.map(StorageKey.body)))
-    }
-
-    private func remove(_ selection: CacheSelection) async { _ = await removes(selection) }
-
-    private func removes(_ selection: CacheSelection) async -> Bool {
-        do throws(CacheError) {
-            try await tier.remove(selection)
             return true
         } catch {
             counts.add(\.tierFailures)

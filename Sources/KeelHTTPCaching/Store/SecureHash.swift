@@ -46,20 +46,18 @@ enum SecureHash {
             let second = rotate(late, 17) ^ rotate(late, 19) ^ (late >> 10)
             words[index] = words[index - 16] &+ first &+ words[index - 7] &+ second
         }
-        var round = state
+        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         for index in 0..<64 {
-            let sum1 = rotate(round[4], 6) ^ rotate(round[4], 11) ^ rotate(round[4], 25)
-            let choice = (round[4] & round[5]) ^ (~round[4] & round[6])
-            let first = round[7] &+ sum1 &+ choice &+ constants[index] &+ words[index]
-            let sum0 = rotate(round[0], 2) ^ rotate(round[0], 13) ^ rotate(round[0], 22)
-            let majority = (round[0] & round[1]) ^ (round[0] & round[2]) ^ (round[1] & round[2])
-            let second = sum0 &+ majority
-            round = [
-                first &+ second, round[0], round[1], round[2], round[3] &+ first, round[4],
-                round[5], round[6],
-            ]
+            let sum1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
+            let choice = (e & f) ^ (~e & g)
+            let first = h &+ sum1 &+ choice &+ constants[index] &+ words[index]
+            let sum0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)
+            let majority = (a & b) ^ (a & c) ^ (b & c)
+            (h, g, f, e) = (g, f, e, d &+ first)
+            (d, c, b, a) = (c, b, a, first &+ sum0 &+ majority)
         }
-        for index in state.indices { state[index] &+= round[index] }
+        for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
     }
 
     private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 {

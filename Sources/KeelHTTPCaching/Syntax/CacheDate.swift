@@ -68,7 +68,7 @@ enum CacheDate {
             return Form(
                 pattern: Array("\(letters), 00-aaa-00 00:00:00 aaa".utf8),
                 names: [0..<count, (count + 5)..<(count + 8)],
-                known: [[day], months],
+                known: [Set(days), months],
                 hasZone: true
             )
         }

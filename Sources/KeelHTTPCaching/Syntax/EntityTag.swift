@@ -5,8 +5,10 @@ struct EntityTag: Hashable, Sendable {
     /// Whether it is marked as weak.
     let isWeak: Bool
 
-    /// Reads a tag. What is not well formed is a strong tag of just that text for the weak
-    /// comparison, and ``isWellFormed`` says so.
+    /// Reads a tag.
+    ///
+    /// What is not well formed is a strong tag of just that text for the weak comparison, and
+    /// ``isWellFormed`` says so.
     init(_ text: String) {
         isWeak = text.hasPrefix("W/\"")
         opaque = isWeak ? String(text.dropFirst(2)) : text

@@ -19,7 +19,7 @@ struct StructuredFieldParser {
         rest = lines.joined(separator: ",")[...].utf8
     }
 
-    /// Reads a dictionary; nil if the field is none. A key that comes twice has its last value.
+    /// Reads a dictionary, in which a key that comes twice has its last value; nil for no dictionary.
     static func dictionary(_ lines: [String]) -> [(key: String, value: Value)]? {
         var parser = Self(lines)
         var members: [(key: String, value: Value)] = []
