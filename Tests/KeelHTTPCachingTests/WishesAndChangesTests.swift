@@ -4,6 +4,7 @@ import KeelCache
 import KeelHTTP
 import KeelHTTPCaching
 import KeelTestKit
+import Synchronization
 import Testing
 
 @Suite("Wishes, changes and a missing origin", .timeLimit(.minutes(1)))
@@ -196,6 +197,28 @@ struct WishesAndChangesTests {
         try await bench.send(.get, "/menu", [.authorization: "Bearer a"])
         #expect(try await bench.send(.get, "/menu", [.authorization: "Bearer a"]).text == "3")
         #expect(try await bench.send().text == "3")
+    }
+
+    @Test("The observer of a download sees the bytes that come from the cache")
+    func showsProgress() async throws {
+        let bench = CacheBench([CacheBench.text("soup")])
+        let url = try #require(URL(string: "https://api.example.com"))
+        var configuration = NetworkClient.Configuration(baseURL: url)
+        configuration.hopMiddleware = [HTTPCachingMiddleware(bench.cache)]
+        let client = NetworkClient(configuration, transport: bench.origin)
+        for _ in 0..<2 {
+            let seen = Mutex<Int64>(0)
+            let file = FileManager.default.temporaryDirectory
+                .appendingPathComponent("keel-\(UInt64.random(in: .min ... .max))")
+            defer { try? FileManager.default.removeItem(at: file) }
+            let observer = TransferObserver.progress { progress in
+                seen.withLock { $0 = progress.completedBytes }
+            }
+            try await client.download(from: GetMenu(), to: file, observer: observer)
+            #expect(try Data(contentsOf: file) == Data("soup".utf8))
+            #expect(seen.withLock { $0 } == 4)
+        }
+        #expect(bench.requestCount == 1)
     }
 
     @Test("The statistics and Cache-Status tell what happened")

@@ -49,7 +49,17 @@ extension CacheExchange {
         var status = status
         status.timeToLive = freshness.remaining
         count(result)
-        return answer(response, head, body).adding(status, by: name).noting(result)
+        return observed(answer(response, head, body)).adding(status, by: name).noting(result)
+    }
+
+    /// Shows the bytes to the observer of a download, which looks at the layers below.
+    private func observed(_ reply: HTTPReply) -> HTTPReply {
+        guard let observer = call.options.downloadObserver,
+            reply.head.status.kind == .successful
+        else { return reply }
+        var reply = reply
+        reply.body = reply.body.observed(by: observer, total: reply.announcedLength)
+        return reply
     }
 
     /// Chooses between the whole response, a part of it and the word that nothing has changed.

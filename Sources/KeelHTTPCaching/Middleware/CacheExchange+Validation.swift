@@ -189,6 +189,9 @@ extension CacheExchange {
     ) {
         var quiet = call
         quiet.deadline = nil
+        // The caller's call is over by then; nobody waits for more of it.
+        quiet.recorder = nil
+        quiet.options.downloadObserver = nil
         for name in Self.callerFields { quiet.head.headerFields[name] = nil }
         if Validators(choice.response.fields).isUsable, choice.response.part == nil {
             quiet.head.headerFields = Validation.conditional(
