@@ -82,6 +82,7 @@ let package = Package(
         .library(name: "KeelDependencies", targets: ["KeelDependencies"]),
         .library(name: "KeelDependenciesTesting", targets: ["KeelDependenciesTesting"]),
         .library(name: "KeelHTTP", targets: ["KeelHTTP"]),
+        .library(name: "KeelHTTPCaching", targets: ["KeelHTTPCaching"]),
         .library(name: "KeelHTTPCompression", targets: ["KeelHTTPCompression"]),
         .library(name: "KeelHTTPObservability", targets: ["KeelHTTPObservability"]),
         .library(name: "KeelServing", targets: ["KeelServing"]),
@@ -135,6 +136,10 @@ let package = Package(
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
         .target(name: "KeelHTTPCompression", dependencies: ["CKeelZlib", "KeelHTTP", httpTypes]),
+        .target(
+            name: "KeelHTTPCaching",
+            dependencies: ["KeelCache", "KeelCore", "KeelHTTP", httpTypes]
+        ),
         .target(
             name: "KeelHTTPObservability",
             dependencies: ["KeelCore", "KeelHTTP", httpTypes] + observability
@@ -217,6 +222,12 @@ let package = Package(
         .testTarget(
             name: "KeelHTTPTests",
             dependencies: ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]
+        ),
+        .testTarget(
+            name: "KeelHTTPCachingTests",
+            dependencies: [
+                "KeelCache", "KeelCore", "KeelHTTP", "KeelHTTPCaching", "KeelTestKit", httpTypes,
+            ]
         ),
         .testTarget(
             name: "KeelHTTPCompressionTests",

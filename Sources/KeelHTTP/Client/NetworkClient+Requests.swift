@@ -58,8 +58,24 @@ extension NetworkClient {
         of plan: RequestPlan,
         as type: Value.Type
     ) async throws(NetworkError) -> Value {
+        try await answer(to: plan, as: type).value
+    }
+
+    @concurrent
+    func answer<Value: Decodable & Sendable>(
+        to plan: RequestPlan,
+        as type: Value.Type
+    ) async throws(NetworkError) -> (value: Value, response: NetworkResponse) {
         let call = try plan.call(for: configuration)
         let response = try await accepted(call, plan)
+        return (try decoded(response, of: call, as: type), response)
+    }
+
+    private func decoded<Value: Decodable & Sendable>(
+        _ response: NetworkResponse,
+        of call: HTTPCall,
+        as type: Value.Type
+    ) throws(NetworkError) -> Value {
         if let empty = EmptyResponse() as? Value { return empty }
         guard !response.body.isEmpty else {
             if let none = (type as? any ExpressibleByNilLiteral.Type)?.init(nilLiteral: ()),
@@ -149,7 +165,9 @@ extension NetworkClient {
             () async throws(TransportError) in
             let reply = try await send(call)
             let body = try await collection.bytes(of: reply, to: call.head.method)
-            return NetworkResponse(head: reply.head, body: body)
+            var response = NetworkResponse(head: reply.head, body: body)
+            response.notes = reply.notes
+            return response
         }
         do throws(TransportError) {
             let response = try await within(call.deadline, call, exchange)

@@ -72,6 +72,7 @@ public struct NetworkClient: Sendable {
         if configuration.redirects != .never {
             layers.append(RedirectMiddleware(configuration.redirects))
         }
+        layers += configuration.hopMiddleware
         layers.append(RetryMiddleware(configuration.retry, configuration.clock, timer))
         layers.append(TransferMiddleware(clock: configuration.clock))
         layers += configuration.attemptMiddleware

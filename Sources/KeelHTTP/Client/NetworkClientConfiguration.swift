@@ -69,9 +69,15 @@ extension NetworkClient {
         /// The layers that every call passes once, the first one outermost.
         ///
         /// They stand above redirects and repetitions: what they add holds for all of them, and
-        /// what they see is the final outcome. Caching, coalescing and idempotency keys belong
-        /// here.
+        /// what they see is the final outcome. Coalescing and idempotency keys belong here.
         public var middleware: [any HTTPMiddleware] = []
+
+        /// The layers that each hop of a call passes, the first one outermost.
+        ///
+        /// They stand below redirects and above repetitions: every address that a call comes by
+        /// passes them once, and what they see is the outcome of all attempts at it. An HTTP cache
+        /// belongs here: it keeps a redirect and its target apart, each under its own address.
+        public var hopMiddleware: [any HTTPMiddleware] = []
 
         /// The layers that every attempt passes, the first one outermost.
         ///

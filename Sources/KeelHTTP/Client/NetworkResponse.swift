@@ -14,10 +14,22 @@ public struct NetworkResponse: Sendable, Hashable {
     /// The bytes of the body, empty where there is none.
     public var body: [UInt8]
 
+    /// What the layers that the response passed say about it; no part of its equality.
+    public var notes = HTTPReplyNotes()
+
     /// Creates a response.
     public init(head: HTTPResponse, body: [UInt8] = []) {
         self.head = head
         self.body = body
+    }
+
+    public static func == (one: Self, other: Self) -> Bool {
+        one.head == other.head && one.body == other.body
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(head)
+        hasher.combine(body)
     }
 
     /// The status.

@@ -26,7 +26,7 @@ extension HTTPBody {
 
 extension HTTPByteStream {
     /// Returns this stream under the eyes of an observer.
-    func observed(by observer: TransferObserver, total: Int64?) -> HTTPByteStream {
+    package func observed(by observer: TransferObserver, total: Int64?) -> HTTPByteStream {
         let counter = TakenBytes()
         observer.report(0, of: total)
         return mapReads { read async throws(TransportError) in

@@ -44,7 +44,7 @@ extension HTTPCallOptions {
     }
 
     /// Who looks at the body of the response.
-    var downloadObserver: TransferObserver? {
+    package var downloadObserver: TransferObserver? {
         get { self[DownloadObserverKey.self] }
         set { self[DownloadObserverKey.self] = newValue }
     }

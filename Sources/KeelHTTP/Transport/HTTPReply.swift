@@ -11,6 +11,9 @@ public struct HTTPReply: Sendable {
     /// The connection that the exchange uses, where the transport tells.
     public var connection: ConnectionInfo?
 
+    /// What the layers that the reply passed say about it.
+    public var notes = HTTPReplyNotes()
+
     /// Creates a reply.
     public init(
         head: HTTPResponse,

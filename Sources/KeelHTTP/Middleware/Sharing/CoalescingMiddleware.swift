@@ -16,7 +16,8 @@ import KeelCore
 /// token source that cannot tell are not shared. Where a layer of your own adds credentials further
 /// down, name the user in `identity`: otherwise two users of one client could share a response.
 ///
-/// Place it in ``NetworkClient/Configuration/middleware``, below a cache.
+/// Place it in ``NetworkClient/Configuration/middleware``, or below a cache in
+/// ``NetworkClient/Configuration/hopMiddleware``.
 public struct CoalescingMiddleware: HTTPMiddleware {
     /// Fields that do not make two requests different: they name or time a request.
     public static let ignoredFields: Set<HTTPField.Name> = Set(

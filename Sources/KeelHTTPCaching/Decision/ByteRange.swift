@@ -1,0 +1,92 @@
+import HTTPTypes
+
+/// A request for one range of bytes (RFC 9110 section 14.1.2).
+enum ByteRange: Hashable, Sendable {
+    /// From one byte to another, both included.
+    case bounded(Int64, Int64)
+    /// From one byte to the end.
+    case from(Int64)
+    /// This many bytes at the end.
+    case suffix(Int64)
+
+    /// Reads a `Range` field; nil for several ranges, another unit or what is none.
+    init?(_ text: String) {
+        guard text.lowercased().hasPrefix("bytes=") else { return nil }
+        let specification = FieldList.trimmed(String(text.dropFirst(6)))
+        let parts = specification.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let first = DeltaSeconds(String(parts[0])).valid
+        let last = DeltaSeconds(String(parts[1])).valid
+        switch (first, last) {
+        case (let first?, let last?) where first <= last: self = .bounded(first, last)
+        case (let first?, nil) where parts[1].isEmpty: self = .from(first)
+        case (nil, let count?) where parts[0].isEmpty && count > 0: self = .suffix(count)
+        default: return nil
+        }
+    }
+
+    /// Returns the positions that are meant, nil where none of them exists or the length that it
+    /// takes to tell is not known.
+    func positions(total: Int64?) -> ClosedRange<Int64>? {
+        switch self {
+        case .bounded(let first, let last):
+            guard let total else { return first...last }
+            return first < total ? first...min(last, total - 1) : nil
+        case .from(let first):
+            guard let total, first < total else { return nil }
+            return first...(total - 1)
+        case .suffix(let count):
+            guard let total, total > 0 else { return nil }
+            return max(0, total - count)...(total - 1)
+        }
+    }
+}
+
+/// Which part of a representation a response brings (RFC 9110 section 14.4).
+struct ContentRange: Hashable, Sendable {
+    var first: Int64
+    var last: Int64
+    var total: Int64?
+
+    /// Reads the `Content-Range` field of a response with one part; nil where there is none.
+    init?(_ fields: HTTPFields) {
+        guard let text = fields[.contentRange], text.lowercased().hasPrefix("bytes ") else {
+            return nil
+        }
+        let halves = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+        guard halves.count == 2 else { return nil }
+        let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = DeltaSeconds(String(ends[0])).valid,
+            let last = DeltaSeconds(String(ends[1])).valid, first <= last
+        else { return nil }
+        total = DeltaSeconds(String(halves[1])).valid
+        guard halves[1] == "*" || (total ?? 0) > last else { return nil }
+        self.first = first
+        self.last = last
+    }
+}
+
+extension StoredResponse {
+    /// Which of the kept bytes a range means, and what a response with them announces.
+    struct Slice: Hashable, Sendable {
+        var offset: Int
+        var count: Int
+        var contentRange: String
+    }
+
+    /// Returns the kept bytes of a range; nil where not all of them are kept.
+    func slice(_ range: ByteRange) -> Slice? {
+        guard status.code == 200 || part != nil else { return nil }
+        let total = part == nil ? Int64(length) : part?.total
+        let first = part?.first ?? 0
+        guard let wanted = range.positions(total: total),
+            wanted.lowerBound >= first, wanted.upperBound < first + Int64(length)
+        else { return nil }
+        return Slice(
+            offset: Int(wanted.lowerBound - first),
+            count: wanted.count,
+            contentRange:
+                "bytes \(wanted.lowerBound)-\(wanted.upperBound)/\(total.map(String.init) ?? "*")"
+        )
+    }
+}

@@ -1,0 +1,180 @@
+import HTTPTypes
+import KeelCache
+
+/// What a cache does with a request (RFC 9111 section 4): values in, decision out.
+enum CacheDecision: Hashable, Sendable {
+    /// Use a stored response.
+    case serve(Choice)
+    /// Use a stored response that is stale, and validate it for the next one (RFC 5861).
+    case serveAndRevalidate(Choice)
+    /// Ask the origin whether a stored response is still good.
+    case validate(Choice, CacheStatus.Forward)
+    /// Ask the origin. A stored response may still stand in for it if that fails.
+    case forward(CacheStatus.Forward, fallback: Choice?)
+    /// Say that nothing that may be used is stored (`only-if-cached`).
+    case refuse
+
+    /// A stored response with what was found out about it.
+    struct Choice: Hashable, Sendable {
+        /// Which of the stored responses.
+        var index: Int
+        var response: StoredResponse
+        var directives: ResponseDirectives
+        var freshness: Freshness
+        /// Why it is used although it is stale; nil where it is fresh.
+        var reason: HTTPCacheResult.StaleReason?
+    }
+}
+
+/// A request as a cache looks at it.
+struct CacheQuestion: Sendable {
+    var method: HTTPRequest.Method
+    var fields: HTTPFields
+    var directives: RequestDirectives
+    var policy: HTTPCachePolicy
+    var now: CacheInstant
+}
+
+extension CacheRules {
+    /// Decides about a request with `GET` or `HEAD`.
+    func decide(_ question: CacheQuestion, among stored: [StoredResponse]) -> CacheDecision {
+        let isOnlyStored = question.directives.onlyIfCached || question.policy.reads == .onlyStored
+        guard let choice = choice(for: question, among: stored) else {
+            return isOnlyStored ? .refuse : .forward(reason(question, stored), fallback: nil)
+        }
+        if question.policy.reads == .nothing {
+            return isOnlyStored ? .refuse : .forward(.request, fallback: nil)
+        }
+        let freshness = choice.freshness
+        let mustAsk = choice.directives.noCache.isWhole
+        let isWanted = question.directives.accepts(
+            age: freshness.age,
+            remaining: freshness.remaining
+        )
+        if freshness.isFresh, !mustAsk, isWanted, permits(question, choice) {
+            return .serve(choice)
+        }
+        if let served = stale(choice, question) { return served }
+        if isOnlyStored { return .refuse }
+        let forward: CacheStatus.Forward = freshness.isFresh && !mustAsk ? .request : .stale
+        let canValidate =
+            Validators(choice.response.fields).isUsable && question.method == .get
+            && (choice.response.part == nil)
+        return canValidate ? .validate(choice, forward) : .forward(forward, fallback: choice)
+    }
+
+    /// Whether the policy of a call leaves it at a fresh response.
+    private func permits(_ question: CacheQuestion, _ choice: CacheDecision.Choice) -> Bool {
+        // A reload of what its maker calls immutable has nothing to find out (RFC 8246).
+        question.policy.reads != .validated || choice.directives.isImmutable
+    }
+
+    private func stale(
+        _ choice: CacheDecision.Choice,
+        _ question: CacheQuestion
+    ) -> CacheDecision? {
+        var choice = choice
+        let staleness = choice.freshness.staleness
+        guard !choice.directives.forbidsStale(self), !choice.response.isOutdated,
+            !question.directives.noCache, question.policy.reads != .validated
+        else { return nil }
+        let isYoung = question.directives.maxAge.map { choice.freshness.age <= $0 } ?? true
+        let isLasting = question.directives.minFresh == nil
+        if isYoung, isLasting, question.directives.acceptsStale(by: staleness) {
+            choice.reason = choice.freshness.isFresh ? nil : .requested
+            return .serve(choice)
+        }
+        switch question.policy.reads {
+        case .onlyStored, .anyAge:
+            choice.reason = choice.freshness.isFresh ? nil : .requested
+            return .serve(choice)
+        case .fresh, .validated, .nothing: break
+        }
+        if let window = choice.directives.staleWhileRevalidate.valid, staleness <= window,
+            !choice.freshness.isFresh, !question.directives.demandsFreshness,
+            !question.directives.onlyIfCached
+        {
+            choice.reason = .whileRevalidating
+            return .serveAndRevalidate(choice)
+        }
+        return nil
+    }
+
+    /// Whether a stored response may stand in for an origin that failed, and why.
+    ///
+    /// - Parameters:
+    ///   - choice: The stored response.
+    ///   - failure: How the origin failed.
+    ///   - question: The request.
+    /// - Returns: Why the stored response may be used; nil if it must not be.
+    func standIn(
+        _ choice: CacheDecision.Choice,
+        for failure: OriginFailure,
+        _ question: CacheQuestion
+    ) -> HTTPCacheResult.StaleReason? {
+        let directives = choice.directives
+        guard !directives.forbidsStale(self), !choice.response.isOutdated,
+            question.policy.reads != .nothing
+        else { return nil }
+        let staleness = choice.freshness.staleness
+        let window = question.directives.staleIfError ?? directives.staleIfError.valid
+        if !question.directives.noCache, let window, staleness <= window {
+            return failure == .offline ? .offline : .serverError
+        }
+        guard failure == .offline, !question.directives.demandsFreshness else { return nil }
+        switch question.policy.offline {
+        case .allowed: return .offline
+        case .forbidden: return nil
+        case .asConfigured: return offlineLimit.map { staleness <= $0 } == true ? .offline : nil
+        }
+    }
+
+    /// How an origin failed.
+    enum OriginFailure: Hashable, Sendable {
+        /// It could not be reached.
+        case offline
+        /// It answered with a status that says that it cannot answer.
+        case status
+    }
+
+    // MARK: Choosing
+
+    private func reason(
+        _ question: CacheQuestion,
+        _ stored: [StoredResponse]
+    ) -> CacheStatus.Forward {
+        if stored.isEmpty { return .uriMiss }
+        return stored.contains { VaryMatch.matches($0, question.fields) } ? .partial : .varyMiss
+    }
+
+    /// Returns the latest stored response that fits the request and holds what it asks for.
+    private func choice(
+        for question: CacheQuestion,
+        among stored: [StoredResponse]
+    ) -> CacheDecision.Choice? {
+        let range = question.method == .get ? question.fields[.range].flatMap(ByteRange.init) : nil
+        let fitting = stored.indices.filter { index in
+            let response = stored[index]
+            guard VaryMatch.matches(response, question.fields) else { return false }
+            guard response.part != nil else { return true }
+            guard let range, RequestConditions.permitRange(question.fields, of: response) else {
+                return false
+            }
+            return response.slice(range) != nil
+        }
+        let best = fitting.max { left, right in
+            let (left, right) = (stored[left], stored[right])
+            if (left.part == nil) != (right.part == nil) { return left.part != nil }
+            return left.received < right.received
+        }
+        guard let best else { return nil }
+        let response = stored[best]
+        let directives = ResponseDirectives(response.fields, self)
+        return CacheDecision.Choice(
+            index: best,
+            response: response,
+            directives: directives,
+            freshness: Freshness(response, directives, at: question.now, self)
+        )
+    }
+}

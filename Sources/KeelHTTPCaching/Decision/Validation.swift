@@ -1,0 +1,103 @@
+import HTTPTypes
+import KeelCache
+
+/// Asking the origin whether a stored response is still good (RFC 9111 section 4.3).
+enum Validation {
+    /// Returns the request's fields with the conditions of a stored response.
+    ///
+    /// What the client holds is named beside what is stored, so that either of them spares the
+    /// origin a body. A client's date does not count beside an entity tag.
+    static func conditional(_ request: HTTPFields, for stored: StoredResponse) -> HTTPFields {
+        var fields = request
+        let validators = Validators(stored.fields)
+        let clients = FieldList.members(request[values: .ifNoneMatch])
+        if let tag = validators.entityTag {
+            let others = clients.filter { $0 != tag && $0 != "*" }
+            fields[.ifNoneMatch] = ([tag] + others).joined(separator: ", ")
+        } else if !clients.isEmpty {
+            // An origin looks at no date beside the client's tags, so there is nothing to add.
+            return fields
+        }
+        fields[.ifModifiedSince] = validators.lastModified
+        return fields
+    }
+
+    /// What a response with status 304 is about.
+    enum Subject: Hashable, Sendable {
+        /// The stored response is good.
+        case stored
+        /// What the client holds is good; nobody knows about the stored response.
+        case client
+        /// Neither: the answer is of no use.
+        case nobody
+    }
+
+    /// Tells what a response with status 304 is about (section 4.3.4).
+    static func subject(
+        of reply: HTTPFields,
+        stored: StoredResponse,
+        client request: HTTPFields
+    ) -> Subject {
+        let mine = Validators(stored.fields)
+        let theirs = Validators(reply)
+        let clients = FieldList.members(request[values: .ifNoneMatch])
+        let clientHasMore = clients.contains { $0 != mine.entityTag }
+        if theirs.entityTag == nil, clientHasMore { return .client }
+        if mine.agree(with: theirs) { return .stored }
+        if clientHasMore || (request[.ifModifiedSince] != nil && clients.isEmpty) {
+            return .client
+        }
+        return .nobody
+    }
+
+    /// Returns a stored response with the fields of a newer message about the same state (section
+    /// 3.2).
+    static func freshened(
+        _ stored: StoredResponse,
+        with reply: HTTPFields,
+        requested: CacheInstant,
+        received: CacheInstant,
+        _ rules: CacheRules
+    ) -> StoredResponse {
+        var fresh = stored
+        var news = Storability.storedFields(reply, rules)
+        for name in keptFields(of: stored) { news[name] = nil }
+        // The old ones measured the time from a moment that no longer counts.
+        fresh.fields[.age] = nil
+        fresh.fields[.date] = nil
+        for name in Set(news.map(\.name)) { fresh.fields[fields: name] = news[fields: name] }
+        fresh.requested = requested
+        fresh.received = received
+        fresh.isOutdated = false
+        return fresh.dated()
+    }
+
+    /// Fields that describe the kept bytes, which the newer message did not bring.
+    private static func keptFields(of stored: StoredResponse) -> [HTTPField.Name] {
+        var names: [HTTPField.Name] = [.contentLength]
+        // A layer below may take codings off: what was kept plain stays plain.
+        if stored.fields[.contentEncoding] == nil { names.append(.contentEncoding) }
+        if stored.part != nil { names.append(.contentRange) }
+        return names
+    }
+
+    /// Whether the response to a `HEAD` request is about the state that is stored (section 4.3.5).
+    static func describes(_ head: HTTPFields, _ stored: StoredResponse) -> Bool {
+        guard Validators(stored.fields).agree(with: Validators(head)) else { return false }
+        guard let announced = head[.contentLength], let kept = stored.fields[.contentLength] else {
+            return true
+        }
+        return announced == kept
+    }
+}
+
+extension StoredResponse {
+    /// Returns the response with a `Date`, the moment of its receipt where the origin gave none (RFC
+    /// 9110 section 6.6.1).
+    func dated() -> StoredResponse {
+        guard fields[.date] == nil else { return self }
+        var dated = self
+        dated.fields[.date] = CacheDate.text(received.seconds)
+        return dated
+    }
+}

@@ -1,0 +1,136 @@
+import HTTPTypes
+import KeelCache
+import KeelHTTP
+
+extension CacheExchange {
+    /// Answers from what is stored; nil where its body is not there any more.
+    func served(
+        _ choice: CacheDecision.Choice,
+        _ result: HTTPCacheResult,
+        forwardStatus: Int? = nil
+    ) async -> HTTPReply? {
+        // Where no body is sent, none is read.
+        let isBodyless =
+            call.head.method == .head
+            || conditions.areMet(by: choice.response, now: store.clock.now)
+        guard let body = isBodyless ? .bytes([]) : await store.body(of: choice.response) else {
+            return nil
+        }
+        var status = CacheStatus()
+        if case .stale(let reason) = result, reason == .serverError || reason == .offline {
+            status.forward = .stale
+            status.forwardStatus = forwardStatus
+            status.detail = reason == .offline ? "unreachable" : "error"
+        } else {
+            status.hit = true
+        }
+        return reply(choice.response, body, result, status)
+    }
+
+    /// Makes the reply from a stored response and its body.
+    func reply(
+        _ response: StoredResponse,
+        _ body: CacheBody,
+        _ result: HTTPCacheResult,
+        _ status: CacheStatus
+    ) -> HTTPReply {
+        let directives = ResponseDirectives(response.fields, rules)
+        let freshness = Freshness(response, directives, at: store.clock.now, rules)
+        var head = HTTPResponse(status: response.status, headerFields: response.fields)
+        if result != .revalidated {
+            // Named fields must not be used without the origin's word (RFC 9111 section 5.2.2.4).
+            for field in directives.noCache.fields {
+                if let name = HTTPField.Name(field) { head.headerFields[name] = nil }
+            }
+        }
+        if result != .revalidated || freshness.age > 0 {
+            head.headerFields[.age] = String(freshness.age)
+        }
+        var status = status
+        status.timeToLive = freshness.remaining
+        count(result)
+        return observed(answer(response, head, body)).adding(status, by: name).noting(result)
+    }
+
+    /// Shows the bytes to the observer of a download, which looks at the layers below.
+    private func observed(_ reply: HTTPReply) -> HTTPReply {
+        guard let observer = call.options.downloadObserver,
+            reply.head.status.kind == .successful
+        else { return reply }
+        var reply = reply
+        reply.body = reply.body.observed(by: observer, total: reply.announcedLength)
+        return reply
+    }
+
+    /// Chooses between the whole response, a part of it and the word that nothing has changed.
+    private func answer(
+        _ response: StoredResponse,
+        _ head: HTTPResponse,
+        _ body: CacheBody
+    ) -> HTTPReply {
+        var head = head
+        if conditions.isPresent, conditions.areMet(by: response, now: store.clock.now) {
+            head.status = .notModified
+            for name in Self.contentFields { head.headerFields[name] = nil }
+            return HTTPReply(head: head)
+        }
+        guard call.head.method == .get else { return HTTPReply(head: head) }
+        let range = question.fields[.range].flatMap(ByteRange.init)
+        if let range, RequestConditions.permitRange(question.fields, of: response),
+            let slice = response.slice(range)
+        {
+            head.status = .partialContent
+            head.headerFields[.contentRange] = slice.contentRange
+            head.headerFields[.contentLength] = String(slice.count)
+            let bytes = store.stream(body, slice.offset..<(slice.offset + slice.count))
+            return HTTPReply(head: head, body: bytes)
+        }
+        return HTTPReply(head: head, body: store.stream(body, 0..<body.count))
+    }
+
+    /// Fields that describe a body, which status 304 does not have (RFC 9110 section 15.4.5).
+    private static let contentFields: [HTTPField.Name] = [
+        .contentLength, .contentEncoding, .contentLanguage, .contentType, .contentRange,
+    ]
+
+    private func count(_ result: HTTPCacheResult) {
+        switch result {
+        case .fresh:
+            store.counts.add(\.freshHits)
+            call.record(.cached("fresh"))
+        case .revalidated:
+            store.counts.add(\.revalidatedHits)
+            call.record(.cached("revalidated"))
+        case .stale(let reason):
+            store.counts.add(\.staleHits)
+            call.record(.cached("stale, \(reason)"))
+        case .network, .missing: break
+        }
+    }
+}
+
+extension ResponseStore {
+    /// The bytes of a stored body.
+    func stream(_ body: CacheBody, _ range: Range<Int>) -> HTTPByteStream {
+        switch body {
+        case .bytes(let bytes):
+            let isWhole = range == bytes.indices
+            return .collected(isWhole ? bytes : Array(bytes[range]))
+        case .file(let file):
+            let cursor = FileCursor(file, range)
+            return HTTPByteStream { [counts] () async throws(TransportError) in
+                do throws(CacheError) {
+                    return try cursor.next()
+                } catch {
+                    counts.add(\.tierFailures)
+                    throw TransportError(
+                        .truncatedBody,
+                        "The stored body could not be read to its end.",
+                        phase: .readBody,
+                        cause: error
+                    )
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import HTTPTypes
+import KeelCache
+import KeelHTTP
+
+extension CacheExchange {
+    /// Returns the origin's reply, which is stored while its body is read.
+    func kept(
+        _ arrival: Arrival,
+        _ forward: CacheStatus.Forward,
+        countsAsMiss: Bool = true
+    ) async -> HTTPReply {
+        if countsAsMiss { store.counts.add(\.misses) }
+        var arrival = arrival
+        guard let response = stored(arrival),
+            arrival.reply.announcedLength.map({ $0 <= Int64(limits.total) }) ?? true
+        else {
+            await forgetOlder(than: arrival)
+            return arrival.reply.passed(forward, by: name)
+        }
+        let fields = arrival.reply.head.headerFields
+        let lifetime = FreshnessLifetime(
+            status: response.status.code,
+            fields: fields,
+            directives: ResponseDirectives(fields, rules),
+            received: response.received,
+            rules: rules
+        ).seconds
+        let storing = StoringBody(
+            response: response,
+            announced: announcedLength(of: arrival.reply),
+            recorder: BodyRecorder(limits) { [store] in await store.makeFile() },
+            counts: store.counts
+        ) { [store, key, mark = arrival.mark] response, body in
+            await store.save(response, body, at: key, since: mark, lifetime: lifetime)
+        }
+        if let bytes = arrival.reply.body.collected {
+            await storing.add(bytes[...])
+            await storing.end()
+        } else if Self.hasNoBody(response.status.code) {
+            await storing.end()
+        } else {
+            arrival.reply.body = arrival.reply.body.mapReads { read async throws(TransportError) in
+                try await storing.pass(read)
+            }
+        }
+        return arrival.reply.passed(forward, by: name, isStored: true)
+    }
+
+    /// Returns what is to be stored of a reply, without its length; nil for nothing.
+    private func stored(_ arrival: Arrival) -> StoredResponse? {
+        let head = arrival.reply.head
+        let storable = Storability.allows(
+            Storability.Exchange(
+                request: visibleFields,
+                requestDirectives: question.directives,
+                response: head,
+                received: arrival.received
+            ),
+            rules
+        )
+        guard question.policy.stores, storable else { return nil }
+        let range = head.status.code == 206 ? ContentRange(head.headerFields) : nil
+        return StoredResponse(
+            status: head.status,
+            fields: Storability.storedFields(head.headerFields, rules),
+            selectors: VaryMatch.selectors(of: head.headerFields, from: question.fields),
+            requested: arrival.requested,
+            received: arrival.received,
+            body: store.makeBodyID(),
+            length: 0,
+            part: range.map { StoredResponse.StoredPart(first: $0.first, total: $0.total) },
+            groups: CacheGroups.membership(head.headerFields)
+        ).dated()
+    }
+
+    /// Forgets what a newer response that is not stored has taken the place of: it would be used
+    /// again although the origin's last word was another one.
+    private func forgetOlder(than arrival: Arrival) async {
+        let status = arrival.reply.head.status
+        let isWord = status.kind == .successful || [404, 410].contains(status.code)
+        guard call.head.method == .get, isWord, status != .partialContent,
+            question.policy.stores
+        else { return }
+        for stored in await store.responses(at: key)
+        where VaryMatch.matches(stored, question.fields) {
+            await store.drop(stored, at: key)
+        }
+    }
+
+    /// The request's fields, with a mark where credentials are added further down.
+    private var visibleFields: HTTPFields {
+        var fields = question.fields
+        if fields[.authorization] == nil, call.options.signer != nil,
+            call.options.authentication != .none
+        {
+            fields[.authorization] = "signed"
+        }
+        return fields
+    }
+
+    /// How many bytes the body must have to be whole; nil where nobody says.
+    private func announcedLength(of reply: HTTPReply) -> Int64? {
+        guard let length = reply.announcedLength else { return nil }
+        // A layer that took a coding off may have left the coded length behind.
+        return reply.head.headerFields[.contentEncoding] == nil ? length : nil
+    }
+
+    private static func hasNoBody(_ status: Int) -> Bool { status == 204 || status == 205 }
+
+    /// Updates what is stored by the response to a `HEAD` request (RFC 9111 section 4.3.5).
+    func learn(from arrival: Arrival) async {
+        let head = arrival.reply.head
+        guard head.status.code == 200 else { return }
+        for stored in await store.responses(at: key)
+        where stored.part == nil && stored.status.code == 200
+            && VaryMatch.matches(stored, question.fields)
+        {
+            var learned = stored
+            if Validation.describes(head.headerFields, stored) {
+                learned = freshened(stored, by: arrival)
+            } else {
+                learned.isOutdated = true
+            }
+            await store.update(
+                learned,
+                at: key,
+                since: arrival.mark,
+                lifetime: lifetime(of: learned)
+            )
+        }
+    }
+
+    /// Returns a stored response with what a message about the same state says.
+    func freshened(_ stored: StoredResponse, by arrival: Arrival) -> StoredResponse {
+        Validation.freshened(
+            stored,
+            with: arrival.reply.head.headerFields,
+            requested: arrival.requested,
+            received: arrival.received,
+            rules
+        )
+    }
+
+    /// For how many seconds a stored response is fresh in all.
+    func lifetime(of response: StoredResponse) -> Int64 {
+        let directives = ResponseDirectives(response.fields, rules)
+        return Freshness(response, directives, at: store.clock.now, rules).lifetime
+    }
+}

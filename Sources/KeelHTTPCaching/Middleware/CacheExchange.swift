@@ -1,0 +1,191 @@
+import HTTPTypes
+import KeelCache
+import KeelHTTP
+
+/// One call on its way through a cache.
+///
+/// It does not hold the cache itself: a revalidation that runs on must not keep its owner alive.
+struct CacheExchange: Sendable {
+    let call: HTTPCall
+    let next: HTTPNext
+    let store: ResponseStore
+    let rules: CacheRules
+    let limits: BodyRecorder.Limits
+    let name: String?
+    let key: StorageKey
+    let question: CacheQuestion
+    let conditions: RequestConditions
+
+    /// Prepares a call; nil where the cache takes no part in it.
+    init?(_ call: HTTPCall, _ next: HTTPNext, _ cache: HTTPCache) {
+        let configuration = cache.configuration
+        let rules = configuration.rules
+        let policy = call.options.cachePolicy
+        let isReading = call.head.method == .get || call.head.method == .head
+        guard policy != .bypass, call.body == nil || !isReading,
+            let address = ResourceAddress(call.head),
+            let partition = Self.partition(of: call, configuration)
+        else { return nil }
+        self.call = call
+        self.next = next
+        self.rules = rules
+        store = cache.store
+        limits = configuration.bodyLimits
+        name = configuration.name
+        key = StorageKey(address, partition: partition.name)
+        question = CacheQuestion(
+            method: call.head.method,
+            fields: call.head.headerFields,
+            directives: RequestDirectives(call.head.headerFields),
+            policy: policy,
+            now: cache.store.clock.now
+        )
+        conditions = RequestConditions(call.head.headerFields)
+        if question.directives.noStore, isReading { return nil }
+    }
+
+    /// Whose responses a call may see; nil where nobody can tell.
+    private static func partition(
+        of call: HTTPCall,
+        _ configuration: HTTPCache.Configuration
+    ) -> (name: String?, Void)? {
+        guard configuration.audience == .onePerson else { return (nil, ()) }
+        switch configuration.partition.owner(call) {
+        case .everybody: return (nil, ())
+        case .user(let name): return (name, ())
+        case .unknown: return nil
+        }
+    }
+
+    // MARK: Reading
+
+    /// Answers a `GET` or `HEAD`.
+    func answer(_ cache: HTTPCache) async throws(TransportError) -> HTTPReply {
+        guard !conditions.concernOrigin else { return try await fetched(.request, fallback: nil) }
+        let stored = await store.responses(at: key)
+        switch rules.decide(question, among: stored) {
+        case .serve(let choice):
+            if let reply = await served(choice, choice.reason.map { .stale($0) } ?? .fresh) {
+                return reply
+            }
+            return try await fetched(.uriMiss, fallback: nil)
+        case .serveAndRevalidate(let choice):
+            guard let reply = await served(choice, .stale(.whileRevalidating)) else {
+                return try await fetched(.uriMiss, fallback: nil)
+            }
+            revalidateInBackground(choice, cache.revalidations)
+            return reply
+        case .validate(let choice, let forward):
+            guard let body = await store.body(of: choice.response) else {
+                return try await fetched(.uriMiss, fallback: nil)
+            }
+            if let key = flightKey(choice) {
+                return try await joined(choice, body, forward, cache.flights, key)
+            }
+            return try await validated(choice, body, forward)
+        case .forward(let forward, let fallback):
+            return try await fetched(forward, fallback: fallback)
+        case .refuse:
+            store.counts.add(\.refusals)
+            return refusal()
+        }
+    }
+
+    /// The answer to `only-if-cached` where nothing may be used (RFC 9111 section 5.2.1.7).
+    private func refusal() -> HTTPReply {
+        var status = CacheStatus()
+        status.detail = "not-stored"
+        let head = HTTPResponse(status: .gatewayTimeout, headerFields: [.contentLength: "0"])
+        return HTTPReply(head: head).adding(status, by: name).noting(.missing)
+    }
+
+    /// Asks the origin without conditions of one's own.
+    func fetched(
+        _ forward: CacheStatus.Forward,
+        fallback: CacheDecision.Choice?
+    ) async throws(TransportError) -> HTTPReply {
+        let arrival: Arrival
+        do throws(TransportError) {
+            arrival = try await send(call)
+        } catch {
+            return try await standIn(fallback, for: error)
+        }
+        if let fallback, let reply = await standIn(fallback, for: arrival) { return reply }
+        if call.head.method == .head {
+            await learn(from: arrival)
+            store.counts.add(\.misses)
+            return arrival.reply.passed(forward, by: name)
+        }
+        return await kept(arrival, forward)
+    }
+
+    // MARK: Changing
+
+    /// Passes on a call that may change something.
+    func change(_ cache: HTTPCache) async throws(TransportError) -> HTTPReply {
+        var arrival = try await send(call)
+        await cache.invalidateAfter(call.head, arrival.reply.head)
+        guard Invalidation.isReadable(call.head, arrival.reply.head, rules) else {
+            return arrival.reply.passed(.method, by: name)
+        }
+        // What it made worthless was there before; this response came with it.
+        arrival.mark = store.mark
+        return await kept(arrival, .method, countsAsMiss: false)
+    }
+
+    // MARK: The origin
+
+    /// A reply of the origin, with when it was asked for.
+    struct Arrival: Sendable {
+        var reply: HTTPReply
+        var requested: CacheInstant
+        var received: CacheInstant
+        var mark: InvalidationLog.Mark
+    }
+
+    /// Sends a request to the layers below.
+    func send(_ call: HTTPCall) async throws(TransportError) -> Arrival {
+        let mark = store.mark
+        let requested = store.clock.now
+        let reply = try await next(call)
+        return Arrival(
+            reply: reply,
+            requested: requested,
+            received: store.clock.now,
+            mark: mark
+        )
+    }
+
+    // MARK: Standing in
+
+    /// Uses a stored response in place of an origin that could not be reached, or throws its error.
+    func standIn(
+        _ choice: CacheDecision.Choice?,
+        for error: TransportError
+    ) async throws(TransportError) -> HTTPReply {
+        guard let choice, Self.offlineCodes.contains(error.code),
+            let reason = rules.standIn(choice, for: .offline, question),
+            let reply = await served(choice, .stale(reason))
+        else { throw error }
+        return reply
+    }
+
+    /// Uses a stored response in place of an answer that says that the origin cannot answer.
+    func standIn(_ choice: CacheDecision.Choice, for arrival: Arrival) async -> HTTPReply? {
+        let status = arrival.reply.head.status.code
+        guard CacheRules.errorStatuses.contains(status),
+            let reason = rules.standIn(choice, for: .status, question)
+        else { return nil }
+        return await served(choice, .stale(reason), forwardStatus: status)
+    }
+
+    /// Failures that say that the origin cannot be reached.
+    ///
+    /// Those that say that somebody else answered, such as a certificate that is not trusted, are
+    /// not among them.
+    static let offlineCodes: Set<TransportError.Code> = [
+        .offline, .hostNotFound, .nameLookupFailed, .connectionRefused, .connectTimeout,
+        .proxyFailed, .circuitOpen, .responseTimeout, .writeTimeout, .attemptTimeout, .tooSlow,
+        .connectionLost, .staleConnection, .streamRefused, .streamReset, .truncatedBody,
+    ]
+}

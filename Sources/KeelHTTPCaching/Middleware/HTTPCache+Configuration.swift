@@ -1,0 +1,90 @@
+public import HTTPTypes
+
+extension HTTPCache {
+    /// How a cache behaves.
+    public struct Configuration: Sendable {
+        /// Who uses the cache.
+        public enum Audience: Hashable, Sendable {
+            /// One user, or several that are kept apart by ``Configuration/partition``: an app.
+            case onePerson
+            /// Everybody at once: a proxy. Responses for one user are not stored (RFC 9111 section
+            /// 3.5 and `private`), `s-maxage` counts, and nothing is kept apart.
+            case everybody
+        }
+
+        /// Who uses the cache.
+        public var audience = Audience.onePerson
+
+        /// Whose responses are kept apart; a cache for everybody keeps nothing apart.
+        public var partition = HTTPCachePartition.credentials
+
+        /// For how long past its freshness a response may stand in for an origin that cannot be
+        /// reached; nil for never.
+        ///
+        /// Replies tell, see ``HTTPCacheResult/stale(_:)``. RFC 9111 section 4.2.4 allows it to a cache that is disconnected. `must-revalidate` and
+        /// `no-cache` are kept in any case.
+        public var offlineStaleness: Duration? = .seconds(30 * 86_400)
+
+        /// Which part of the time since its last change a response is fresh for that does not say
+        /// how long (RFC 9111 section 4.2.2); 0 does not guess.
+        public var heuristicFraction = 0.1
+
+        /// The longest time that is guessed.
+        public var heuristicLimit: Duration = .seconds(86_400)
+
+        /// Fields that take the place of `Cache-Control`, such as `CDN-Cache-Control`, the first one
+        /// that is there (RFC 9213); for a cache that belongs to an origin.
+        public var targetedFields: [HTTPField.Name] = []
+
+        /// The name of the cache in the `Cache-Status` field of replies (RFC 9211), a token; nil
+        /// leaves the field alone.
+        public var name: String? = "keel"
+
+        /// How long entries are kept past their freshness, for validation and for times without a
+        /// network, unless room is needed before.
+        public var retention: Duration = .seconds(30 * 86_400)
+
+        /// The most responses of one address that are kept, differing in what `Vary` names.
+        public var variantLimit = 32
+
+        /// Longer bodies go to a file, where the tier has files.
+        public var fileThreshold = 256 << 10
+
+        /// Longer bodies are not stored where the tier has no files.
+        public var memoryBodyLimit = 8 << 20
+
+        /// Longer bodies are not stored.
+        public var bodyLimit = 256 << 20
+
+        /// The most revalidations that run in the background at once; further ones are left out, and
+        /// the next caller starts them.
+        public var backgroundLimit = 16
+
+        /// Where names of bodies come from; a test gives its own.
+        public var randomness: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+
+        /// Creates the configuration of an app's cache.
+        public init() {}
+
+        /// The configuration of a cache that everybody shares.
+        public static var shared: Configuration {
+            var configuration = Configuration()
+            configuration.audience = .everybody
+            return configuration
+        }
+
+        var rules: CacheRules {
+            var rules = CacheRules()
+            rules.isShared = audience == .everybody
+            rules.heuristicFraction = heuristicFraction
+            rules.heuristicLimit = heuristicLimit.components.seconds
+            rules.targetedFields = targetedFields
+            rules.offlineLimit = offlineStaleness?.components.seconds
+            return rules
+        }
+
+        var bodyLimits: BodyRecorder.Limits {
+            BodyRecorder.Limits(file: fileThreshold, memory: memoryBodyLimit, total: bodyLimit)
+        }
+    }
+}

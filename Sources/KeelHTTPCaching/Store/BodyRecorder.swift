@@ -1,0 +1,108 @@
+import KeelCache
+import Synchronization
+
+/// Gathers a body on its way to the caller, in memory or, where it is large, in a file.
+///
+/// Letting it go before its end leaves nothing behind.
+final class BodyRecorder: Sendable {
+    /// How large bodies may be.
+    struct Limits: Hashable, Sendable {
+        /// More bytes go to a file.
+        var file: Int
+        /// More bytes are not kept where there are no files.
+        var memory: Int
+        /// More bytes are not kept.
+        var total: Int
+    }
+
+    private struct State: Sendable {
+        var bytes: [UInt8] = []
+        var file: (any CacheFileWriter)?
+        var count = 0
+        var asksForFile = true
+        var isGivenUp = false
+    }
+
+    private let limits: Limits
+    private let makeFile: @Sendable () async -> (any CacheFileWriter)?
+    // A body has one reader, so nobody waits for this lock and no state changes between two steps.
+    private let state = Mutex(State())
+
+    init(_ limits: Limits, makeFile: @escaping @Sendable () async -> (any CacheFileWriter)?) {
+        self.limits = limits
+        self.makeFile = makeFile
+    }
+
+    /// How many bytes have been gathered.
+    var count: Int { state.withLock { $0.count } }
+
+    /// Adds a piece; a body that is too large is given up.
+    func add(_ piece: ArraySlice<UInt8>) async {
+        let (isWanted, needsFile) = state.withLock { state -> (Bool, Bool) in
+            guard !state.isGivenUp else { return (false, false) }
+            state.count += piece.count
+            return (true, state.file == nil && state.count > limits.file && state.asksForFile)
+        }
+        guard isWanted else { return }
+        guard count <= limits.total else { return giveUp() }
+        if needsFile { await moveToFile() }
+        if let file = state.withLock({ $0.file }) {
+            do throws(CacheError) {
+                try file.append(Array(piece))
+            } catch {
+                giveUp()
+            }
+        } else if count <= limits.memory {
+            state.withLock { $0.bytes.append(contentsOf: piece) }
+        } else {
+            giveUp()
+        }
+    }
+
+    /// Ends the body; nil where it was too large or could not be kept.
+    func finish() -> CacheBody? {
+        let (bytes, file, isGivenUp) = state.withLock { state in
+            defer {
+                state.bytes = []
+                state.file = nil
+            }
+            return (state.bytes, state.file, state.isGivenUp)
+        }
+        guard !isGivenUp else { return nil }
+        guard let file else { return .bytes(bytes) }
+        do throws(CacheError) {
+            return .file(try file.finish())
+        } catch {
+            return nil
+        }
+    }
+
+    /// Drops what was gathered.
+    func giveUp() {
+        let file = state.withLock { state in
+            state.isGivenUp = true
+            state.bytes = []
+            return state.file.take()
+        }
+        file?.discard()
+    }
+
+    private func moveToFile() async {
+        let file = await makeFile()
+        let bytes = state.withLock { state in
+            state.asksForFile = false
+            return state.bytes
+        }
+        guard let file else { return }
+        do throws(CacheError) {
+            if !bytes.isEmpty { try file.append(bytes) }
+            state.withLock { state in
+                state.file = file
+                state.bytes = []
+            }
+        } catch {
+            file.discard()
+            giveUp()
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import KeelCache
+import Synchronization
+
+/// Reads a part of a stored file piece by piece; like every body it has one reader at a time.
+final class FileCursor: Sendable {
+    private static let pieceSize = 64 << 10
+
+    private let file: any CacheFile
+    private let rest: Mutex<Range<Int>>
+
+    init(_ file: any CacheFile, _ range: Range<Int>) {
+        self.file = file
+        rest = Mutex(range)
+    }
+
+    /// Returns the next piece, nil at the end.
+    func next() throws(CacheError) -> ArraySlice<UInt8>? {
+        let wanted = rest.withLock { rest in
+            let piece = rest.prefix(Self.pieceSize)
+            rest = rest.dropFirst(piece.count)
+            return piece
+        }
+        guard !wanted.isEmpty else { return nil }
+        let bytes = try file.read(from: wanted.lowerBound, upTo: wanted.count)
+        guard bytes.count == wanted.count else {
+            throw CacheError(.decodingFailed, "The file is shorter than it was.")
+        }
+        return bytes[...]
+    }
+}

@@ -1,0 +1,69 @@
+import KeelCache
+import Synchronization
+
+extension ResponseStore {
+    /// Makes all responses with these tags worthless, also those that are still under way.
+    func invalidate(_ tags: [String]) async {
+        guard !tags.isEmpty else { return }
+        state.withLock { $0.log.add(tags) }
+        counts.add(\.invalidations, tags.count)
+        for tag in tags where await !removes(.tag(tag)) {
+            _ = state.withLock { $0.pending.insert(tag) }
+        }
+    }
+
+    /// Removes everything, also what is still under way.
+    ///
+    /// - Throws: The tier's error; nothing of what is there is used again until a removal succeeds.
+    func removeAll() async throws(CacheError) {
+        state.withLock { state in
+            state.log.addEverything()
+            state.isEverythingPending = true
+        }
+        try await tier.remove(.everything)
+        state.withLock { state in
+            state.isEverythingPending = false
+            state.pending = []
+        }
+    }
+
+    /// Whether entries with these tags may be used: no removal of theirs is still to be done.
+    ///
+    /// Where one is, it is tried again; what was there before is not used this time in any case.
+    func isUsable(_ tags: [String]) async -> Bool {
+        let (pending, isEverything) = state.withLock { state in
+            (tags.filter(state.pending.contains), state.isEverythingPending)
+        }
+        if isEverything, await removes(.everything) {
+            state.withLock { state in
+                state.isEverythingPending = false
+                state.pending = []
+            }
+        }
+        for tag in pending where await removes(.tag(tag)) {
+            _ = state.withLock { $0.pending.remove(tag) }
+        }
+        return pending.isEmpty && !isEverything
+    }
+
+    func isInvalidated(_ tags: [String], since mark: InvalidationLog.Mark) -> Bool {
+        state.withLock { $0.log.concerns(tags, since: mark) }
+    }
+
+    func remove(bodies: [StoredResponse.BodyID]) async {
+        guard !bodies.isEmpty else { return }
+        await remove(.keys(bodies.map(StorageKey.body)))
+    }
+
+    func remove(_ selection: CacheSelection) async { _ = await removes(selection) }
+
+    private func removes(_ selection: CacheSelection) async -> Bool {
+        do throws(CacheError) {
+            try await tier.remove(selection)
+            return true
+        } catch {
+            counts.add(\.tierFailures)
+            return false
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import HTTPTypes
+import KeelCache
+import KeelHTTP
+import Synchronization
+
+/// The responses in a tier: lists of responses by address, and their bodies.
+///
+/// No failure of the tier leaves it: what cannot be read is not there, what cannot be written is
+/// not stored, and the statistics count both.
+final class ResponseStore: Sendable {
+    let tier: any CacheTier
+    let clock: CacheClock
+    let counts: StatisticsCounter
+    private let retention: Duration
+    private let variantLimit: Int
+    private let makeID: @Sendable () -> UInt64
+    private let turns = KeyTurns()
+    let state = Mutex(State())
+
+    struct State: Sendable {
+        var log = InvalidationLog()
+        /// Tags whose removal failed: their entries are still there, and must not be used.
+        var pending: Set<String> = []
+        var isEverythingPending = false
+    }
+
+    init(_ configuration: HTTPCache.Configuration, tier: any CacheTier, clock: CacheClock) {
+        self.tier = tier
+        self.clock = clock
+        counts = StatisticsCounter()
+        retention = configuration.retention
+        variantLimit = max(1, configuration.variantLimit)
+        makeID = configuration.randomness
+    }
+
+    /// The present moment in the order of invalidations, to be named when a response is stored.
+    var mark: InvalidationLog.Mark { state.withLock { $0.log.mark } }
+
+    // MARK: Reading
+
+    /// Returns the responses under a key.
+    func responses(at key: StorageKey) async -> [StoredResponse] {
+        guard await isUsable([key.tag]), let record = await read(key.list) else { return [] }
+        do throws(CacheError) {
+            let responses = StoredResponseCoding.decode(try record.body.bytes()) ?? []
+            return await isUsable(tags(of: responses, at: key)) ? responses : []
+        } catch {
+            counts.add(\.tierFailures)
+            return []
+        }
+    }
+
+    /// Returns the body of a response; nil where it is not there any more.
+    func body(of response: StoredResponse) async -> CacheBody? {
+        if response.length == 0 { return .bytes([]) }
+        guard let body = await read(StorageKey.body(response.body))?.body,
+            body.count == response.length
+        else { return nil }
+        return body
+    }
+
+    private func read(_ key: [UInt8]) async -> CacheRecord? {
+        do throws(CacheError) {
+            return try await tier.read(key)
+        } catch {
+            counts.add(\.tierFailures)
+            return nil
+        }
+    }
+
+    // MARK: Writing
+
+    /// Begins a file for a large body; nil where the tier has none.
+    func makeFile() async -> (any CacheFileWriter)? {
+        do throws(CacheError) {
+            return try await tier.makeFile()
+        } catch {
+            counts.add(\.tierFailures)
+            return nil
+        }
+    }
+
+    /// A name for the body of a new response.
+    func makeBodyID() -> StoredResponse.BodyID {
+        StoredResponse.BodyID(high: makeID(), low: makeID())
+    }
+
+    /// Stores a response in place of those that were selected by the same fields.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - body: Its body.
+    ///   - key: What it is kept under.
+    ///   - mark: When it was asked for: what was invalidated since is not stored.
+    ///   - lifetime: For how many seconds it is fresh.
+    func save(
+        _ response: StoredResponse,
+        _ body: CacheBody,
+        at key: StorageKey,
+        since mark: InvalidationLog.Mark,
+        lifetime: Int64
+    ) async {
+        let tags = tags(of: [response], at: key)
+        guard await isUsable(tags), !isInvalidated(tags, since: mark) else { return }
+        let expires = expiry(lifetime)
+        if response.length > 0 {
+            let record = CacheRecord(
+                key: StorageKey.body(response.body),
+                body: body,
+                created: clock.now,
+                expires: expires,
+                tags: tags
+            )
+            guard await write(record) else { return }
+        }
+        await turns.run(key.list) {
+            let old = await responses(at: key)
+            var kept = old.filter { !replaces(response, $0) }
+            kept.sort { $0.received < $1.received }
+            kept.removeFirst(max(0, kept.count + 1 - variantLimit))
+            kept.append(response)
+            guard await write(kept, at: key, expires: expires) else { return }
+            let names = Set(kept.map(\.body))
+            await remove(bodies: old.map(\.body).filter { !names.contains($0) })
+            counts.add(\.stores)
+            // Somebody may have changed the resource while the entry was being written.
+            if isInvalidated(tags, since: mark) { await remove(.keys([key.list])) }
+        }
+    }
+
+    /// Stores what was learned about a response that is stored.
+    func update(
+        _ response: StoredResponse,
+        at key: StorageKey,
+        since mark: InvalidationLog.Mark,
+        lifetime: Int64
+    ) async {
+        let tags = tags(of: [response], at: key)
+        guard await isUsable(tags), !isInvalidated(tags, since: mark) else { return }
+        await turns.run(key.list) {
+            var stored = await responses(at: key)
+            guard let index = stored.firstIndex(where: { $0.body == response.body }) else { return }
+            stored[index] = response
+            _ = await write(stored, at: key, expires: expiry(lifetime))
+            if isInvalidated(tags, since: mark) { await remove(.keys([key.list])) }
+        }
+    }
+
+    /// Forgets one response.
+    func drop(_ response: StoredResponse, at key: StorageKey) async {
+        await turns.run(key.list) {
+            let kept = await responses(at: key).filter { $0.body != response.body }
+            if kept.isEmpty {
+                await remove(.keys([key.list]))
+            } else {
+                _ = await write(kept, at: key, expires: expiry(0))
+            }
+            await remove(bodies: [response.body])
+        }
+    }
+
+    private func replaces(_ new: StoredResponse, _ old: StoredResponse) -> Bool {
+        // A part does not push the whole away.
+        old.selectors == new.selectors && (new.part == nil || old.part != nil)
+    }
+
+    private func expiry(_ lifetime: Int64) -> CacheInstant {
+        let (seconds, attoseconds) = retention.components
+        return clock.now.advanced(
+            bySeconds: Double(seconds) + Double(attoseconds) / 1e18 + Double(lifetime)
+        )
+    }
+
+    private func tags(of responses: [StoredResponse], at key: StorageKey) -> [String] {
+        let groups = Set(responses.flatMap(\.groups)).sorted()
+        return [key.tag] + groups.map { StorageKey.tag(of: $0, at: key.origin) }
+    }
+
+    private func write(
+        _ responses: [StoredResponse],
+        at key: StorageKey,
+        expires: CacheInstant
+    ) async -> Bool {
+        await write(
+            CacheRecord(
+                key: key.list,
+                body: .bytes(StoredResponseCoding.encode(responses)),
+                created: clock.now,
+                expires: expires,
+                tags: tags(of: responses, at: key)
+            )
+        )
+    }
+
+    private func write(_ record: CacheRecord) async -> Bool {
+        do throws(CacheError) {
+            try await tier.write([record])
+            return true
+        } catch {
+            counts.add(\.tierFailures)
+            return false
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import KeelCache
+import KeelHTTP
+import Synchronization
+
+/// A body that is stored while its reader takes it.
+final class StoringBody: Sendable {
+    private let response: StoredResponse
+    private let announced: Int64?
+    private let recorder: BodyRecorder
+    private let counts: StatisticsCounter
+    private let save: @Sendable (StoredResponse, CacheBody) async -> Void
+    private let hasEnded = Mutex(false)
+
+    /// Creates the way of a body to its reader.
+    ///
+    /// - Parameters:
+    ///   - response: What is stored with it.
+    ///   - announced: How many bytes it must have to be whole.
+    ///   - recorder: What gathers it.
+    ///   - counts: Where it is counted.
+    ///   - save: Stores it once it is whole.
+    init(
+        response: StoredResponse,
+        announced: Int64?,
+        recorder: BodyRecorder,
+        counts: StatisticsCounter,
+        save: @escaping @Sendable (StoredResponse, CacheBody) async -> Void
+    ) {
+        self.response = response
+        self.announced = announced
+        self.recorder = recorder
+        self.counts = counts
+        self.save = save
+    }
+
+    deinit {
+        if !hasEnded.withLock({ $0 }) { counts.add(\.unfinishedBodies) }
+    }
+
+    /// Passes one read on to the reader.
+    func pass(_ read: HTTPByteStream.Read) async throws(TransportError) -> ArraySlice<UInt8>? {
+        do throws(TransportError) {
+            guard let piece = try await read() else {
+                await end()
+                return nil
+            }
+            await add(piece)
+            // Some readers count along and never ask for the end.
+            if let announced, Int64(recorder.count) == announced { await end() }
+            return piece
+        } catch {
+            recorder.giveUp()
+            throw error
+        }
+    }
+
+    /// Adds a piece.
+    func add(_ piece: ArraySlice<UInt8>) async {
+        guard !hasEnded.withLock({ $0 }) else { return }
+        await recorder.add(piece)
+    }
+
+    /// Stores the body if it is whole; only the first call counts.
+    func end() async {
+        let isFirst = hasEnded.withLock { hasEnded in
+            defer { hasEnded = true }
+            return !hasEnded
+        }
+        guard isFirst else { return }
+        let count = recorder.count
+        guard announced.map({ $0 == Int64(count) }) ?? true, let body = recorder.finish() else {
+            recorder.giveUp()
+            counts.add(\.unfinishedBodies)
+            return
+        }
+        var whole = response
+        whole.length = count
+        await save(whole, body)
+    }
+}

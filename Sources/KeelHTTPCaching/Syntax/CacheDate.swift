@@ -1,0 +1,137 @@
+import KeelHTTP
+
+/// A date in one of the three forms of HTTP, read without mercy (RFC 9110 section 5.6.7).
+///
+/// What a date decides here is whether a response may be used without asking. So only what is
+/// surely a date is one: no other zones, no missing digits, no extra spaces. The case of letters
+/// does not matter.
+enum CacheDate {
+    /// Returns seconds since 1970, nil for what is no date.
+    ///
+    /// - Parameters:
+    ///   - text: The field's value.
+    ///   - now: Seconds since 1970, which a year of two digits is close to.
+    /// - Returns: The date, nil for what is none.
+    static func seconds(_ text: String, now: Int64) -> Int64? {
+        let bytes = Array(text.utf8)
+        guard let form = forms.first(where: { fits(bytes, $0) }) else { return nil }
+        let names = form.names.map { String(decoding: bytes[$0], as: UTF8.self).capitalized() }
+        guard zip(names, form.known).allSatisfy({ $1.contains($0) }) else { return nil }
+        // The forms are checked; letters get the case that the reader of dates expects.
+        var canonical = bytes
+        for (range, name) in zip(form.names, names) {
+            canonical.replaceSubrange(range, with: Array(name.utf8))
+        }
+        if form.hasZone {
+            guard String(decoding: bytes.suffix(3), as: UTF8.self).uppercased() == "GMT" else {
+                return nil
+            }
+            canonical.replaceSubrange((canonical.count - 3)..., with: Array("GMT".utf8))
+        }
+        return HTTPDate(String(decoding: canonical, as: UTF8.self), reference: now)?.seconds
+    }
+
+    private struct Form {
+        /// `a` is a letter, `0` a digit, `_` a digit or a space; the rest stands for itself.
+        let pattern: [UInt8]
+        let names: [Range<Int>]
+        let known: [Set<String>]
+        let hasZone: Bool
+    }
+
+    private static let months: Set<String> = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    private static let days = [
+        "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+    ]
+    private static let shortDays = Set(days.map { String($0.prefix(3)) })
+
+    private static let forms: [Form] =
+        [
+            Form(
+                pattern: Array("aaa, 00 aaa 0000 00:00:00 aaa".utf8),
+                names: [0..<3, 8..<11],
+                known: [shortDays, months],
+                hasZone: true
+            ),
+            Form(
+                pattern: Array("aaa aaa _0 00:00:00 0000".utf8),
+                names: [0..<3, 4..<7],
+                known: [shortDays, months],
+                hasZone: false
+            ),
+        ]
+        + days.map { day in
+            let count = day.utf8.count
+            let letters = String(repeating: "a", count: count)
+            return Form(
+                pattern: Array("\(letters), 00-aaa-00 00:00:00 aaa".utf8),
+                names: [0..<count, (count + 5)..<(count + 8)],
+                known: [Set(days), months],
+                hasZone: true
+            )
+        }
+
+    private static func fits(_ bytes: [UInt8], _ form: Form) -> Bool {
+        guard bytes.count == form.pattern.count else { return false }
+        return zip(bytes, form.pattern).allSatisfy { byte, expected in
+            let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            return switch expected {
+            case UInt8(ascii: "a"):
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) && byte < 0x80
+            case UInt8(ascii: "0"): isDigit
+            case UInt8(ascii: "_"): isDigit || byte == UInt8(ascii: " ")
+            default: byte == expected
+            }
+        }
+    }
+}
+
+extension String {
+    fileprivate func capitalized() -> String {
+        prefix(1).uppercased() + dropFirst().lowercased()
+    }
+}
+
+extension CacheDate {
+    /// Returns the preferred form of a date, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    ///
+    /// - Parameter seconds: Seconds since 1970.
+    /// - Returns: The text.
+    static func text(_ seconds: Int64) -> String {
+        let days = floorDivide(seconds, 86_400)
+        let time = seconds - days * 86_400
+        // Days are counted in years that begin in March, where leap days come last (H. Hinnant,
+        // "chrono-compatible low-level date algorithms").
+        let shifted = days + 719_468
+        let era = floorDivide(shifted, 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = (monthFromMarch + 2) % 12
+        let year = yearOfEra + era * 400 + (month < 2 ? 1 : 0)
+        let weekday = ((days + 3) % 7 + 7) % 7
+        let name = dayNames[Int(weekday)].prefix(3)
+        let clock = [time / 3600, time / 60 % 60, time % 60].map { padded($0, 2) }
+        return "\(name), \(padded(day, 2)) \(monthNames[Int(month)]) \(padded(year, 4)) "
+            + clock.joined(separator: ":") + " GMT"
+    }
+
+    private static let monthNames = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    private static let dayNames = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+
+    private static func floorDivide(_ number: Int64, _ divisor: Int64) -> Int64 {
+        number >= 0 ? number / divisor : -((-number + divisor - 1) / divisor)
+    }
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}

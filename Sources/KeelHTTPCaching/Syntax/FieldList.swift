@@ -1,0 +1,65 @@
+/// The members of list fields, split at the commas that stand outside quoted strings (RFC 9110
+/// sections 5.6.1 and 5.6.4).
+enum FieldList {
+    /// Returns the members of all lines of a field, trimmed; empty members are left out.
+    static func members(_ lines: [String]) -> [String] {
+        lines.flatMap(members)
+    }
+
+    /// Returns the members of one line, trimmed; empty members are left out.
+    ///
+    /// A quoted string that is never closed ends with the line, so that nothing in it is taken for
+    /// a member.
+    static func members(_ line: String) -> [String] {
+        split(line, at: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty }
+    }
+
+    /// Returns the parts of a text between separators that stand outside quoted strings.
+    static func split(_ text: String, at separator: UInt8) -> [String] {
+        var parts: [String] = []
+        var part: [UInt8] = []
+        var isQuoted = false
+        var isEscaped = false
+        for byte in text.utf8 {
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted, byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if byte == separator, !isQuoted {
+                parts.append(String(decoding: part, as: UTF8.self))
+                part = []
+                continue
+            }
+            part.append(byte)
+        }
+        parts.append(String(decoding: part, as: UTF8.self))
+        return parts
+    }
+
+    /// Takes spaces and tabs off both ends.
+    static func trimmed(_ text: String) -> String {
+        let bytes = text.utf8.drop { isSpace($0) }
+        let end = bytes.lastIndex { !isSpace($0) }
+        guard let end else { return "" }
+        return String(decoding: bytes[...end], as: UTF8.self)
+    }
+
+    /// Whether a text is a token (RFC 9110 section 5.6.2).
+    static func isToken(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { tokenBytes[Int($0)] }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private static let tokenBytes: [Bool] = (0...255).map { code in
+        let byte = UInt8(code)
+        return switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

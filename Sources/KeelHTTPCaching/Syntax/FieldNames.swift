@@ -1,0 +1,17 @@
+import HTTPTypes
+
+extension HTTPField.Name {
+    /// `Cache-Status` (RFC 9211).
+    static let cacheStatus = known("Cache-Status")
+    /// `Cache-Groups` (RFC 9875).
+    static let cacheGroups = known("Cache-Groups")
+    /// `Cache-Group-Invalidation` (RFC 9875).
+    static let cacheGroupInvalidation = known("Cache-Group-Invalidation")
+    /// `Pragma` (RFC 9111 section 5.4), which only old clients send.
+    static let pragma = known("Pragma")
+
+    private static func known(_ name: String) -> Self {
+        guard let name = Self(name) else { preconditionFailure("It is a token.") }
+        return name
+    }
+}

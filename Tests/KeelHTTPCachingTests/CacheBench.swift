@@ -1,0 +1,201 @@
+import Foundation
+import HTTPTypes
+import KeelCache
+import KeelHTTP
+import KeelHTTPCaching
+import KeelTestKit
+import Synchronization
+
+/// A cache over a scripted origin, in the time of a test's clock.
+struct CacheBench: Sendable {
+    typealias Answer = ScriptedHTTPTransport.Answer
+
+    let clock = TestClock()
+    let origin: ScriptedHTTPTransport
+    let cache: HTTPCache
+
+    init(
+        _ answers: [Answer] = [],
+        then fallback: Answer = .failure(TransportError(.offline)),
+        tier: (any CacheTier)? = nil,
+        _ change: (inout HTTPCache.Configuration) -> Void = { _ in }
+    ) {
+        origin = ScriptedHTTPTransport(answers, then: fallback)
+        var configuration = HTTPCache.Configuration()
+        change(&configuration)
+        let time = CacheClock.following(clock)
+        cache = HTTPCache(
+            configuration,
+            tier: tier ?? InMemoryCacheTier(clock: time),
+            clock: time
+        )
+    }
+
+    /// A reply whose body was read.
+    struct Outcome: Sendable {
+        var status: Int
+        var fields: HTTPFields
+        var text: String
+        var result: HTTPCacheResult?
+    }
+
+    /// Sends a request and reads its body.
+    @discardableResult
+    func send(
+        _ method: HTTPRequest.Method = .get,
+        _ path: String = "/menu",
+        _ fields: HTTPFields = [:],
+        policy: HTTPCachePolicy = .standard,
+        host: String = "api.example.com"
+    ) async throws -> Outcome {
+        let reply = try await open(method, path, fields, policy: policy, host: host)
+        let bytes = try await reply.body.collect(upTo: .max)
+        return Outcome(
+            status: reply.head.status.code,
+            fields: reply.head.headerFields,
+            text: String(decoding: bytes, as: UTF8.self),
+            result: reply.cacheResult
+        )
+    }
+
+    /// Sends a request and leaves its body to the caller.
+    func open(
+        _ method: HTTPRequest.Method = .get,
+        _ path: String = "/menu",
+        _ fields: HTTPFields = [:],
+        policy: HTTPCachePolicy = .standard,
+        host: String = "api.example.com"
+    ) async throws -> HTTPReply {
+        var call = HTTPCall(
+            HTTPRequest(
+                method: method,
+                scheme: "https",
+                authority: host,
+                path: path,
+                headerFields: fields
+            )
+        )
+        call.options.cachePolicy = policy
+        return try await cache.send(call, over: origin)
+    }
+
+    /// How many requests the origin got.
+    var requestCount: Int { origin.calls.count }
+
+    func pass(_ seconds: Int) async { await clock.advance(by: .seconds(seconds)) }
+
+    /// An answer with a text and a `Cache-Control` field.
+    static func text(
+        _ text: String,
+        _ cacheControl: String? = "max-age=60",
+        _ more: HTTPFields = [:]
+    ) -> Answer {
+        var fields = more
+        if let cacheControl { fields[.cacheControl] = cacheControl }
+        fields[.contentLength] = String(text.utf8.count)
+        return .status(.ok, headers: fields, body: Array(text.utf8))
+    }
+}
+
+/// A tier that fails when it is told to.
+final class FaultyTier: CacheTier {
+    enum Operation: Hashable, Sendable { case read, write, remove, makeFile }
+
+    let base: InMemoryCacheTier
+    private let failing = Mutex<Set<Operation>>([])
+
+    init(_ clock: CacheClock) { base = InMemoryCacheTier(clock: clock) }
+
+    func fail(_ operations: Set<Operation>) { failing.withLock { $0 = operations } }
+
+    private func check(_ operation: Operation) throws(CacheError) {
+        guard failing.withLock({ $0.contains(operation) }) else { return }
+        throw CacheError(.unavailable, "The tier fails as it was told to.")
+    }
+
+    func read(_ key: [UInt8]) async throws(CacheError) -> CacheRecord? {
+        try check(.read)
+        return try await base.read(key)
+    }
+
+    func write(_ records: [CacheRecord]) async throws(CacheError) {
+        try check(.write)
+        try await base.write(records)
+    }
+
+    func remove(_ selection: CacheSelection) async throws(CacheError) {
+        try check(.remove)
+        try await base.remove(selection)
+    }
+
+    func flush() async throws(CacheError) {}
+
+    func makeFile() async throws(CacheError) -> (any CacheFileWriter)? {
+        try check(.makeFile)
+        return nil
+    }
+
+    func usage() async throws(CacheError) -> CacheTierUsage { try await base.usage() }
+}
+
+/// A tier whose large bodies are files, kept in memory here.
+final class FilingTier: CacheTier {
+    final class File: CacheFile {
+        let bytes: [UInt8]
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+        var count: Int { bytes.count }
+        func read(from offset: Int, upTo length: Int) throws(CacheError) -> [UInt8] {
+            Array(bytes[offset..<min(bytes.count, offset + length)])
+        }
+    }
+
+    final class Writer: CacheFileWriter {
+        private let bytes = Mutex<[UInt8]>([])
+        private let owner: FilingTier
+
+        init(_ owner: FilingTier) { self.owner = owner }
+
+        func append(_ more: [UInt8]) throws(CacheError) { bytes.withLock { $0 += more } }
+
+        func finish() throws(CacheError) -> any CacheFile {
+            owner.counts.withLock { $0.finished += 1 }
+            return File(bytes.withLock { $0 })
+        }
+
+        func discard() { owner.counts.withLock { $0.discarded += 1 } }
+    }
+
+    var begun: Int { counts.withLock { $0.begun } }
+    var finished: Int { counts.withLock { $0.finished } }
+    fileprivate let counts = Mutex<(begun: Int, finished: Int, discarded: Int)>((0, 0, 0))
+    private let records = Mutex<[[UInt8]: CacheRecord]>([:])
+
+    func read(_ key: [UInt8]) async throws(CacheError) -> CacheRecord? {
+        records.withLock { $0[key] }
+    }
+
+    func write(_ new: [CacheRecord]) async throws(CacheError) {
+        records.withLock { records in
+            for record in new { records[record.key] = record }
+        }
+    }
+
+    func remove(_ selection: CacheSelection) async throws(CacheError) {
+        records.withLock { records in
+            switch selection {
+            case .keys(let keys): for key in keys { records[key] = nil }
+            case .tag(let tag): records = records.filter { !$0.value.tags.contains(tag) }
+            case .expired, .everything: records = [:]
+            }
+        }
+    }
+
+    func flush() async throws(CacheError) {}
+
+    func makeFile() async throws(CacheError) -> (any CacheFileWriter)? {
+        counts.withLock { $0.begun += 1 }
+        return Writer(self)
+    }
+
+    func usage() async throws(CacheError) -> CacheTierUsage { CacheTierUsage() }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import HTTPTypes
+import KeelCache
+import KeelHTTP
+import KeelHTTPCaching
+import KeelTestKit
+import Testing
+
+@Suite("The stored answer first, then the fresh one", .timeLimit(.minutes(1)))
+struct CachedThenFreshTests {
+    private let soup = CacheBench.text("[\"soup\"]", "max-age=60", [.eTag: "\"1\""])
+    private let stew = CacheBench.text("[\"stew\"]", "max-age=60", [.eTag: "\"2\""])
+
+    private func client(_ bench: CacheBench) throws -> NetworkClient {
+        let url = try #require(URL(string: "https://api.example.com"))
+        var configuration = NetworkClient.Configuration(baseURL: url)
+        configuration.retry = .never
+        configuration.hopMiddleware = [HTTPCachingMiddleware(bench.cache)]
+        return NetworkClient(configuration, transport: bench.origin)
+    }
+
+    private struct Answer: Equatable {
+        var value: [String]
+        var source: HTTPCacheResult?
+    }
+
+    private func answers(
+        _ client: NetworkClient,
+        _ refresh: CachedThenFresh<[String]>.Refresh = .whenStale
+    ) async throws -> [Answer] {
+        var answers: [Answer] = []
+        for try await answer in client.cachedThenFresh(GetMenu(), refresh: refresh) {
+            answers.append(Answer(value: answer.value, source: answer.source))
+        }
+        return answers
+    }
+
+    @Test("Where nothing is stored, the origin's answer is the only one")
+    func asksOrigin() async throws {
+        let bench = CacheBench([soup])
+        let answers = try await answers(client(bench))
+        #expect(answers == [Answer(value: ["soup"], source: .network)])
+        #expect(bench.requestCount == 1)
+    }
+
+    @Test("A fresh stored answer is the only one, unless the origin is to be asked in any case")
+    func staysFresh() async throws {
+        let bench = CacheBench([soup, stew])
+        let client = try client(bench)
+        _ = try await answers(client)
+        #expect(try await answers(client) == [Answer(value: ["soup"], source: .fresh)])
+        let both = try await answers(client, .always)
+        #expect(both.map(\.value) == [["soup"], ["stew"]])
+        #expect(both.map(\.source) == [.fresh, .network])
+    }
+
+    @Test("A stale stored answer comes first, then the origin's")
+    func refreshes() async throws {
+        let unchanged = ScriptedHTTPTransport.Answer.status(
+            .notModified,
+            headers: [.eTag: "\"1\"", .cacheControl: "max-age=60"]
+        )
+        let bench = CacheBench([soup, unchanged, stew])
+        let client = try client(bench)
+        _ = try await answers(client)
+        await bench.pass(61)
+        let same = try await answers(client)
+        #expect(same.map(\.source) == [.stale(.requested), .revalidated])
+        #expect(same.map(\.value) == [["soup"], ["soup"]])
+        await bench.pass(61)
+        #expect(try await answers(client).map(\.value) == [["soup"], ["stew"]])
+    }
+
+    @Test("A failure of the origin is thrown after the stored answer was given")
+    func throwsAfterwards() async throws {
+        let bench = CacheBench([soup])
+        let client = try client(bench)
+        _ = try await answers(client)
+        await bench.pass(61)
+        var values: [[String]] = []
+        await #expect(throws: NetworkError.self) {
+            for try await answer in client.cachedThenFresh(GetMenu()) {
+                values.append(answer.value)
+            }
+        }
+        #expect(values == [["soup"]])
+    }
+
+    @Test("A stored refusal is no answer: the origin's word counts")
+    func passesRefusalOver() async throws {
+        let gone = ScriptedHTTPTransport.Answer.status(
+            .gone,
+            headers: [.cacheControl: "max-age=1"]
+        )
+        let bench = CacheBench([gone, soup])
+        let client = try client(bench)
+        await #expect(throws: NetworkError.self) { try await answers(client) }
+        await bench.pass(2)
+        #expect(try await answers(client) == [Answer(value: ["soup"], source: .network)])
+    }
+}

@@ -1,0 +1,285 @@
+import Foundation
+import HTTPTypes
+import KeelCache
+import KeelHTTP
+import KeelHTTPCaching
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Asking the origin again", .timeLimit(.minutes(1)))
+struct RevalidationTests {
+    private typealias Answer = ScriptedHTTPTransport.Answer
+
+    /// Holds answers back until it is opened.
+    private final class Gate: Sendable {
+        private let state = Mutex<(isOpen: Bool, waiting: Int, cancelled: Int)>((false, 0, 0))
+
+        var waiting: Int { state.withLock { $0.waiting } }
+        var cancelled: Int { state.withLock { $0.cancelled } }
+        func open() { state.withLock { $0.isOpen = true } }
+
+        func answer(
+            _ text: String,
+            status: HTTPResponse.Status = .ok,
+            tag: String? = nil
+        ) -> Answer {
+            var fields: HTTPFields = [.cacheControl: "max-age=60"]
+            fields[.eTag] = tag
+            let head = HTTPResponse(status: status, headerFields: fields)
+            return Answer { _ async throws(TransportError) in
+                self.state.withLock { $0.waiting += 1 }
+                while !self.state.withLock({ $0.isOpen }) {
+                    if Task.isCancelled {
+                        self.state.withLock { $0.cancelled += 1 }
+                        throw TransportError(.cancelled)
+                    }
+                    await Task.yield()
+                }
+                return HTTPReply(head: head, body: .chunks([Array(text.utf8)]))
+            }
+        }
+    }
+
+    private func wait(until condition: @Sendable () -> Bool) async {
+        while !condition() { await Task.yield() }
+    }
+
+    private func client(
+        _ bench: CacheBench,
+        _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
+    ) throws -> NetworkClient {
+        let url = try #require(URL(string: "https://api.example.com"))
+        var configuration = NetworkClient.Configuration(baseURL: url)
+        configuration.retry = .never
+        configuration.timeout = nil
+        configuration.hopMiddleware = [HTTPCachingMiddleware(bench.cache)]
+        change(&configuration)
+        return NetworkClient(configuration, transport: bench.origin)
+    }
+
+    @Test("Status 304 renews the stored response and its fields, and the body stays")
+    func renews() async throws {
+        let news = Answer.status(
+            .notModified,
+            headers: [.cacheControl: "max-age=600", .eTag: "\"1\"", .server: "b"]
+        )
+        let first = CacheBench.text("soup", "max-age=60", [.eTag: "\"1\"", .server: "a"])
+        let bench = CacheBench([first, news])
+        try await bench.send()
+        await bench.pass(61)
+        let second = try await bench.send()
+        #expect(second.result == .revalidated)
+        #expect(second.status == 200)
+        #expect(second.text == "soup")
+        #expect(second.fields[.server] == "b")
+        #expect(bench.origin.calls.last?.head.headerFields[.ifNoneMatch] == "\"1\"")
+        await bench.pass(500)
+        #expect(try await bench.send().result == .fresh)
+        #expect(bench.requestCount == 2)
+    }
+
+    @Test("Status 304 about another state than the stored one does not renew it")
+    func refusesForeign304() async throws {
+        let bench = CacheBench([
+            CacheBench.text("old", "max-age=60", [.eTag: "\"1\""]),
+            .status(.notModified, headers: [.eTag: "\"2\""]),
+            CacheBench.text("new", "max-age=60", [.eTag: "\"2\""]),
+        ])
+        try await bench.send()
+        await bench.pass(61)
+        let outcome = try await bench.send()
+        #expect(outcome.text == "new")
+        #expect(bench.origin.calls.last?.head.headerFields[.ifNoneMatch] == nil)
+    }
+
+    @Test("What the client holds is named beside what is stored, and 304 about it is passed on")
+    func mergesConditions() async throws {
+        let bench = CacheBench([
+            CacheBench.text("old", "max-age=60", [.eTag: "\"1\""]),
+            .status(.notModified, headers: [.eTag: "\"2\""]),
+        ])
+        try await bench.send()
+        await bench.pass(61)
+        let outcome = try await bench.send(.get, "/menu", [.ifNoneMatch: "\"2\""])
+        #expect(outcome.status == 304)
+        #expect(outcome.result == .network)
+        #expect(bench.origin.calls.last?.head.headerFields[.ifNoneMatch] == "\"1\", \"2\"")
+    }
+
+    @Test("A response with stale-while-revalidate does not wait for the origin")
+    func doesNotWait() async throws {
+        let gate = Gate()
+        let bench = CacheBench([
+            CacheBench.text("old", "max-age=60, stale-while-revalidate=30"),
+            gate.answer("new"),
+        ])
+        try await bench.send()
+        await bench.pass(70)
+        // The origin has not answered, and does not until the gate is opened.
+        for _ in 0..<3 {
+            let outcome = try await bench.send()
+            #expect(outcome.text == "old")
+            #expect(outcome.result == .stale(.whileRevalidating))
+        }
+        #expect(bench.cache.revalidationCount == 1)
+        gate.open()
+        await bench.cache.waitForRevalidations()
+        let outcome = try await bench.send()
+        #expect(outcome.text == "new")
+        #expect(outcome.result == .fresh)
+        #expect(bench.requestCount == 2)
+        #expect(bench.cache.statistics.backgroundRevalidations == 1)
+    }
+
+    @Test("Past its window, stale-while-revalidate waits for the origin")
+    func keepsWindow() async throws {
+        let bench = CacheBench([
+            CacheBench.text("old", "max-age=60, stale-while-revalidate=30"),
+            CacheBench.text("new"),
+        ])
+        try await bench.send()
+        await bench.pass(91)
+        #expect(try await bench.send().text == "new")
+    }
+
+    @Test("A revalidation in the background ends with the cache's last user")
+    func endsWithOwner() async throws {
+        let gate = Gate()
+        do {
+            let bench = CacheBench([
+                CacheBench.text("old", "max-age=60, stale-while-revalidate=30"),
+                gate.answer("new"),
+            ])
+            try await bench.send()
+            await bench.pass(70)
+            try await bench.send()
+            await wait { gate.waiting == 1 }
+        }
+        await wait { gate.cancelled == 1 }
+    }
+
+    @Test("A thousand calls of one stale response make one request, by 304")
+    func sharesValidation() async throws {
+        let gate = Gate()
+        let bench = CacheBench([
+            CacheBench.text("soup", "max-age=60", [.eTag: "\"1\""]),
+            gate.answer("", status: .notModified, tag: "\"1\""),
+        ])
+        let client = try client(bench)
+        _ = try await client.response(to: GetMenu()).get()
+        await bench.pass(61)
+        let calls = (1...1000).map { _ in
+            Task { try await client.response(to: GetMenu()).get() }
+        }
+        await wait { bench.cache.waitingCalls == 1000 }
+        gate.open()
+        for call in calls {
+            let response = try await call.value
+            #expect(response.body == Array("soup".utf8))
+            #expect(response.cacheResult == .revalidated)
+        }
+        #expect(bench.requestCount == 2)
+        #expect(bench.cache.statistics.sharedRevalidations == 999)
+    }
+
+    @Test("A thousand calls of one stale response make one request, by a new response")
+    func sharesReplacement() async throws {
+        let gate = Gate()
+        let bench = CacheBench([
+            CacheBench.text("old", "max-age=60", [.eTag: "\"1\""]),
+            gate.answer("new", tag: "\"2\""),
+        ])
+        let client = try client(bench)
+        _ = try await client.response(to: GetMenu()).get()
+        await bench.pass(61)
+        let calls = (1...1000).map { _ in
+            Task { try await client.response(to: GetMenu()).get().body }
+        }
+        await wait { bench.cache.waitingCalls == 1000 }
+        gate.open()
+        for call in calls { #expect(try await call.value == Array("new".utf8)) }
+        #expect(bench.requestCount == 2)
+    }
+
+    @Test("A thousand calls in the window of stale-while-revalidate start one revalidation")
+    func sharesBackground() async throws {
+        let gate = Gate()
+        let bench = CacheBench([
+            CacheBench.text("old", "max-age=60, stale-while-revalidate=30"),
+            gate.answer("new"),
+        ])
+        let client = try client(bench)
+        _ = try await client.response(to: GetMenu()).get()
+        await bench.pass(61)
+        let calls = (1...1000).map { _ in
+            Task { try await client.response(to: GetMenu()).get().body }
+        }
+        for call in calls { #expect(try await call.value == Array("old".utf8)) }
+        gate.open()
+        await bench.cache.waitForRevalidations()
+        #expect(bench.requestCount == 2)
+    }
+
+    @Test("Of calls that share a revalidation, one that is cancelled leaves the others alone")
+    func survivesCancellation() async throws {
+        let gate = Gate()
+        let bench = CacheBench([
+            CacheBench.text("soup", "max-age=60", [.eTag: "\"1\""]),
+            gate.answer("", status: .notModified, tag: "\"1\""),
+        ])
+        let client = try client(bench)
+        _ = try await client.response(to: GetMenu()).get()
+        await bench.pass(61)
+        let first = Task { await client.response(to: GetMenu()) }
+        await wait { gate.waiting == 1 }
+        let second = Task { try await client.response(to: GetMenu()).get() }
+        await wait { bench.cache.waitingCalls == 2 }
+        first.cancel()
+        await wait { bench.cache.waitingCalls == 1 }
+        gate.open()
+        #expect(try await second.value.cacheResult == .revalidated)
+        #expect(await (try? first.value.get()) == nil)
+    }
+
+    @Test("A redirect and its target are stored under their own addresses")
+    func keepsRedirectsApart() async throws {
+        let bench = CacheBench([
+            .redirect(to: "https://api.example.com/today", status: .found),
+            CacheBench.text("today", "max-age=60"),
+            .redirect(to: "https://api.example.com/today", status: .found),
+        ])
+        let client = try client(bench)
+        #expect(try await client.response(to: GetMenu()).get().body == Array("today".utf8))
+        let second = try await client.response(to: GetMenu()).get()
+        #expect(second.body == Array("today".utf8))
+        #expect(second.cacheResult == .fresh)
+        #expect(bench.origin.calls.map(\.head.path) == ["/menu", "/today", "/menu"])
+    }
+
+    @Test("HEAD is answered from a stored GET, renews it where it agrees, and ages it where not")
+    func learnsFromHead() async throws {
+        let bench = CacheBench([
+            CacheBench.text("soup", "max-age=60", [.eTag: "\"1\""]),
+            .status(.ok, headers: [.eTag: "\"1\"", .cacheControl: "max-age=60"]),
+            .status(.ok, headers: [.eTag: "\"2\"", .cacheControl: "max-age=60"]),
+            CacheBench.text("new", "max-age=60", [.eTag: "\"2\""]),
+        ])
+        try await bench.send()
+        let head = try await bench.send(.head)
+        #expect(head.result == .fresh)
+        #expect(head.text.isEmpty)
+        await bench.pass(61)
+        #expect(try await bench.send(.head).result == .network)
+        #expect(try await bench.send().result == .fresh)
+        await bench.pass(61)
+        try await bench.send(.head)
+        #expect(try await bench.send().text == "new")
+        #expect(bench.requestCount == 4)
+    }
+}
+
+struct GetMenu: Endpoint {
+    typealias Response = [String]
+    var path: EndpointPath { "/menu" }
+}

@@ -1,0 +1,204 @@
+import HTTPTypes
+import KeelCache
+import KeelHTTP
+import KeelHTTPCaching
+import KeelTestKit
+import Testing
+
+@Suite("What a cache stores while it passes", .timeLimit(.minutes(1)))
+struct StoringTests {
+    private func pieces(_ count: Int, _ size: Int) -> [[UInt8]] {
+        (0..<count).map { [UInt8](repeating: UInt8($0 % 251), count: size) }
+    }
+
+    @Test("A body reaches the caller piece by piece, and is stored when it ends")
+    func streams() async throws {
+        let chunks = pieces(5, 1000)
+        let bench = CacheBench([
+            .chunks(chunks, headers: [.cacheControl: "max-age=60"])
+        ])
+        let reply = try await bench.open()
+        var body = reply.body.makeAsyncIterator()
+        for chunk in chunks {
+            #expect(bench.cache.statistics.stores == 0)
+            #expect(try await body.next().map { Array($0) } == chunk)
+        }
+        #expect(try await body.next() == nil)
+        #expect(bench.cache.statistics.stores == 1)
+        let second = try await bench.open()
+        #expect(second.cacheResult == .fresh)
+        #expect(try await second.body.collect(upTo: .max) == chunks.flatMap { $0 })
+        #expect(bench.requestCount == 1)
+    }
+
+    @Test("A body whose reader stops at its announced length is stored")
+    func storesAtLength() async throws {
+        let bench = CacheBench([CacheBench.text("soup")])
+        let reply = try await bench.open()
+        var body = reply.body.makeAsyncIterator()
+        #expect(try await body.next().map { Array($0) } == Array("soup".utf8))
+        #expect(try await bench.send().result == .fresh)
+    }
+
+    @Test("A body that breaks off is not stored, and its error reaches the caller")
+    func dropsBroken() async throws {
+        let bench = CacheBench([
+            .chunks(
+                pieces(2, 10),
+                headers: [.cacheControl: "max-age=60"],
+                thenThrow: TransportError(.connectionLost, phase: .readBody)
+            ),
+            CacheBench.text("whole"),
+        ])
+        let error = await #expect(throws: TransportError.self) { try await bench.send() }
+        #expect(error?.code == .connectionLost)
+        #expect(try await bench.send().text == "whole")
+        #expect(bench.cache.statistics.unfinishedBodies == 1)
+    }
+
+    @Test("A body shorter than it announced is not stored")
+    func dropsShort() async throws {
+        let short = ScriptedHTTPTransport.Answer.status(
+            .ok,
+            headers: [.cacheControl: "max-age=60", .contentLength: "10"],
+            body: [1, 2, 3]
+        )
+        let bench = CacheBench([short, CacheBench.text("whole")])
+        #expect(try await bench.send().text.utf8.count == 3)
+        #expect(try await bench.send().text == "whole")
+        #expect(bench.cache.statistics.stores == 1)
+    }
+
+    @Test("A body that its reader abandons is not stored, and its file is let go")
+    func dropsAbandoned() async throws {
+        let tier = FilingTier()
+        let bench = CacheBench(
+            [.chunks(pieces(4, 1000), headers: [.cacheControl: "max-age=60"])],
+            tier: tier
+        ) { $0.fileThreshold = 1500 }
+        do {
+            let reply = try await bench.open()
+            var body = reply.body.makeAsyncIterator()
+            for _ in 0..<3 { _ = try await body.next() }
+        }
+        #expect(tier.begun == 1)
+        #expect(tier.finished == 0)
+        #expect(bench.cache.statistics.stores == 0)
+        #expect(bench.cache.statistics.unfinishedBodies == 1)
+    }
+
+    @Test("A large body goes to a file, and comes back from it whole and in ranges")
+    func usesFiles() async throws {
+        let tier = FilingTier()
+        let chunks = pieces(300, 1000)
+        let bench = CacheBench(
+            [.chunks(chunks, headers: [.cacheControl: "max-age=60"])],
+            tier: tier
+        ) { $0.fileThreshold = 10_000 }
+        _ = try await bench.send()
+        #expect(tier.finished == 1)
+        let reply = try await bench.open()
+        #expect(try await reply.body.collect(upTo: .max) == chunks.flatMap { $0 })
+        let part = try await bench.open(.get, "/menu", [.range: "bytes=999-1000"])
+        #expect(part.head.status == .partialContent)
+        #expect(try await part.body.collect(upTo: .max) == [0, 1])
+        #expect(bench.requestCount == 1)
+    }
+
+    @Test("A body beyond the limit passes and is not stored")
+    func keepsLimit() async throws {
+        let answer = ScriptedHTTPTransport.Answer.chunks(
+            pieces(10, 1000),
+            headers: [.cacheControl: "max-age=60"]
+        )
+        let bench = CacheBench([answer, answer]) { $0.memoryBodyLimit = 5000 }
+        #expect(try await bench.open().body.collect(upTo: .max).count == 10_000)
+        #expect(try await bench.send().result == .network)
+        #expect(bench.cache.statistics.stores == 0)
+    }
+
+    @Test("A tier that fails to read makes a miss, and says so in the statistics")
+    func survivesReadFaults() async throws {
+        let clock = TestClock()
+        let tier = FaultyTier(.following(clock))
+        let bench = CacheBench(
+            [CacheBench.text("one"), CacheBench.text("two")],
+            tier: tier
+        )
+        try await bench.send()
+        tier.fail([.read])
+        #expect(try await bench.send().text == "two")
+        #expect(bench.cache.statistics.tierFailures > 0)
+    }
+
+    @Test("A tier that fails to write stores nothing, and the call succeeds")
+    func survivesWriteFaults() async throws {
+        let clock = TestClock()
+        let tier = FaultyTier(.following(clock))
+        tier.fail([.write, .makeFile])
+        let bench = CacheBench(
+            [CacheBench.text("one"), CacheBench.text("two")],
+            tier: tier
+        ) { $0.fileThreshold = 1 }
+        #expect(try await bench.send().text == "one")
+        #expect(try await bench.send().text == "two")
+        #expect(bench.cache.statistics.stores == 0)
+    }
+
+    @Test("A removal that the tier refuses holds all the same, and is made up for")
+    func remembersRemovals() async throws {
+        let clock = TestClock()
+        let tier = FaultyTier(.following(clock))
+        let bench = CacheBench(
+            [
+                CacheBench.text("old"), .status(.noContent), CacheBench.text("new"),
+                CacheBench.text("newer"),
+            ],
+            tier: tier
+        )
+        try await bench.send()
+        tier.fail([.remove])
+        try await bench.send(.put)
+        #expect(try await bench.send().text == "new")
+        tier.fail([])
+        #expect(try await bench.send().text == "newer")
+        #expect(try await bench.send().result == .fresh)
+    }
+
+    @Test("A newer response that may not be stored takes the older one's place all the same")
+    func forgetsOlder() async throws {
+        let bench = CacheBench([
+            CacheBench.text("old", "max-age=3600"), CacheBench.text("new", "no-store"),
+            CacheBench.text("newer"),
+        ])
+        try await bench.send()
+        #expect(try await bench.send(policy: .reload).text == "new")
+        #expect(try await bench.send().text == "newer")
+    }
+
+    @Test("A response that was asked for before a change is not stored after it")
+    func keepsOrder() async throws {
+        let bench = CacheBench([
+            .chunks([[1], [2]], headers: [.cacheControl: "max-age=60"]), .status(.noContent),
+            CacheBench.text("new"),
+        ])
+        let reply = try await bench.open()
+        try await bench.send(.delete)
+        _ = try await reply.body.collect(upTo: .max)
+        #expect(try await bench.send().text == "new")
+    }
+
+    @Test("After everything was removed, nothing that was under way is stored")
+    func removesAll() async throws {
+        let bench = CacheBench([
+            CacheBench.text("a"), .chunks([[1], [2]], headers: [.cacheControl: "max-age=60"]),
+            CacheBench.text("new"), CacheBench.text("new"),
+        ])
+        try await bench.send(.get, "/a")
+        let reply = try await bench.open()
+        try await bench.cache.removeAll()
+        _ = try await reply.body.collect(upTo: .max)
+        #expect(try await bench.send().text == "new")
+        #expect(try await bench.send(.get, "/a").text == "new")
+    }
+}

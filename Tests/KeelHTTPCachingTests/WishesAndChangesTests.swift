@@ -1,0 +1,240 @@
+import Foundation
+import HTTPTypes
+import KeelCache
+import KeelHTTP
+import KeelHTTPCaching
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Wishes, changes and a missing origin", .timeLimit(.minutes(1)))
+struct WishesAndChangesTests {
+    private typealias Answer = ScriptedHTTPTransport.Answer
+
+    // MARK: Without the origin
+
+    @Test(
+        "Where the origin cannot be reached, what is stored stands in, and says so",
+        arguments: [TransportError.Code.offline, .connectionLost, .hostNotFound, .circuitOpen]
+    )
+    func standsInOffline(_ code: TransportError.Code) async throws {
+        let bench = CacheBench([CacheBench.text("old")], then: .failure(TransportError(code)))
+        try await bench.send()
+        await bench.pass(3600)
+        let outcome = try await bench.send()
+        #expect(outcome.text == "old")
+        #expect(outcome.result == .stale(.offline))
+        #expect(outcome.fields[.age] == "3600")
+        #expect(
+            HTTPField.Name("Cache-Status").map { outcome.fields[$0] }
+                == "keel; fwd=stale; ttl=-3540; detail=unreachable"
+        )
+    }
+
+    @Test(
+        "Nothing stands in for a failure that is not about reaching the origin",
+        arguments: [
+            TransportError.Code.tlsUntrusted, .tlsPinMismatch, .cancelled, .redirectInvalid,
+        ]
+    )
+    func doesNotHide(_ code: TransportError.Code) async throws {
+        let bench = CacheBench([CacheBench.text("old")], then: .failure(TransportError(code)))
+        try await bench.send()
+        await bench.pass(61)
+        let error = await #expect(throws: TransportError.self) { try await bench.send() }
+        #expect(error?.code == code)
+    }
+
+    @Test(
+        "Nothing stands in where the origin or the caller forbids it",
+        arguments: [
+            ("max-age=60, must-revalidate", HTTPCachePolicy.staleWhenOffline, "x"),
+            ("max-age=60, no-cache", .staleWhenOffline, "x"),
+            ("max-age=60", .failWhenOffline, "x"), ("max-age=60", .reload, "x"),
+            ("max-age=60", .standard, "no-cache"), ("max-age=60", .standard, "max-age=5"),
+        ]
+    )
+    func obeysProhibitions(
+        _ cacheControl: String,
+        _ policy: HTTPCachePolicy,
+        _ request: String
+    ) async throws {
+        let bench = CacheBench([CacheBench.text("old", cacheControl, [.eTag: "\"1\""])])
+        try await bench.send()
+        await bench.pass(61)
+        await #expect(throws: TransportError.self) {
+            try await bench.send(.get, "/menu", [.cacheControl: request], policy: policy)
+        }
+    }
+
+    @Test("How long something may stand in is limited, unless the call says otherwise")
+    func limitsOffline() async throws {
+        let bench = CacheBench([CacheBench.text("old")]) { $0.offlineStaleness = .seconds(100) }
+        try await bench.send()
+        await bench.pass(161)
+        await #expect(throws: TransportError.self) { try await bench.send() }
+        #expect(try await bench.send(policy: .staleWhenOffline).text == "old")
+    }
+
+    @Test("With stale-if-error, a server error is answered with what is stored, for as long")
+    func standsInForErrors() async throws {
+        let bench = CacheBench(
+            [CacheBench.text("old", "max-age=60, stale-if-error=60")],
+            then: .status(.serviceUnavailable)
+        )
+        try await bench.send()
+        await bench.pass(120)
+        #expect(try await bench.send().result == .stale(.serverError))
+        await bench.pass(1)
+        #expect(try await bench.send().status == 503)
+    }
+
+    // MARK: Wishes
+
+    @Test("A call that wants only what is stored never asks the origin")
+    func keepsToStored() async throws {
+        let bench = CacheBench([CacheBench.text("old")])
+        let missing = try await bench.send(policy: .cacheOnly)
+        #expect(missing.status == 504)
+        #expect(missing.result == .missing)
+        #expect(
+            try await bench.send(.get, "/menu", [.cacheControl: "only-if-cached"]).status == 504
+        )
+        #expect(bench.requestCount == 0)
+        try await bench.send()
+        await bench.pass(61)
+        let stale = try await bench.send(policy: .cacheOnly)
+        #expect(stale.result == .stale(.requested))
+        #expect(
+            try await bench.send(.get, "/menu", [.cacheControl: "only-if-cached"]).status == 504
+        )
+        #expect(bench.requestCount == 1)
+    }
+
+    @Test("Each policy reads and stores as it says")
+    func obeysPolicies() async throws {
+        let bench = CacheBench([
+            CacheBench.text("1", "max-age=60"), CacheBench.text("2", "max-age=60"),
+            CacheBench.text("3", "max-age=60"), CacheBench.text("4", "max-age=60"),
+        ])
+        #expect(try await bench.send().text == "1")
+        #expect(try await bench.send(policy: .reload).text == "2")
+        #expect(try await bench.send().text == "2")
+        #expect(try await bench.send(policy: .bypass).text == "3")
+        #expect(try await bench.send().text == "2")
+        #expect(try await bench.send(policy: .revalidate).text == "4")
+        await bench.pass(100)
+        #expect(try await bench.send(policy: .cacheElseNetwork).text == "4")
+    }
+
+    @Test("A fresh response that its maker calls immutable is not revalidated by a reload")
+    func trustsImmutable() async throws {
+        let bench = CacheBench([CacheBench.text("1", "max-age=60, immutable")])
+        try await bench.send()
+        #expect(try await bench.send(policy: .revalidate).result == .fresh)
+    }
+
+    // MARK: Changes
+
+    @Test("A change makes its address and the named ones of the same origin worthless")
+    func invalidates() async throws {
+        let pages = ["/menu", "/today", "/other"].map { CacheBench.text($0) }
+        let changed = Answer.status(
+            .created,
+            headers: [.location: "/today", .contentLocation: "https://other.example.com/other"]
+        )
+        let other = CacheBench.text("other origin")
+        let bench = CacheBench(
+            pages + [other, changed] + [CacheBench.text("new"), CacheBench.text("new")]
+        )
+        for path in ["/menu", "/today", "/other"] { try await bench.send(.get, path) }
+        try await bench.send(.get, "/other", host: "other.example.com")
+        try await bench.send(.post, "/menu")
+        #expect(try await bench.send(.get, "/menu").text == "new")
+        #expect(try await bench.send(.get, "/today").text == "new")
+        #expect(try await bench.send(.get, "/other").text == "/other")
+        let kept = try await bench.send(.get, "/other", host: "other.example.com")
+        #expect(kept.text == "other origin")
+    }
+
+    @Test("A change can make a group of responses worthless, of its own origin only")
+    func invalidatesGroups() async throws {
+        let groups = try #require(HTTPField.Name("Cache-Groups"))
+        let invalidation = try #require(HTTPField.Name("Cache-Group-Invalidation"))
+        let bench = CacheBench([
+            CacheBench.text("a", "max-age=60", [groups: "\"menus\", \"all\""]),
+            CacheBench.text("b", "max-age=60", [groups: "\"all\""]),
+            CacheBench.text("foreign", "max-age=60", [groups: "\"menus\""]),
+            .status(.noContent, headers: [invalidation: "\"menus\""]),
+            CacheBench.text("new"),
+        ])
+        try await bench.send(.get, "/a")
+        try await bench.send(.get, "/b")
+        try await bench.send(.get, "/a", host: "other.example.com")
+        try await bench.send(.post, "/orders")
+        #expect(try await bench.send(.get, "/a").text == "new")
+        #expect(try await bench.send(.get, "/b").text == "b")
+        #expect(try await bench.send(.get, "/a", host: "other.example.com").text == "foreign")
+    }
+
+    @Test("An address can be removed by its URL")
+    func removesURL() async throws {
+        let bench = CacheBench([CacheBench.text("old"), CacheBench.text("new")])
+        try await bench.send(.get, "/menu?day=1")
+        await bench.cache.remove(
+            try #require(URL(string: "HTTPS://API.example.com:443/menu?day=1#top"))
+        )
+        #expect(try await bench.send(.get, "/menu?day=1").text == "new")
+    }
+
+    @Test("A cache that everybody shares does not keep what is one user's")
+    func keepsPrivateOut() async throws {
+        let bench = CacheBench([
+            CacheBench.text("1", "private, max-age=60"), CacheBench.text("2", "max-age=60"),
+            CacheBench.text("3", "public, max-age=60"),
+        ]) { $0.audience = .everybody }
+        try await bench.send()
+        try await bench.send(.get, "/menu", [.authorization: "Bearer a"])
+        #expect(try await bench.send(.get, "/menu", [.authorization: "Bearer a"]).text == "3")
+        #expect(try await bench.send().text == "3")
+    }
+
+    @Test("The observer of a download sees the bytes that come from the cache")
+    func showsProgress() async throws {
+        let bench = CacheBench([CacheBench.text("soup")])
+        let url = try #require(URL(string: "https://api.example.com"))
+        var configuration = NetworkClient.Configuration(baseURL: url)
+        configuration.hopMiddleware = [HTTPCachingMiddleware(bench.cache)]
+        let client = NetworkClient(configuration, transport: bench.origin)
+        for _ in 0..<2 {
+            let seen = Mutex<Int64>(0)
+            let file = FileManager.default.temporaryDirectory
+                .appendingPathComponent("keel-\(UInt64.random(in: .min ... .max))")
+            defer { try? FileManager.default.removeItem(at: file) }
+            let observer = TransferObserver.progress { progress in
+                seen.withLock { $0 = progress.completedBytes }
+            }
+            try await client.download(from: GetMenu(), to: file, observer: observer)
+            #expect(try Data(contentsOf: file) == Data("soup".utf8))
+            #expect(seen.withLock { $0 } == 4)
+        }
+        #expect(bench.requestCount == 1)
+    }
+
+    @Test("The statistics and Cache-Status tell what happened")
+    func tells() async throws {
+        let status = try #require(HTTPField.Name("Cache-Status"))
+        let bench = CacheBench([
+            CacheBench.text("1", "max-age=60", [status: "origin; hit"]), .status(.noContent),
+        ])
+        #expect(try await bench.send().fields[status] == "origin; hit, keel; fwd=uri-miss; stored")
+        await bench.pass(10)
+        #expect(try await bench.send().fields[status] == "origin; hit, keel; hit; ttl=50")
+        #expect(try await bench.send(.post).fields[status] == "keel; fwd=method")
+        let statistics = bench.cache.statistics
+        #expect(statistics.freshHits == 1)
+        #expect(statistics.misses == 1)
+        #expect(statistics.hitRatio == 0.5)
+        #expect(statistics.invalidations == 1)
+    }
+}
