@@ -87,6 +87,7 @@ let package = Package(
         .library(name: "KeelStorage", targets: ["KeelStorage"]),
         .library(name: "KeelStorageObservability", targets: ["KeelStorageObservability"]),
         .library(name: "KeelStorageSQLite", targets: ["KeelStorageSQLite"]),
+        .library(name: "KeelSync", targets: ["KeelSync"]),
         .library(name: "KeelTestKit", targets: ["KeelTestKit"]),
         .library(name: "KeelTestServer", targets: ["KeelTestServer"]),
         .library(name: "KeelWebSocket", targets: ["KeelWebSocket"]),
@@ -154,6 +155,9 @@ let package = Package(
         ),
         .target(name: "KeelStorageSQLite", dependencies: ["KeelCore", "KeelStorage"] + grdb),
 
+        // What stands on several areas.
+        .target(name: "KeelSync", dependencies: ["KeelCore", "KeelStorage"]),
+
         // The umbrella, and what tests are made with.
         .target(
             name: "Keel",
@@ -177,6 +181,11 @@ let package = Package(
             name: "KeelStorageCrashWriter",
             dependencies: ["KeelStorage", "KeelStorageSQLite"],
             path: "Tests/Support/KeelStorageCrashWriter"
+        ),
+        .executableTarget(
+            name: "KeelOutboxCrashWriter",
+            dependencies: ["KeelStorage", "KeelStorageSQLite", "KeelSync"],
+            path: "Tests/Support/KeelOutboxCrashWriter"
         ),
         .testTarget(
             name: "KeelAsyncHTTPClientTests",
@@ -228,6 +237,13 @@ let package = Package(
                 "KeelCore", "KeelStorage", "KeelStorageCrashWriter", "KeelStorageSQLite",
                 "KeelTestKit",
             ] + grdb
+        ),
+        .testTarget(
+            name: "KeelSyncTests",
+            dependencies: [
+                "KeelCore", "KeelOutboxCrashWriter", "KeelStorage", "KeelStorageSQLite", "KeelSync",
+                "KeelTestKit",
+            ]
         ),
         .testTarget(
             name: "KeelTestKitTests",
