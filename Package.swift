@@ -84,6 +84,7 @@ let package = Package(
         .library(name: "KeelHTTP", targets: ["KeelHTTP"]),
         .library(name: "KeelHTTPCompression", targets: ["KeelHTTPCompression"]),
         .library(name: "KeelHTTPObservability", targets: ["KeelHTTPObservability"]),
+        .library(name: "KeelRepositories", targets: ["KeelRepositories"]),
         .library(name: "KeelStorage", targets: ["KeelStorage"]),
         .library(name: "KeelStorageObservability", targets: ["KeelStorageObservability"]),
         .library(name: "KeelStorageSQLite", targets: ["KeelStorageSQLite"]),
@@ -157,6 +158,10 @@ let package = Package(
 
         // What stands on several areas.
         .target(name: "KeelSync", dependencies: ["KeelCore", "KeelStorage"]),
+        .target(
+            name: "KeelRepositories",
+            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", httpTypes]
+        ),
 
         // The umbrella, and what tests are made with.
         .target(
@@ -184,7 +189,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "KeelOutboxCrashWriter",
-            dependencies: ["KeelStorage", "KeelStorageSQLite", "KeelSync"],
+            dependencies: ["KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelSync"],
             path: "Tests/Support/KeelOutboxCrashWriter"
         ),
         .testTarget(
@@ -221,6 +226,13 @@ let package = Package(
             dependencies: [
                 "KeelCore", "KeelHTTP", "KeelHTTPObservability", "KeelTestKit", httpTypes,
             ] + observability + observabilityDoubles
+        ),
+        .testTarget(
+            name: "KeelRepositoriesTests",
+            dependencies: [
+                "KeelCore", "KeelHTTP", "KeelRepositories", "KeelStorage", "KeelSync",
+                "KeelTestKit", httpTypes,
+            ]
         ),
         .testTarget(
             name: "KeelStorageTests",

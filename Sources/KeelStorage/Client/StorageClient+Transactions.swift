@@ -68,7 +68,8 @@ extension StorageClient {
     }
 
     /// Commits what a builder has collected, then calls what waits for that.
-    private func commit(
+    @concurrent
+    package func commit(
         _ builder: WriteBatchBuilder,
         reads: TransactionReads? = nil,
         for operation: String

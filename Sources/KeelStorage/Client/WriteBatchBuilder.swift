@@ -8,6 +8,8 @@ public struct WriteBatchBuilder: Sendable {
     /// What is called once the batch has been committed.
     package private(set) var followUps: [@Sendable () -> Void] = []
 
+    package init() {}
+
     /// Replaces a document by these fields.
     ///
     /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.

@@ -75,16 +75,16 @@ public struct Outbox: Sendable {
     /// - Throws: ``OutboxError``, `StorageError`, or what `changes` throws; nothing has then been
     ///   written, unless the error's effect is unknown.
     @discardableResult
-    @concurrent
     public func enqueue(
         _ write: OutboxWrite,
         with changes: (inout WriteBatchBuilder) throws -> Void
     ) async throws -> OutboxReceipt {
         let receipt = core.receipts.receipt(for: write.id, core)
-        try await core.client.commit { batch in
-            try changes(&batch)
-            try enqueue(write, in: &batch)
-        }
+        // Collected here and not in the commit: the closure belongs to the caller's actor.
+        var batch = WriteBatchBuilder()
+        try changes(&batch)
+        try enqueue(write, in: &batch)
+        _ = try await core.client.commit(batch, for: "enqueue")
         return receipt
     }
 

@@ -23,7 +23,7 @@ final class FileServer: OutboxSender {
 
     init(_ path: String) throws {
         if !FileManager.default.fileExists(atPath: path) {
-            FileManager.default.createFile(atPath: path, contents: nil)
+            try Data().write(to: URL(fileURLWithPath: path))
         }
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let keys = text.split(separator: "\n").compactMap { $0.split(separator: " ").first }
