@@ -29,7 +29,10 @@ struct OutboxCrashTests {
                 store,
                 server,
                 first: first,
-                killedAfter: .microseconds(Int.random(in: 200...30_000)),
+                // Some lives are long enough to outlast the claims of the life before.
+                killedAfter: .microseconds(
+                    Int.random(in: 200...(trial % 3 == 0 ? 150_000 : 30_000))
+                ),
                 waitsForLife: trial % 5 != 0
             )
         }

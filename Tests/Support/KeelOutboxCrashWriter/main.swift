@@ -60,8 +60,8 @@ configuration.retry = RetryPolicy(
     baseDelay: .milliseconds(1),
     maximumDelay: .milliseconds(20)
 )
-configuration.sendTimeout = .milliseconds(200)
-configuration.leaseMargin = .milliseconds(100)
+configuration.sendTimeout = .milliseconds(40)
+configuration.leaseMargin = .milliseconds(20)
 let storage = StorageClient(try SQLiteStorageAdapter(at: .file(arguments[1])))
 let outbox = Outbox(storage, configuration: configuration)
 let server = try FileServer(arguments[2])
