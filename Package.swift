@@ -85,10 +85,12 @@ let package = Package(
         .library(name: "KeelHTTPCaching", targets: ["KeelHTTPCaching"]),
         .library(name: "KeelHTTPCompression", targets: ["KeelHTTPCompression"]),
         .library(name: "KeelHTTPObservability", targets: ["KeelHTTPObservability"]),
+        .library(name: "KeelRepositories", targets: ["KeelRepositories"]),
         .library(name: "KeelServing", targets: ["KeelServing"]),
         .library(name: "KeelStorage", targets: ["KeelStorage"]),
         .library(name: "KeelStorageObservability", targets: ["KeelStorageObservability"]),
         .library(name: "KeelStorageSQLite", targets: ["KeelStorageSQLite"]),
+        .library(name: "KeelSync", targets: ["KeelSync"]),
         .library(name: "KeelTestKit", targets: ["KeelTestKit"]),
         .library(name: "KeelTestServer", targets: ["KeelTestServer"]),
         .library(name: "KeelWebSocket", targets: ["KeelWebSocket"]),
@@ -160,6 +162,13 @@ let package = Package(
         ),
         .target(name: "KeelStorageSQLite", dependencies: ["KeelCore", "KeelStorage"] + grdb),
 
+        // What stands on several areas.
+        .target(name: "KeelSync", dependencies: ["KeelCore", "KeelStorage"]),
+        .target(
+            name: "KeelRepositories",
+            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", httpTypes]
+        ),
+
         // What answers requests, without a server of its own.
         .target(name: "KeelServing", dependencies: ["KeelHTTP", httpTypes]),
 
@@ -193,6 +202,11 @@ let package = Package(
             name: "KeelStorageCrashWriter",
             dependencies: ["KeelStorage", "KeelStorageSQLite"],
             path: "Tests/Support/KeelStorageCrashWriter"
+        ),
+        .executableTarget(
+            name: "KeelOutboxCrashWriter",
+            dependencies: ["KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelSync"],
+            path: "Tests/Support/KeelOutboxCrashWriter"
         ),
         .testTarget(
             name: "KeelAsyncHTTPClientTests",
@@ -242,6 +256,13 @@ let package = Package(
             ] + observability + observabilityDoubles
         ),
         .testTarget(
+            name: "KeelRepositoriesTests",
+            dependencies: [
+                "KeelCore", "KeelHTTP", "KeelRepositories", "KeelStorage", "KeelSync",
+                "KeelTestKit", httpTypes,
+            ]
+        ),
+        .testTarget(
             name: "KeelServingTests",
             dependencies: ["KeelHTTP", "KeelServing", "KeelTestKit", httpTypes]
         ),
@@ -260,6 +281,13 @@ let package = Package(
                 "KeelCore", "KeelStorage", "KeelStorageCrashWriter", "KeelStorageSQLite",
                 "KeelTestKit",
             ] + grdb
+        ),
+        .testTarget(
+            name: "KeelSyncTests",
+            dependencies: [
+                "KeelCore", "KeelOutboxCrashWriter", "KeelStorage", "KeelStorageSQLite", "KeelSync",
+                "KeelTestKit",
+            ]
         ),
         .testTarget(
             name: "KeelTestKitTests",

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A turn is reserved without waiting, so that the order can be decided inside a lock. Every
 /// reserved turn must be begun and ended.
-final class SerialTurns: Sendable {
+package final class SerialTurns: Sendable {
     private struct State {
         var next = 0
         var serving = 0
@@ -13,8 +13,10 @@ final class SerialTurns: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Takes a place at the end of the line.
-    func reserve() -> Int {
+    package func reserve() -> Int {
         state.withLock { state in
             defer { state.next += 1 }
             return state.next
@@ -22,7 +24,7 @@ final class SerialTurns: Sendable {
     }
 
     /// Waits until all earlier turns have ended.
-    func begin(_ turn: Int) async {
+    package func begin(_ turn: Int) async {
         await withCheckedContinuation { continuation in
             let isDue = state.withLock { state in
                 if state.serving == turn { return true }
@@ -34,7 +36,7 @@ final class SerialTurns: Sendable {
     }
 
     /// Ends the turn that was begun and begins the next one.
-    func end() {
+    package func end() {
         let next = state.withLock { state in
             state.serving += 1
             return state.waiting.removeValue(forKey: state.serving)

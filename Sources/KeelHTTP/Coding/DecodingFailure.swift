@@ -1,15 +1,15 @@
 /// What a decoding error means to people: the place in the text and what was expected there.
 ///
 /// It holds no value of the text, which the error's own description may quote.
-struct DecodingFailure {
-    let explanation: String
+package struct DecodingFailure {
+    package let explanation: String
 
     /// Explains an error.
     ///
     /// - Parameters:
     ///   - error: The error that the decoding threw.
     ///   - count: How many steps at the start of its path lead to what was decoded.
-    init(_ error: any Error, droppingFirst count: Int = 0) {
+    package init(_ error: any Error, droppingFirst count: Int = 0) {
         func place(_ path: [any CodingKey]) -> String {
             let steps = path.dropFirst(count).map { key in
                 key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"

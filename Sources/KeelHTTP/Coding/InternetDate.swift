@@ -1,19 +1,19 @@
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// Dates as RFC 3339 text, the form of ISO 8601 that web services use.
 ///
 /// Foundation's formats refuse a fraction that is not announced, and follow the Julian calendar
 /// before 1582, which RFC 3339 does not.
-enum InternetDate {
+package enum InternetDate {
     /// Returns the date that a text names, or nil if it is not RFC 3339.
     ///
     /// Reads any number of digits after the second, `Z` or any offset with or without its colon, and
     /// a space or a small letter between date and time. A second of 60 is the next minute's first.
-    static func parse(_ text: String) -> Date? {
+    package static func parse(_ text: String) -> Date? {
         var text = text
         return text.withUTF8 { bytes in
             var reader = Reader(bytes: bytes)
@@ -25,7 +25,7 @@ enum InternetDate {
     ///
     /// With a fraction it has three digits behind the second; without, it names the second that
     /// had begun.
-    static func format(_ date: Date, hasFraction: Bool) -> String? {
+    package static func format(_ date: Date, hasFraction: Bool) -> String? {
         let seconds = date.timeIntervalSince1970
         // The years 0 and 9999; also what keeps the conversion to an integer safe.
         guard seconds >= -62_167_219_200, seconds < 253_402_300_800 else { return nil }

@@ -42,6 +42,17 @@ public struct EndpointPath: Sendable, Hashable {
         }
     }
 
+    /// Creates a path from what ``encodedForm`` gave.
+    package init(encodedForm form: (path: String, query: String)) {
+        self.init(encoded: form.path, query: form.query)
+    }
+
+    /// The encoded path and the query that it brings; nil for a path that a client refuses.
+    package var encodedForm: (path: String, query: String)? {
+        guard case .usable(let path, let query) = content else { return nil }
+        return (path, query)
+    }
+
     init(refusedFor reason: String) {
         content = .refused(reason)
     }

@@ -10,9 +10,9 @@ public struct RequestBody: Sendable {
     public let contentType: String?
 
     /// Whether the bytes come from elsewhere while they are sent.
-    let isStreamed: Bool
+    package let isStreamed: Bool
 
-    let make: @Sendable (JSONCoding) throws -> HTTPBody
+    package let make: @Sendable (JSONCoding) throws -> HTTPBody
 
     private init(
         contentType: String?,

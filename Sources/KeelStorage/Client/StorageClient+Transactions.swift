@@ -18,7 +18,7 @@ extension StorageClient {
     ) async throws -> CommitReceipt {
         var builder = WriteBatchBuilder()
         try body(&builder)
-        return try await commit(WriteBatch(builder.writes), for: "commit")
+        return try await commit(builder, for: "commit")
     }
 
     /// Commits writes together: all take effect, or none.
@@ -59,11 +59,37 @@ extension StorageClient {
         ) { _ in
             let transaction = StorageTransaction(self)
             let value = try await body(transaction)
-            let (writes, reads) = transaction.finish()
-            guard !writes.isEmpty || reads != TransactionReads() else { return value }
-            _ = try await commit(WriteBatch(writes, reads: reads), for: "transaction")
+            let (batch, reads) = transaction.finish()
+            let hasWrites = !batch.writes.isEmpty || !batch.ownWrites.isEmpty
+            guard hasWrites || reads != TransactionReads() else { return value }
+            _ = try await commit(batch, reads: reads, for: "transaction")
             return value
         }
+    }
+
+    /// Commits what a builder has collected, then calls what waits for that.
+    @concurrent
+    package func commit(
+        _ builder: WriteBatchBuilder,
+        reads: TransactionReads? = nil,
+        for operation: String
+    ) async throws(StorageError) -> CommitReceipt {
+        let receipt = try await commit(
+            WriteBatch(builder.writes, reads: reads),
+            own: builder.ownWrites,
+            for: operation
+        )
+        for followUp in builder.followUps { followUp() }
+        return receipt
+    }
+
+    /// Commits writes to the part of the store that is Keel's own.
+    package func commitOwn(
+        _ writes: [DocumentWrite],
+        id: String? = nil,
+        for operation: String
+    ) async throws(StorageError) -> CommitReceipt {
+        try await commit(WriteBatch(id: id, []), own: writes, for: operation)
     }
 
     private static func isConflict(_ error: any Error) -> Bool {

@@ -78,14 +78,17 @@ public struct StorageClient: Sendable {
         }
     }
 
-    /// Commits one batch through the adapter.
+    /// Commits one batch through the adapter, with writes to Keel's own part of the store.
     package func commit(
         _ batch: WriteBatch,
+        own ownWrites: [DocumentWrite] = [],
         for operation: String,
         on resource: String? = nil
     ) async throws(StorageError) -> CommitReceipt {
         do throws(StorageError) {
-            try WriteValidation.check(batch.writes)
+            try WriteValidation.check(batch.writes, own: ownWrites)
+            var batch = batch
+            batch.writes += ownWrites
             try await preparation.run(on: adapter)
             guard let result = try await adapter.commit([batch]).first else {
                 throw StorageError(

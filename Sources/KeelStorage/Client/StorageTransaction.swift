@@ -86,7 +86,9 @@ public final class StorageTransaction: Sendable {
     }
 
     private func checkReading() throws(StorageError) {
-        let hasWritten = state.withLock { !$0.batch.writes.isEmpty }
+        let hasWritten = state.withLock {
+            !$0.batch.writes.isEmpty || !$0.batch.ownWrites.isEmpty
+        }
         guard !hasWritten else {
             throw StorageError(
                 .invalidArgument,
@@ -95,10 +97,10 @@ public final class StorageTransaction: Sendable {
         }
     }
 
-    func finish() -> (writes: [DocumentWrite], reads: TransactionReads) {
+    func finish() -> (batch: WriteBatchBuilder, reads: TransactionReads) {
         state.withLock { state in
             state.isFinished = true
-            return (state.batch.writes, state.reads)
+            return (state.batch, state.reads)
         }
     }
 }

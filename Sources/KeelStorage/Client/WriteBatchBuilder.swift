@@ -2,6 +2,14 @@
 public struct WriteBatchBuilder: Sendable {
     package private(set) var writes: [DocumentWrite] = []
 
+    /// Writes of another of Keel's modules to the part of the store that is Keel's own.
+    package private(set) var ownWrites: [DocumentWrite] = []
+
+    /// What is called once the batch has been committed.
+    package private(set) var followUps: [@Sendable () -> Void] = []
+
+    package init() {}
+
     /// Replaces a document by these fields.
     ///
     /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
@@ -54,4 +62,13 @@ public struct WriteBatchBuilder: Sendable {
 
     /// Adds a write made elsewhere.
     public mutating func add(_ write: DocumentWrite) { writes.append(write) }
+
+    /// Adds a write to a reserved path, and what is to be called after the commit.
+    package mutating func addOwn(
+        _ write: DocumentWrite,
+        afterCommit followUp: @escaping @Sendable () -> Void
+    ) {
+        ownWrites.append(write)
+        followUps.append(followUp)
+    }
 }

@@ -3,18 +3,29 @@ package enum WriteValidation {
     /// The most writes in one batch.
     package static let mostWrites = 500
 
-    package static func check(_ writes: [DocumentWrite]) throws(StorageError) {
-        guard writes.count <= mostWrites else {
+    /// Checks the writes of a batch; `own` are those to Keel's own part of the store.
+    package static func check(
+        _ writes: [DocumentWrite],
+        own: [DocumentWrite] = []
+    ) throws(StorageError) {
+        let count = writes.count + own.count
+        guard count <= mostWrites else {
             throw StorageError(
                 .tooLarge,
-                "a batch has \(writes.count) writes; \(mostWrites) is the most"
+                "a batch has \(count) writes; \(mostWrites) is the most"
             )
         }
-        for write in writes { try check(write) }
+        for write in writes {
+            try DocumentValidation.check(write.path)
+            try check(write)
+        }
+        for write in own {
+            if let flaw = write.path.flaw { throw StorageError(.invalidArgument, flaw) }
+            try check(write)
+        }
     }
 
     private static func check(_ write: DocumentWrite) throws(StorageError) {
-        try DocumentValidation.check(write.path)
         switch write.operation {
         case .set(let body, let transforms):
             try DocumentValidation.check(body, of: write.path)

@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 import KeelCore
 
 /// What the outcome of an attempt says about another one.
@@ -89,7 +89,7 @@ extension HTTPResponse {
     ///
     /// A date is compared with the response's own `Date`: the clock of this device may be wrong.
     /// Without that field, a date is not understood.
-    var retryAfter: Duration? {
+    package var retryAfter: Duration? {
         guard let text = headerFields[.retryAfter] else { return nil }
         if text.utf8.allSatisfy({ (48...57).contains($0) }) {
             // More digits than fit are a very long pause all the same.

@@ -1,0 +1,54 @@
+extension Sequence where Element: Sendable {
+    /// Transforms the elements, several at a time, and returns the results in the elements' order.
+    ///
+    /// ```swift
+    /// let restaurants = try await ids.concurrentMap(limit: 4) { id in try await fetch(id) }
+    /// ```
+    ///
+    /// At most `limit` calls of `transform` are under way at any moment. The first error cancels
+    /// the calls that are under way and starts no others; it is thrown once they have ended. When
+    /// the calling task is cancelled, so are the calls.
+    ///
+    /// - Parameters:
+    ///   - limit: How many calls may be under way at once; less than 1 counts as 1.
+    ///   - transform: What is done with each element; it runs in a child task.
+    /// - Returns: One value for each element, in order.
+    /// - Throws: The first error of `transform`.
+    @concurrent
+    public func concurrentMap<Value: Sendable, Failure: Error>(
+        limit: Int,
+        _ transform: @escaping @Sendable (Element) async throws(Failure) -> Value
+    ) async throws(Failure) -> [Value] where Self: Sendable {
+        let outcome = await withTaskGroup(
+            of: (Int, Result<Value, Failure>).self
+        ) { group -> Result<[Value], Failure> in
+            var values: [Value?] = []
+            var elements = makeIterator()
+            func start() {
+                guard let element = elements.next() else { return }
+                let position = values.count
+                values.append(nil)
+                group.addTask {
+                    do throws(Failure) {
+                        return (position, .success(try await transform(element)))
+                    } catch {
+                        return (position, .failure(error))
+                    }
+                }
+            }
+            for _ in 0..<Swift.max(1, limit) { start() }
+            while let (position, result) = await group.next() {
+                switch result {
+                case .success(let value):
+                    values[position] = value
+                    start()
+                case .failure(let error):
+                    group.cancelAll()
+                    return .failure(error)
+                }
+            }
+            return .success(values.compactMap { $0 })
+        }
+        return try outcome.get()
+    }
+}

@@ -1,0 +1,173 @@
+public import KeelCore
+
+extension DataSourceError {
+    /// The kinds of failure; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+        let summary: String
+
+        /// Creates a code, for a failure that no code here describes.
+        public init(
+            name: String,
+            isTransient: Bool = false,
+            summary: String,
+            advice: String
+        ) {
+            self.name = name
+            self.isTransient = isTransient
+            self.summary = summary
+            self.advice = advice
+        }
+
+        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+extension DataSourceError.Code {
+    /// The service could not be reached, or the connection broke.
+    public static let unreachable = Self(
+        name: "unreachable",
+        isTransient: true,
+        summary: "The service could not be reached.",
+        advice: "Check the network connection, then try again; show what is kept meanwhile."
+    )
+
+    /// The source did not answer in time.
+    public static let timeout = Self(
+        name: "timeout",
+        isTransient: true,
+        summary: "The source did not answer in time.",
+        advice: "Try again; show what is kept meanwhile."
+    )
+
+    /// The source cannot answer now.
+    public static let unavailable = Self(
+        name: "unavailable",
+        isTransient: true,
+        summary: "The source cannot answer now.",
+        advice: "Try again later."
+    )
+
+    /// The service was asked too often.
+    public static let throttled = Self(
+        name: "throttled",
+        isTransient: true,
+        summary: "The service was asked too often.",
+        advice: "Try again later, after the pause that the service asks for."
+    )
+
+    /// The exchange with the service failed for a reason that does not pass by itself.
+    public static let connectionFailed = Self(
+        name: "connectionFailed",
+        summary: "The exchange with the service failed.",
+        advice: "See the network error in the cause: often a certificate or a setting is wrong."
+    )
+
+    /// The source asks for valid credentials.
+    public static let unauthenticated = Self(
+        name: "unauthenticated",
+        summary: "The source asks for valid credentials.",
+        advice: "Let the user sign in again."
+    )
+
+    /// The user may not do this.
+    public static let forbidden = Self(
+        name: "forbidden",
+        summary: "The source does not allow this.",
+        advice: "Check the rights of the user, or the permissions of the store."
+    )
+
+    /// There is no such thing at the source.
+    public static let notFound = Self(
+        name: "notFound",
+        summary: "There is no such thing at the source.",
+        advice: "Check the identifier; the thing may have been deleted."
+    )
+
+    /// The thing has changed meanwhile, or exists already.
+    public static let conflict = Self(
+        name: "conflict",
+        summary: "The thing has changed meanwhile.",
+        advice: "Read it again and repeat the change on what it is now."
+    )
+
+    /// The service does not accept the contents.
+    public static let invalid = Self(
+        name: "invalid",
+        summary: "The service does not accept the contents.",
+        advice: "Show what the failure body names, and let the user correct it."
+    )
+
+    /// The source refused for a reason that has no code of its own here.
+    public static let refused = Self(
+        name: "refused",
+        summary: "The source refused.",
+        advice: "Look at the status and the failure body in the cause."
+    )
+
+    /// What the source holds cannot be decoded.
+    public static let unreadable = Self(
+        name: "unreadable",
+        summary: "The answer of the source cannot be read.",
+        advice: "Compare the DTO with the API or the stored form; the cause names the place."
+    )
+
+    /// What was decoded is nothing that the domain knows.
+    public static let unmappable = Self(
+        name: "unmappable",
+        summary: "The answer of the source does not fit the domain.",
+        advice: "See the mapping error in the cause: it names the field."
+    )
+
+    /// The request is wrong before it reaches the source.
+    public static let invalidRequest = Self(
+        name: "invalidRequest",
+        summary: "The request cannot be made.",
+        advice: "Correct the call as the cause says; repeating it unchanged fails again."
+    )
+
+    /// The store failed.
+    public static let storage = Self(
+        name: "storage",
+        summary: "The store on this device failed.",
+        advice: "See the cause, and the advice of the storage error in it."
+    )
+
+    /// There is no room left on this device.
+    public static let storageFull = Self(
+        name: "storageFull",
+        summary: "There is no room left on this device.",
+        advice: "Free some disk space, then try again."
+    )
+
+    /// The source does not offer this.
+    public static let unsupported = Self(
+        name: "unsupported",
+        summary: "The source does not offer this.",
+        advice: "Give the data source the operation that the message names."
+    )
+
+    /// The call was cancelled.
+    public static let cancelled = Self(
+        name: "cancelled",
+        summary: "The call was cancelled.",
+        advice: "Nothing to do: the caller no longer wants the result."
+    )
+
+    /// A failure that could not be classified.
+    public static let unknown = Self(
+        name: "unknown",
+        summary: "The source failed in an unknown way.",
+        advice: "Look at the cause, and report it as a missing classification."
+    )
+
+    public static let known: [Self] = [
+        .unreachable, .timeout, .unavailable, .throttled, .connectionFailed, .unauthenticated,
+        .forbidden, .notFound, .conflict, .invalid, .refused, .unreadable, .unmappable,
+        .invalidRequest, .storage, .storageFull, .unsupported, .cancelled, .unknown,
+    ]
+}

@@ -1,0 +1,151 @@
+internal import HTTPTypes
+public import KeelCore
+public import KeelHTTP
+public import KeelStorage
+public import KeelSync
+
+/// Why a data source could not do what it was asked.
+///
+/// It is the link between the errors of the infrastructure and those of repositories: transport →
+/// network or storage → data source → repository → the app's own. The link before it is its
+/// ``cause``.
+public struct DataSourceError: KeelError {
+    /// Which kind of source failed.
+    public enum Source: Sendable, Hashable {
+        /// A service, or the way to it.
+        case remote
+        /// A store on this device.
+        case local
+        /// Neither: what was read does not fit.
+        case mapping
+    }
+
+    public let code: Code
+    public let message: String
+    public let cause: (any Error)?
+
+    /// Which kind of source failed.
+    public let source: Source
+
+    /// Creates an error, for a data source of one's own.
+    public init(
+        _ code: Code,
+        _ message: String? = nil,
+        source: Source = .local,
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message ?? code.summary
+        self.source = source
+        self.cause = cause
+    }
+
+    /// The failure of the service, where that is what failed.
+    public var networkError: NetworkError? { cause as? NetworkError }
+
+    /// The failure of the store, where that is what failed.
+    public var storageError: StorageError? { cause as? StorageError }
+
+    /// What could not be mapped, where that is what failed.
+    public var mappingError: MappingError? { cause as? MappingError }
+}
+
+extension DataSourceError {
+    /// Says what a failure of the service means.
+    public init(_ error: NetworkError) {
+        self.init(Self.code(for: error), error.message, source: .remote, cause: error)
+    }
+
+    /// Says what a failure of the store means.
+    public init(_ error: StorageError) {
+        self.init(Self.code(for: error.code), error.message, source: .local, cause: error)
+    }
+
+    /// Says that what was read does not fit.
+    public init(_ error: MappingError) {
+        self.init(.unmappable, error.message, source: .mapping, cause: error)
+    }
+
+    /// Says what a failure of the outbox means.
+    public init(_ error: OutboxError) {
+        let code: Code =
+            switch error.code {
+            case .rejected, .discarded: .refused
+            case .notFound: .notFound
+            case .sending: .conflict
+            case .storageUnavailable: .unavailable
+            case .cancelled: .cancelled
+            default: .storage
+            }
+        let storage = (error.cause as? StorageError).map { Self.code(for: $0.code) }
+        let source: Source = code == .refused ? .remote : .local
+        self.init(storage ?? code, error.message, source: source, cause: error)
+    }
+
+    private static func code(for error: NetworkError) -> Code {
+        switch error.code {
+        case .noConnection, .connectionLost: .unreachable
+        case .timeout: .timeout
+        case .unavailable: error.status?.code == 429 ? .throttled : .unavailable
+        case .unauthorized: .unauthenticated
+        case .notFound: .notFound
+        case .noData, .decoding, .invalidResponse: .unreadable
+        case .invalidURL, .encoding: .invalidRequest
+        case .status: code(forStatus: error.status?.code)
+        case .transport: .connectionFailed
+        case .file: .storage
+        case .cancelled: .cancelled
+        default: .unknown
+        }
+    }
+
+    private static func code(forStatus status: Int?) -> Code {
+        switch status {
+        case 400, 422: .invalid
+        case 403: .forbidden
+        case 409, 412: .conflict
+        case 410: .notFound
+        default: .refused
+        }
+    }
+
+    private static func code(for code: StorageError.Code) -> Code {
+        switch code {
+        case .documentNotFound: .notFound
+        case .alreadyExists, .conflict: .conflict
+        case .invalidArgument, .unsupported, .indexRequired, .encodingFailed, .tooLarge:
+            .invalidRequest
+        case .decodingFailed: .unreadable
+        case .permissionDenied: .forbidden
+        case .unauthenticated: .unauthenticated
+        case .diskFull: .storageFull
+        case .busy, .unavailable: .unavailable
+        case .timeout: .timeout
+        case .cancelled: .cancelled
+        default: .storage
+        }
+    }
+}
+
+extension DataSourceError {
+    /// Runs an operation of the service, and says what its failure means.
+    public static func remote<Value>(
+        _ operation: () async throws(NetworkError) -> Value
+    ) async throws(DataSourceError) -> Value {
+        do throws(NetworkError) { return try await operation() } catch { throw Self(error) }
+    }
+
+    /// Runs an operation of the store, and says what its failure means.
+    public static func local<Value>(
+        _ operation: () async throws(StorageError) -> Value
+    ) async throws(DataSourceError) -> Value {
+        do throws(StorageError) { return try await operation() } catch { throw Self(error) }
+    }
+
+    /// Maps something that was read, and says what its failure means.
+    public static func mapping<Value>(
+        _ operation: () throws(MappingError) -> Value
+    ) throws(DataSourceError) -> Value {
+        do throws(MappingError) { return try operation() } catch { throw Self(error) }
+    }
+}

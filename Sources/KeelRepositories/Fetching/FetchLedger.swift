@@ -1,0 +1,106 @@
+public import KeelStorage
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Remembers when something was fetched.
+///
+/// ``CollectionFetchLedger`` does so over restarts, ``InMemoryFetchLedger`` for as long as it lives.
+public protocol FetchLedger: Sendable {
+    /// When something was fetched; nil if it never was or has been invalidated.
+    func time(of key: String) async throws(DataSourceError) -> Date?
+
+    /// Notes that something was fetched, under the tags that invalidate it.
+    func note(_ key: String, at time: Date, tags: Set<String>) async throws(DataSourceError)
+
+    /// Forgets everything that has one of the tags.
+    func invalidate(_ tags: Set<String>) async throws(DataSourceError)
+}
+
+/// A ledger in memory.
+public final class InMemoryFetchLedger: FetchLedger {
+    private let entries = Mutex<[String: (time: Date, tags: Set<String>)]>([:])
+
+    /// Creates an empty ledger.
+    public init() {}
+
+    public func time(of key: String) async throws(DataSourceError) -> Date? {
+        entries.withLock { $0[key]?.time }
+    }
+
+    public func note(
+        _ key: String,
+        at time: Date,
+        tags: Set<String>
+    ) async throws(DataSourceError) {
+        entries.withLock { $0[key] = (time, tags) }
+    }
+
+    public func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
+        entries.withLock { entries in
+            entries = entries.filter { $0.value.tags.isDisjoint(with: tags) }
+        }
+    }
+}
+
+/// A ledger in a collection of a store: `fetches/{key}`.
+public struct CollectionFetchLedger: FetchLedger {
+    private struct Record: Codable, Sendable {
+        var key: String
+        var time: Date
+        var tags: [String]
+    }
+
+    private let records: DocumentCollection<Record>
+
+    /// Creates a ledger.
+    public init(_ storage: StorageClient, collection: CollectionPath = "fetches") {
+        records = storage.collection(collection, as: Record.self)
+    }
+
+    public func time(of key: String) async throws(DataSourceError) -> Date? {
+        try await DataSourceError.local { () async throws(StorageError) in
+            try await records.find(Self.id(of: key))?.time
+        }
+    }
+
+    public func note(
+        _ key: String,
+        at time: Date,
+        tags: Set<String>
+    ) async throws(DataSourceError) {
+        try await DataSourceError.local { () async throws(StorageError) in
+            let record = Record(key: key, time: time, tags: tags.sorted())
+            _ = try await records.save(record, id: Self.id(of: key))
+        }
+    }
+
+    public func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
+        try await DataSourceError.local { () async throws(StorageError) in
+            var rest = tags.sorted()[...]
+            while !rest.isEmpty {
+                // As many as one condition takes.
+                let part = rest.prefix(30).map { DocumentValue.string($0) }
+                _ = try await records.deleteAll { $0.where(.arrayContainsAny("tags", part)) }
+                rest = rest.dropFirst(part.count)
+            }
+        }
+    }
+
+    /// A key as one segment of a path.
+    private static func id(of key: String) -> String {
+        let plain = key.utf8.map { byte -> String in
+            let isPlain =
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                || byte == UInt8(ascii: "-")
+            let digits = String(byte, radix: 16)
+            return isPlain
+                ? String(UnicodeScalar(byte)) : digits.count == 1 ? "=0\(digits)" : "=\(digits)"
+        }
+        return plain.joined()
+    }
+}

@@ -1,0 +1,162 @@
+internal import KeelCore
+internal import KeelStorage
+
+/// What a view shows of a resource.
+public enum ResourceState<Value: Sendable>: Sendable {
+    /// It is being loaded; `last` is what was shown before, if anything.
+    case loading(last: Value?)
+    /// It is here.
+    case loaded(Value, Freshness)
+    /// It could not be loaded; `last` is what was shown before, if anything.
+    case failed(RepositoryError, last: Value?)
+
+    /// What there is to show.
+    public var value: Value? {
+        switch self {
+        case .loading(let last), .failed(_, let last): last
+        case .loaded(let value, _): value
+        }
+    }
+
+    /// Why the last attempt failed, if it did.
+    public var error: RepositoryError? {
+        if case .failed(let error, _) = self { error } else { nil }
+    }
+}
+
+extension ResourceState: Equatable where Value: Equatable {
+    public static func == (one: Self, other: Self) -> Bool {
+        switch (one, other) {
+        case (.loading(let one), .loading(let other)): one == other
+        case (.loaded(let one, let age), .loaded(let other, let otherAge)):
+            one == other && age == otherAge
+        case (.failed(let error, let one), .failed(let otherError, let other)):
+            error.code == otherError.code && one == other
+        default: false
+        }
+    }
+}
+
+/// The states of a resource as they change: see ``ResourceLoader/observe(_:_:)``.
+///
+/// All work is done in the task that reads, and ends with it. A reader that is slow loads later.
+public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = ResourceState<Value>
+    public typealias Failure = Never
+
+    let loader: ResourceLoader
+    let resource: Resource<Value>
+    let policy: FetchPolicy
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(loader: loader, resource: resource, policy: policy)
+    }
+
+    /// Reads the states one by one.
+    public struct Iterator: AsyncIteratorProtocol {
+        private enum Step { case announce, readKept, fetch, wait }
+
+        private let loader: ResourceLoader
+        private let resource: Resource<Value>
+        private let policy: FetchPolicy
+        private var step = Step.announce
+        private var last: Value?
+        private var epoch = 0
+        /// What is kept and shown, for who can reach nobody.
+        private var kept: Fetched<Value>?
+
+        init(loader: ResourceLoader, resource: Resource<Value>, policy: FetchPolicy) {
+            self.loader = loader
+            self.resource = resource
+            self.policy = policy
+        }
+
+        /// Waits for the next state; nil when the task is cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async -> ResourceState<Value>? {
+            while !Task.isCancelled {
+                switch step {
+                case .announce:
+                    // Read before anything else: what is invalidated from now on is loaded again.
+                    epoch = loader.core.epoch(of: resource.tags)
+                    step = .readKept
+                    return .loading(last: last)
+                case .readKept:
+                    if let state = await readKept() { return ended(state) }
+                case .fetch:
+                    step = .wait
+                    return ended(await fetch())
+                case .wait:
+                    await waitForInvalidation()
+                    step = .announce
+                }
+            }
+            return nil
+        }
+
+        /// A state that only came about because the reader is being cancelled is none.
+        private func ended(_ state: ResourceState<Value>) -> ResourceState<Value>? {
+            if case .failed(let error, _) = state, error.isCancellation, Task.isCancelled {
+                return nil
+            }
+            return state
+        }
+
+        private mutating func readKept() async -> ResourceState<Value>? {
+            step = .fetch
+            var maxAge: Duration?
+            switch policy {
+            case .networkFirst, .networkOnly: return nil
+            case .cacheFirst(let limit): maxAge = limit
+            case .cacheOnly, .cacheThenNetwork: break
+            }
+            do throws(RepositoryError) {
+                kept = try await loader.kept(resource, maxAge: maxAge)
+            } catch {
+                if policy == .cacheOnly { step = .wait }
+                return .failed(error, last: last)
+            }
+            if policy == .cacheOnly { step = .wait }
+            guard let kept else {
+                return policy == .cacheOnly
+                    ? .failed(RepositoryError(.notKept), last: nil) : nil
+            }
+            if case .cacheFirst = policy {
+                // What is too old is shown only if there is nothing newer to be had.
+                if kept.freshness.isStale { return nil }
+                step = .wait
+            }
+            last = kept.value
+            return .loaded(kept.value, kept.freshness)
+        }
+
+        private mutating func fetch() async -> ResourceState<Value> {
+            do throws(RepositoryError) {
+                // With `cacheThenNetwork` the kept value is shown: the failure is the news.
+                let isShown = policy == .cacheThenNetwork
+                let fetched = try await loader.fetched(
+                    resource,
+                    else: isShown ? nil : kept,
+                    readsKept: policy == .networkFirst
+                )
+                last = fetched.value
+                return .loaded(fetched.value, fetched.freshness)
+            } catch {
+                return .failed(error, last: last)
+            }
+        }
+
+        private func waitForInvalidation() async {
+            let core = loader.core
+            while !Task.isCancelled {
+                let generation = core.signal.generation
+                guard core.epoch(of: resource.tags) == epoch else { return }
+                await core.signal.wait(since: generation)
+            }
+        }
+    }
+}
+
+@available(*, unavailable)
+extension ResourceStates.Iterator: Sendable {}

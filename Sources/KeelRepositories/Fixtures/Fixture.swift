@@ -1,0 +1,113 @@
+public import KeelHTTP
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Sample DTOs for tests and previews, from JSON as the service writes it.
+///
+/// ```swift
+/// extension RestaurantDTO {
+///     static let sample = Fixture.value(of: RestaurantDTO.self, json: #"{"id": "42", …}"#)
+/// }
+///
+/// let menu = try Fixture(Bundle.module.resourceURL).load("menu", as: MenuDTO.self)
+/// ```
+///
+/// What is taken from JSON goes the way of a real response: a sample cannot have what the type
+/// would not decode.
+public struct Fixture: Sendable {
+    private let folder: URL?
+    private let coding: JSONCoding
+
+    /// Creates a source of fixtures.
+    ///
+    /// - Parameters:
+    ///   - folder: Where the files are; a test target's is `Bundle.module.resourceURL`.
+    ///   - coding: How the service writes JSON.
+    public init(_ folder: URL?, coding: JSONCoding = .standard) {
+        self.folder = folder
+        self.coding = coding
+    }
+
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - name: The file's name in the folder, with or without `.json`.
+    ///   - type: What it is to be decoded as.
+    /// - Returns: The value.
+    /// - Throws: ``FixtureError``, which names the file and what is wrong with it.
+    public func load<Value: Decodable>(
+        _ name: String,
+        as type: Value.Type = Value.self
+    ) throws(FixtureError) -> Value {
+        let file = name.hasSuffix(".json") ? name : name + ".json"
+        guard let folder else {
+            throw FixtureError(name: file, reason: "The bundle has no folder of resources.")
+        }
+        let data: Data
+        do {
+            data = try Data(contentsOf: folder.appending(path: file))
+        } catch {
+            throw FixtureError(name: file, reason: "There is no such file in \(folder.path()).")
+        }
+        return try Self.decode(Array(data), as: type, name: file, coding: coding)
+    }
+
+    /// Decodes a text.
+    ///
+    /// - Throws: ``FixtureError``, which says what is wrong with the text.
+    public static func decode<Value: Decodable>(
+        _ json: String,
+        as type: Value.Type = Value.self,
+        coding: JSONCoding = .standard
+    ) throws(FixtureError) -> Value {
+        try decode(Array(json.utf8), as: type, name: "\(Value.self)", coding: coding)
+    }
+
+    /// Decodes a text that is part of the source, and stops the program if it does not fit.
+    ///
+    /// For samples in static properties, where the text is known to be right once it has been
+    /// tried.
+    public static func value<Value: Decodable>(
+        of type: Value.Type = Value.self,
+        json: String,
+        coding: JSONCoding = .standard
+    ) -> Value {
+        do throws(FixtureError) {
+            return try decode(json, as: type, coding: coding)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    private static func decode<Value: Decodable>(
+        _ bytes: [UInt8],
+        as type: Value.Type,
+        name: String,
+        coding: JSONCoding
+    ) throws(FixtureError) -> Value {
+        do {
+            return try coding.decode(type, from: bytes)
+        } catch {
+            throw FixtureError(name: name, reason: DecodingFailure(error).explanation)
+        }
+    }
+}
+
+/// Why a fixture could not be used.
+public struct FixtureError: LocalizedError, Hashable, CustomStringConvertible {
+    /// The file, or the type that was to be decoded.
+    public let name: String
+
+    /// What is wrong with it.
+    public let reason: String
+
+    public var description: String { "The fixture “\(name)” cannot be used. \(reason)" }
+    public var errorDescription: String? { description }
+    public var recoverySuggestion: String? { "Correct the fixture, or the type that it is for." }
+    public var failureReason: String? { reason }
+    public var helpAnchor: String? { nil }
+}

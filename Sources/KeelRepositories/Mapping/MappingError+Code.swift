@@ -1,0 +1,83 @@
+public import KeelCore
+
+extension MappingError {
+    /// The kinds of failure; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+        let summary: String
+
+        /// Creates a code, for a failure that no code here describes.
+        public init(
+            name: String,
+            isTransient: Bool = false,
+            summary: String,
+            advice: String
+        ) {
+            self.name = name
+            self.isTransient = isTransient
+            self.summary = summary
+            self.advice = advice
+        }
+
+        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+extension MappingError.Code {
+    /// A field that has to be there is missing, or null.
+    public static let missing = Self(
+        name: "missing",
+        summary: "is missing",
+        advice: "Make the domain type take its absence, or have the source fill it."
+    )
+
+    /// A field does not have the form that its meaning needs.
+    public static let malformed = Self(
+        name: "malformed",
+        summary: "does not have the expected form",
+        advice: "Compare the form that the source uses with the one that the mapping expects."
+    )
+
+    /// A field has a value that this version does not know.
+    public static let unknownValue = Self(
+        name: "unknownValue",
+        summary: "has a value that is not known here",
+        advice: "Add the value, or map what is not known to a case of its own."
+    )
+
+    /// A value lies outside of what the domain allows.
+    public static let outOfRange = Self(
+        name: "outOfRange",
+        summary: "is outside of what is allowed",
+        advice: "Find out who writes such values, or widen what the domain allows."
+    )
+
+    /// An identifier occurs twice.
+    public static let repeated = Self(
+        name: "repeated",
+        summary: "occurs more than once",
+        advice: "Find out why the source sends the same thing twice."
+    )
+
+    /// The domain itself refused the value; the cause says why.
+    public static let refused = Self(
+        name: "refused",
+        summary: "was refused by the domain",
+        advice: "See the cause: it is the error of the domain type."
+    )
+
+    /// The call was cancelled; mapping itself is never interrupted.
+    public static let cancelled = Self(
+        name: "cancelled",
+        summary: "was not mapped: the call was cancelled",
+        advice: "Nothing to do: the caller no longer wants the result."
+    )
+
+    public static let known: [Self] = [
+        .missing, .malformed, .unknownValue, .outOfRange, .repeated, .refused, .cancelled,
+    ]
+}

@@ -1,0 +1,95 @@
+internal import HTTPTypes
+internal import KeelCore
+public import KeelHTTP
+public import KeelSync
+
+/// Sends what an outbox holds to a web service.
+///
+/// ```swift
+/// try await outbox.run(sending: HTTPOutboxSender(client), whileOnline: network.onlineStates)
+/// ```
+///
+/// Each request carries its `Idempotency-Key`, the same in all attempts
+/// (draft-ietf-httpapi-idempotency-key-header), so the client may repeat it too.
+///
+/// | answer | meaning |
+/// |---|---|
+/// | status 200 to 299; 404 and 410 to `DELETE` | accepted |
+/// | 408, 425, 429, 500, 502, 503, 504 | failed, with the pause of `Retry-After` |
+/// | 401, or credentials that are not at hand | unreachable: it waits until somebody signs in |
+/// | no connection, or none that the server can have acted on | unreachable |
+/// | a connection that broke, or a timeout | failed |
+/// | any other status, or a request that cannot be made | rejected |
+public struct HTTPOutboxSender: OutboxSender {
+    private let client: NetworkClient
+    private let options: HTTPCallOptions
+
+    /// Creates a sender.
+    ///
+    /// - Parameters:
+    ///   - client: The client that carries the calls out. Its own repetitions come on top of the
+    ///     outbox's.
+    ///   - options: What all calls ask of the client's layers, such as authentication.
+    public init(_ client: NetworkClient, options: HTTPCallOptions = HTTPCallOptions()) {
+        self.client = client
+        self.options = options
+    }
+
+    public func send(_ delivery: OutboxDelivery) async -> OutboxVerdict {
+        guard let request = OutboxRequest(delivery.write) else {
+            return .rejected(reason: "It is no request that this app knows how to send.")
+        }
+        let endpoint = KeptEndpoint(request: request, key: delivery.idempotencyKey)
+        switch await client.response(to: endpoint, options: options) {
+        case .success(let response): return Self.verdict(on: response, to: request.method)
+        case .failure(let error): return Self.verdict(on: error)
+        }
+    }
+
+    private static func verdict(
+        on response: NetworkResponse,
+        to method: HTTPRequest.Method
+    ) -> OutboxVerdict {
+        let reason = "The service answered with status \(response.status.code)."
+        return switch response.status.code {
+        case 200...299: .accepted(reply: response.body)
+        case 404, 410: method == .delete ? .accepted() : .rejected(reason: reason)
+        case 401: .unreachable(reason: reason)
+        case 408, 425, 429, 500, 502, 503, 504:
+            .failed(reason: reason, after: response.head.retryAfter)
+        default: .rejected(reason: reason)
+        }
+    }
+
+    private static func verdict(on error: TransportError) -> OutboxVerdict {
+        switch error.code {
+        case .invalidRequest: return .rejected(reason: error.message)
+        case .credentialsUnavailable: return .unreachable(reason: error.message)
+        default: break
+        }
+        if error.isTransient, error.processed == .no { return .unreachable(reason: error.message) }
+        return .failed(reason: error.message)
+    }
+}
+
+/// A kept request as an endpoint.
+private struct KeptEndpoint: ServiceEndpoint {
+    let request: OutboxRequest
+    let key: String
+
+    var method: HTTPRequest.Method { request.method }
+    var path: EndpointPath { EndpointPath(encodedForm: (request.path, request.query)) }
+    var headers: HTTPFields {
+        var headers = request.headers
+        // A string of RFC 8941, the form that the draft asks for.
+        headers[.idempotencyKey] = "\"\(key)\""
+        return headers
+    }
+    var body: RequestBody? {
+        guard !request.body.isEmpty || request.headers[.contentType] != nil else { return nil }
+        return .bytes(
+            request.body,
+            contentType: request.headers[.contentType] ?? "application/octet-stream"
+        )
+    }
+}

@@ -1,0 +1,107 @@
+internal import HTTPTypes
+public import KeelHTTP
+public import KeelSync
+
+/// A request that can be kept in an outbox: an endpoint, read and encoded.
+///
+/// ```swift
+/// let write = try OutboxRequest(PutFavourite(dto)).write(key: "favourites/42")
+/// ```
+///
+/// Fields that carry credentials are left out: the client that sends it signs it then, in the name
+/// of who is signed in at that time. A body that is produced while it is sent cannot be kept.
+public struct OutboxRequest: Sendable, Hashable {
+    static let kind = "http"
+
+    let method: HTTPRequest.Method
+    let path: String
+    let query: String
+    let headers: HTTPFields
+    let body: [UInt8]
+
+    /// Reads an endpoint.
+    ///
+    /// - Parameters:
+    ///   - endpoint: What is to be sent.
+    ///   - coding: How its body is encoded; as the client has it.
+    /// - Throws: ``DataSourceError/Code/invalidRequest`` for an endpoint that cannot be kept.
+    public init(
+        _ endpoint: some ServiceEndpoint,
+        coding: JSONCoding = .standard
+    ) throws(DataSourceError) {
+        guard let form = endpoint.path.encodedForm else {
+            throw DataSourceError(.invalidRequest, "The path of the endpoint is not valid.")
+        }
+        method = endpoint.method
+        path = form.path
+        query = [form.query, endpoint.query.encoded].filter { !$0.isEmpty }.joined(separator: "&")
+        var headers: HTTPFields = [:]
+        headers[.contentType] = endpoint.body?.contentType
+        for field in endpoint.headers where !Self.secretFields.contains(field.name) {
+            headers[field.name] = field.value
+        }
+        self.headers = headers
+        body = try Self.bytes(of: endpoint.body, coding)
+    }
+
+    private static let secretFields: Set<HTTPField.Name> = [
+        .authorization, .proxyAuthorization, .cookie,
+    ]
+
+    private static func bytes(
+        of body: RequestBody?,
+        _ coding: JSONCoding
+    ) throws(DataSourceError) -> [UInt8] {
+        guard let body else { return [] }
+        let made: HTTPBody
+        do {
+            made = try body.make(coding)
+        } catch {
+            throw DataSourceError(.invalidRequest, "The body cannot be encoded.", cause: error)
+        }
+        guard !body.isStreamed, let bytes = made.bytes else {
+            throw DataSourceError(
+                .invalidRequest,
+                "A body that is produced while it is sent cannot be kept in an outbox."
+            )
+        }
+        return bytes
+    }
+
+    /// The request as something for an outbox.
+    ///
+    /// - Parameters:
+    ///   - key: What the request concerns: requests of one key keep their order.
+    ///   - id: What tells it from all others.
+    /// - Returns: The write.
+    public func write(key: String, id: String = OutboxWrite.randomID()) -> OutboxWrite {
+        var attributes = ["method": method.rawValue, "path": path, "query": query]
+        for field in headers { attributes["header:\(field.name.rawName)"] = field.value }
+        return OutboxWrite(
+            key: key,
+            kind: Self.kind,
+            attributes: attributes,
+            body: body,
+            id: id
+        )
+    }
+
+    /// Reads what ``write(key:id:)`` made; nil for a write of another kind.
+    init?(_ write: OutboxWrite) {
+        guard write.kind == Self.kind, let path = write.attributes["path"],
+            let method = write.attributes["method"].flatMap(HTTPRequest.Method.init(rawValue:))
+        else { return nil }
+        self.method = method
+        self.path = path
+        query = write.attributes["query"] ?? ""
+        var headers: HTTPFields = [:]
+        for (name, value) in write.attributes where name.hasPrefix("header:") {
+            guard let name = HTTPField.Name(String(name.dropFirst("header:".count))) else {
+                continue
+            }
+            headers[name] = value
+        }
+        self.headers = headers
+        body = write.body
+    }
+}

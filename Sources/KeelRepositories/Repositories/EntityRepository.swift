@@ -1,0 +1,163 @@
+public import KeelSync
+
+/// Things of one kind, kept on this device and loaded from a service.
+///
+/// ```swift
+/// let restaurants = EntityRepository<Restaurant>(
+///     "restaurants",
+///     remote: remote,
+///     local: CollectionDataSource(storage.collection("restaurants", as: RestaurantDTO.self)),
+///     loader: loader
+/// )
+/// let restaurant = try await restaurants.entity("42", .cacheFirst(maxAge: .seconds(3600)))
+/// for await state in restaurants.observeAll() { show(state) }
+/// ```
+///
+/// It is a building block: the app's own repository holds one, conforms to a protocol of its
+/// domain, and maps ``RepositoryError`` to the domain's error.
+///
+/// - Reading goes by a ``FetchPolicy``. A list from the service replaces what is kept, except what
+///   has a change that the service does not know yet.
+/// - ``save(_:)`` and ``delete(_:)`` tell the service first and then change what is kept.
+/// - ``saveOffline(_:)`` and ``deleteOffline(_:)`` change what is kept and put the request into an
+///   outbox, in one batch where both are in one store.
+public struct EntityRepository<Entity: Sendable>: Sendable {
+    /// The name of the kind: the tag that invalidates everything here, and the beginning of the
+    /// keys of the outbox.
+    public let name: String
+
+    /// What loads, keeps and tells who watches.
+    public let loader: ResourceLoader
+
+    let operations: EntityOperations<Entity>
+
+    init(_ name: String, _ loader: ResourceLoader, _ operations: EntityOperations<Entity>) {
+        self.name = name
+        self.loader = loader
+        self.operations = operations
+    }
+
+    // MARK: Reading
+
+    /// Returns the thing with an id.
+    ///
+    /// - Throws: ``RepositoryError``, with the code `notFound` where the service has none.
+    public func entity(
+        _ id: String,
+        _ policy: FetchPolicy = .cacheFirst()
+    ) async throws(RepositoryError) -> Entity {
+        try await fetchedEntity(id, policy).value
+    }
+
+    /// Returns the thing with an id, and how current it is.
+    ///
+    /// - Throws: ``RepositoryError``.
+    public func fetchedEntity(
+        _ id: String,
+        _ policy: FetchPolicy = .cacheFirst()
+    ) async throws(RepositoryError) -> Fetched<Entity> {
+        try await loader.load(operations.one(id), policy)
+    }
+
+    /// Returns all things.
+    ///
+    /// - Throws: ``RepositoryError``.
+    public func all(
+        _ policy: FetchPolicy = .cacheFirst()
+    ) async throws(RepositoryError) -> [Entity] {
+        try await fetchedAll(policy).value
+    }
+
+    /// Returns all things, and how current they are.
+    ///
+    /// - Throws: ``RepositoryError``.
+    public func fetchedAll(
+        _ policy: FetchPolicy = .cacheFirst()
+    ) async throws(RepositoryError) -> Fetched<[Entity]> {
+        try await loader.load(operations.all, policy)
+    }
+
+    /// Watches the thing with an id.
+    public func observe(
+        _ id: String,
+        _ policy: FetchPolicy = .cacheThenNetwork
+    ) -> ResourceStates<Entity> {
+        loader.observe(operations.one(id), policy)
+    }
+
+    /// Watches all things.
+    public func observeAll(
+        _ policy: FetchPolicy = .cacheThenNetwork
+    ) -> ResourceStates<[Entity]> {
+        loader.observe(operations.all, policy)
+    }
+
+    /// Loads things that will be wanted soon; what fails is loaded when it is wanted.
+    public func prefetcher(limit: Int = 2) -> Prefetcher<String> {
+        let repository = self
+        return Prefetcher(limit: limit) { id in _ = try await repository.entity(id) }
+    }
+
+    // MARK: Writing
+
+    /// Tells the service to keep a thing, then keeps it here.
+    ///
+    /// - Returns: The thing as the service has it now, or as it was given.
+    /// - Throws: ``RepositoryError``; nothing has then changed here.
+    @discardableResult
+    public func save(_ entity: Entity) async throws(RepositoryError) -> Entity {
+        let (saved, keep) = try await RepositoryError.mapping { () async throws(DataSourceError) in
+            try await operations.send(entity)
+        }
+        try await loader.write(invalidating: [name, key(operations.id(entity))], keep)
+        return saved
+    }
+
+    /// Tells the service to remove a thing, then removes it here.
+    ///
+    /// One that the service does not have is removed here all the same.
+    ///
+    /// - Throws: ``RepositoryError``; nothing has then changed here.
+    public func delete(_ id: String) async throws(RepositoryError) {
+        do throws(DataSourceError) {
+            try await operations.sendDeletion(id)
+        } catch {
+            guard error.code == .notFound else { throw RepositoryError(error) }
+        }
+        try await loader.write(invalidating: [name, key(id)]) { () async throws(DataSourceError) in
+            try await operations.deleteHere(id)
+        }
+    }
+
+    /// Keeps a thing here, and tells the service when it can be reached.
+    ///
+    /// - Returns: The receipt: the thing is on disk, and ``OutboxReceipt/server()`` waits for the
+    ///   service.
+    /// - Throws: ``RepositoryError``, `unsupported` without ``OfflineWrites``.
+    @discardableResult
+    public func saveOffline(_ entity: Entity) async throws(RepositoryError) -> OutboxReceipt {
+        let key = key(operations.id(entity))
+        return try await loader.write(invalidating: [name, key]) {
+            () async throws(DataSourceError) in try await operations.enqueue(entity, key)
+        }
+    }
+
+    /// Removes a thing here, and tells the service when it can be reached.
+    ///
+    /// - Returns: The receipt.
+    /// - Throws: ``RepositoryError``, `unsupported` without ``OfflineWrites``.
+    @discardableResult
+    public func deleteOffline(_ id: String) async throws(RepositoryError) -> OutboxReceipt {
+        let key = key(id)
+        return try await loader.write(invalidating: [name, key]) {
+            () async throws(DataSourceError) in try await operations.enqueueDeletion(id, key)
+        }
+    }
+
+    /// Marks everything here as out of date.
+    ///
+    /// - Throws: ``RepositoryError``.
+    public func invalidate() async throws(RepositoryError) { try await loader.invalidate([name]) }
+
+    private func key(_ id: String) -> String { "\(name)/\(id)" }
+}

@@ -1,0 +1,39 @@
+public import KeelSync
+
+/// How a repository's changes reach the service when nobody answers now: through an outbox.
+///
+/// ```swift
+/// let offline = OfflineWrites<FavouriteDTO>(outbox) { change in
+///     switch change {
+///     case .save(let dto): try OutboxRequest(PutFavourite(dto))
+///     case .delete(let id): try OutboxRequest(DeleteFavourite(id: id))
+///     }
+/// }
+/// ```
+public struct OfflineWrites<DTO: Sendable>: Sendable {
+    /// A change of one thing.
+    public enum Change: Sendable {
+        /// It is to be kept as it is here.
+        case save(DTO)
+        /// It is to be removed.
+        case delete(id: String)
+    }
+
+    /// Where changes wait for the service.
+    public let outbox: Outbox
+
+    let request: @Sendable (Change) throws(DataSourceError) -> OutboxRequest
+
+    /// Creates a way for changes.
+    ///
+    /// - Parameters:
+    ///   - outbox: Where changes wait for the service.
+    ///   - request: The request that tells the service of a change.
+    public init(
+        _ outbox: Outbox,
+        request: @escaping @Sendable (Change) throws(DataSourceError) -> OutboxRequest
+    ) {
+        self.outbox = outbox
+        self.request = request
+    }
+}

@@ -1,0 +1,128 @@
+public import KeelHTTP
+
+/// What a service offers for things of one kind.
+///
+/// ```swift
+/// let remote = RemoteEntities<RestaurantDTO>(RemoteDataSource(client))
+///     .find { GetRestaurant(id: $0) }
+///     .all { GetRestaurants() }
+///     .save { PutRestaurant($0) }
+///     .delete { DeleteRestaurant(id: $0) }
+/// ```
+///
+/// An operation that is not given is refused with the code `unsupported`.
+public struct RemoteEntities<DTO: Sendable>: Sendable {
+    typealias Find = @Sendable (String) async throws(DataSourceError) -> DTO
+    typealias All = @Sendable () async throws(DataSourceError) -> [DTO]
+    typealias Save = @Sendable (DTO) async throws(DataSourceError) -> DTO?
+    typealias Delete = @Sendable (String) async throws(DataSourceError) -> Void
+
+    private let source: RemoteDataSource?
+    private(set) var find: Find = { _ throws(DataSourceError) in throw .notOffered("find") }
+    private(set) var all: All = { () throws(DataSourceError) in throw .notOffered("all") }
+    private(set) var save: Save = { _ throws(DataSourceError) in throw .notOffered("save") }
+    private(set) var delete: Delete = { _ throws(DataSourceError) in throw .notOffered("delete") }
+
+    /// Creates a description that offers nothing yet.
+    public init(_ source: RemoteDataSource) { self.source = source }
+
+    /// Creates a description whose operations are all given as closures, for tests and SDKs.
+    public init() { source = nil }
+
+    // MARK: Endpoints
+
+    /// Says which endpoint returns one thing.
+    public func find<E: Endpoint & SendableMetatype>(
+        _ endpoint: @escaping @Sendable (String) -> E
+    ) -> RemoteEntities where E.Response == DTO {
+        let source = source
+        return finding { id throws(DataSourceError) in
+            try await source.required.request(endpoint(id))
+        }
+    }
+
+    /// Says which endpoint returns all things.
+    public func all<E: Endpoint & SendableMetatype>(
+        _ endpoint: @escaping @Sendable () -> E
+    ) -> RemoteEntities where E.Response == [DTO] {
+        let source = source
+        return listing { () throws(DataSourceError) in
+            try await source.required.request(endpoint())
+        }
+    }
+
+    /// Says which endpoint keeps a thing and answers with it, or with nothing.
+    public func save<E: Endpoint & SendableMetatype>(
+        _ endpoint: @escaping @Sendable (DTO) -> E
+    ) -> RemoteEntities {
+        let source = source
+        return saving { dto throws(DataSourceError) in
+            try await source.required.request(endpoint(dto)) as? DTO
+        }
+    }
+
+    /// Says which endpoint removes a thing.
+    public func delete<E: Endpoint & SendableMetatype>(
+        _ endpoint: @escaping @Sendable (String) -> E
+    ) -> RemoteEntities {
+        let source = source
+        return deleting { id throws(DataSourceError) in
+            _ = try await source.required.request(endpoint(id))
+        }
+    }
+
+    // MARK: Closures
+
+    /// Says how one thing is loaded.
+    public func finding(
+        _ operation: @escaping @Sendable (String) async throws(DataSourceError) -> DTO
+    ) -> RemoteEntities {
+        with { $0.find = operation }
+    }
+
+    /// Says how all things are loaded, for example page by page.
+    public func listing(
+        _ operation: @escaping @Sendable () async throws(DataSourceError) -> [DTO]
+    ) -> RemoteEntities {
+        with { $0.all = operation }
+    }
+
+    /// Says how a thing is sent; what is returned, if anything, is what the service made of it.
+    public func saving(
+        _ operation: @escaping @Sendable (DTO) async throws(DataSourceError) -> DTO?
+    ) -> RemoteEntities {
+        with { $0.save = operation }
+    }
+
+    /// Says how a thing is removed.
+    public func deleting(
+        _ operation: @escaping @Sendable (String) async throws(DataSourceError) -> Void
+    ) -> RemoteEntities {
+        with { $0.delete = operation }
+    }
+
+    private func with(_ change: (inout RemoteEntities) -> Void) -> RemoteEntities {
+        var changed = self
+        change(&changed)
+        return changed
+    }
+}
+
+extension RemoteDataSource? {
+    fileprivate var required: RemoteDataSource {
+        get throws(DataSourceError) {
+            guard let self else { throw .notOffered("an endpoint, which needs a RemoteDataSource") }
+            return self
+        }
+    }
+}
+
+extension DataSourceError {
+    fileprivate static func notOffered(_ operation: String) -> DataSourceError {
+        DataSourceError(
+            .unsupported,
+            "The remote source was not told how to do this: \(operation).",
+            source: .remote
+        )
+    }
+}

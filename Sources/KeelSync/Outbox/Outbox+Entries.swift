@@ -1,0 +1,202 @@
+internal import KeelStorage
+
+extension Outbox {
+    /// The writes that the server is yet to take, in the order in which they were put in.
+    ///
+    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
+    @concurrent
+    public func pending() async throws(OutboxError) -> [OutboxEntry] {
+        try await entries(OutboxEntry.pendingStatus)
+    }
+
+    /// The writes that the server refused for good, in the order in which they were put in.
+    ///
+    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
+    @concurrent
+    public func rejected() async throws(OutboxError) -> [OutboxEntry] {
+        try await entries(OutboxEntry.rejectedStatus)
+    }
+
+    /// The keys of all writes that the server has not taken, the rejected ones included.
+    ///
+    /// Data that comes from the server does not show these writes yet: do not let it replace what
+    /// they changed here.
+    ///
+    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
+    @concurrent
+    public func unsentKeys() async throws(OutboxError) -> Set<String> {
+        Set(try await (pending() + rejected()).map(\.write.key))
+    }
+
+    /// What is in the outbox now and after each change, for a view.
+    public func updates() -> OutboxUpdates { OutboxUpdates(core: core) }
+
+    private func entries(_ status: String) async throws(OutboxError) -> [OutboxEntry] {
+        do throws(StorageError) {
+            return try await core.allEntries(status)
+        } catch {
+            throw OutboxError(error)
+        }
+    }
+
+    // MARK: Deciding
+
+    /// Sends a rejected write again, behind the others of its key.
+    ///
+    /// If it was the server that refused it, it gets a new idempotency key: see
+    /// ``OutboxEntry/idempotencyKey``. A write that waits for a pause is tried at once.
+    ///
+    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``.
+    @concurrent
+    public func retry(_ id: OutboxWrite.ID) async throws(OutboxError) {
+        try await change(id) { entry in
+            entry.isRejected ? entry.renewal(isNewWish: entry.isRefused) : entry.release
+        }
+    }
+
+    /// Changes a write and sends it, behind the others of its key.
+    ///
+    /// It gets a new idempotency key. A write that has been tried may have reached the server as it
+    /// was: only one that the server refused is known not to have.
+    ///
+    /// - Parameters:
+    ///   - id: The write.
+    ///   - body: Changes it; its key stays as it is.
+    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``.
+    @concurrent
+    public func edit(
+        _ id: OutboxWrite.ID,
+        _ body: @Sendable (inout OutboxWrite) -> Void
+    ) async throws(OutboxError) {
+        try await change(id) { entry in
+            var write = entry.write
+            body(&write)
+            return entry.renewal(isNewWish: true) + [
+                FieldChange("kind", .set(.string(write.kind))),
+                FieldChange("attributes", .set(.map(write.attributeFields))),
+                FieldChange("body", .set(.bytes(write.body))),
+            ]
+        }
+    }
+
+    /// Drops a write: the server will not be told.
+    ///
+    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``.
+    @concurrent
+    public func discard(_ id: OutboxWrite.ID) async throws(OutboxError) {
+        try await decide(id) { entry throws(StorageError) in try await core.remove(entry) }
+        core.receipts[id]?.fulfil(.failure(OutboxError(.discarded, write: id)))
+    }
+
+    /// Drops everything, for example when the user signs out.
+    ///
+    /// An attempt that is under way is not stopped: end the runner first.
+    ///
+    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
+    @concurrent
+    public func discardAll() async throws(OutboxError) {
+        for entry in try await pending() + rejected() {
+            do throws(StorageError) {
+                let path = core.collection.document(entry.id)
+                _ = try await core.client.commitOwn([.delete(path)], for: "discardAll")
+            } catch {
+                throw OutboxError(error)
+            }
+            core.receipts[entry.id]?.fulfil(
+                .failure(OutboxError(.discarded, write: entry.id))
+            )
+        }
+        core.ring()
+    }
+
+    private func change(
+        _ id: String,
+        _ changes: (OutboxEntry) -> [FieldChange]
+    ) async throws(OutboxError) {
+        try await decide(id) { entry throws(StorageError) in
+            try await core.change(entry, changes(entry)) != nil
+        }
+        core.receipts[id]?.reopen()
+    }
+
+    /// Does something with an entry that nobody sends; again, if it changes meanwhile.
+    private func decide(
+        _ id: String,
+        _ body: (OutboxEntry) async throws(StorageError) -> Bool
+    ) async throws(OutboxError) {
+        do throws(StorageError) {
+            while true {
+                guard let entry = try await core.entry(id) else { break }
+                if case .sending = entry.state { throw StorageError(.busy, "it is being sent") }
+                if try await body(entry) {
+                    core.ring()
+                    return
+                }
+            }
+        } catch {
+            throw error.code == .busy
+                ? OutboxError(.sending, write: id, cause: error) : OutboxError(error, write: id)
+        }
+        throw OutboxError(.notFound, write: id)
+    }
+}
+
+extension OutboxEntry {
+    /// What makes a write one that is to be sent, behind the others of its key.
+    fileprivate func renewal(isNewWish: Bool) -> [FieldChange] {
+        release + [
+            FieldChange("status", .set(.string(Self.pendingStatus))),
+            FieldChange("generation", .set(.integer(Int64(generation + (isNewWish ? 1 : 0))))),
+            FieldChange("isRefused", .remove),
+            FieldChange("attempts", .set(0)), FieldChange("tries", .set(0)),
+            // Those put in meanwhile have been sent, or will be: it comes after them.
+            FieldChange("at", .transform(.serverTimestamp)),
+        ]
+    }
+
+    /// What takes the pause away.
+    fileprivate var release: [FieldChange] {
+        [
+            FieldChange("notBefore", .remove), FieldChange("owner", .remove),
+            FieldChange("leaseEnd", .remove),
+        ]
+    }
+}
+
+/// The contents of an outbox as they change: see ``Outbox/updates()``.
+public struct OutboxUpdates: AsyncSequence, Sendable {
+    public typealias Element = [OutboxEntry]
+    public typealias Failure = OutboxError
+
+    let core: OutboxCore
+
+    public func makeAsyncIterator() -> Iterator {
+        let query = DocumentQuery(core.collection).order(by: "at").order(by: "position")
+        let snapshots = core.client.listen(to: query)
+        return Iterator(core: core, base: snapshots.makeAsyncIterator())
+    }
+
+    /// Reads the states one by one.
+    public struct Iterator: AsyncIteratorProtocol {
+        let core: OutboxCore
+        var base: QuerySnapshots.Iterator
+
+        /// Waits for the next state; nil when the task is cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(OutboxError) -> [OutboxEntry]? {
+            do throws(StorageError) {
+                guard let snapshot = try await base.next(isolation: actor) else { return nil }
+                let now = core.now
+                return try snapshot.documents.map { document throws(StorageError) in
+                    try OutboxEntry(document, now: now)
+                }
+            } catch {
+                throw OutboxError(error)
+            }
+        }
+    }
+}
+
+@available(*, unavailable)
+extension OutboxUpdates.Iterator: Sendable {}

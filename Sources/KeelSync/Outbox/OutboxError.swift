@@ -1,0 +1,107 @@
+public import KeelCore
+
+/// Why a call of an outbox failed.
+public struct OutboxError: KeelError {
+    public let code: Code
+    public let message: String
+    public let cause: (any Error)?
+
+    /// The id of the write that the failure concerns, where there is one.
+    public let write: String?
+
+    /// Creates an error.
+    public init(
+        _ code: Code,
+        _ message: String? = nil,
+        write: String? = nil,
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message ?? code.summary
+        self.write = write
+        self.cause = cause
+    }
+}
+
+extension OutboxError {
+    /// The kinds of failure; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+        let summary: String
+
+        private init(
+            _ name: String,
+            isTransient: Bool = false,
+            _ summary: String,
+            advice: String
+        ) {
+            self.name = name
+            self.isTransient = isTransient
+            self.summary = summary
+            self.advice = advice
+        }
+
+        public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+extension OutboxError.Code {
+    /// The server refused the write for good, or every attempt that the policy allows failed.
+    public static let rejected = Self(
+        "rejected",
+        "The server did not take the write.",
+        advice: "Look at the rejected writes of the outbox: send it again, change it, or drop it."
+    )
+
+    /// The write was dropped from the outbox before a server took it.
+    public static let discarded = Self(
+        "discarded",
+        "The write was dropped before it was sent.",
+        advice: "Nothing to do, if dropping it was meant; otherwise put it in again."
+    )
+
+    /// There is no such write in the outbox.
+    public static let notFound = Self(
+        "notFound",
+        "There is no such write in the outbox.",
+        advice: "It may have been sent or dropped meanwhile: look at the outbox again."
+    )
+
+    /// The write is being sent and cannot be changed now.
+    public static let sending = Self(
+        "sending",
+        isTransient: true,
+        "The write is being sent just now.",
+        advice: "Try again when the attempt is over."
+    )
+
+    /// The store that the outbox is kept in failed; the cause says why.
+    public static let storage = Self(
+        "storage",
+        "The store of the outbox failed.",
+        advice: "See the cause; what was put into the outbox before is still there."
+    )
+
+    /// The store cannot be used just now; the cause says why.
+    public static let storageUnavailable = Self(
+        "storageUnavailable",
+        isTransient: true,
+        "The store of the outbox cannot be used just now.",
+        advice: "Try again with the same write: its id keeps it from being sent twice."
+    )
+
+    /// The call was cancelled; a write that is in the outbox stays in it.
+    public static let cancelled = Self(
+        "cancelled",
+        "The call was cancelled.",
+        advice: "Nothing to do: a write that is in the outbox is sent all the same."
+    )
+
+    public static let known: [Self] = [
+        .rejected, .discarded, .notFound, .sending, .storage, .storageUnavailable, .cancelled,
+    ]
+}

@@ -1,0 +1,56 @@
+import KeelCore
+import Synchronization
+import Testing
+
+@Suite("concurrentMap", .timeLimit(.minutes(1)))
+struct ConcurrentMapTests {
+    private struct Broken: Error {}
+
+    @Test(
+        "Results come in the order of the elements, however long each takes",
+        arguments: [0, 1, 3, 100]
+    )
+    func keepsOrder(limit: Int) async {
+        let results = await (0..<50).concurrentMap(limit: limit) { number -> Int in
+            for _ in 0..<(50 - number) { await Task.yield() }
+            return number * 2
+        }
+        #expect(results == (0..<50).map { $0 * 2 })
+    }
+
+    @Test("No more calls than the limit are under way")
+    func isBounded() async {
+        let state = Mutex((now: 0, most: 0))
+        _ = await AnySequence(0..<40).map { $0 }.concurrentMap(limit: 4) { number in
+            state.withLock { state in
+                state.now += 1
+                state.most = max(state.most, state.now)
+            }
+            for _ in 0..<10 { await Task.yield() }
+            state.withLock { $0.now -= 1 }
+        }
+        #expect(state.withLock { $0.most } <= 4)
+        #expect(state.withLock { $0.most } > 1)
+    }
+
+    @Test("The first error ends the others and starts no more")
+    func stopsAtErrors() async {
+        let started = Counter()
+        await #expect(throws: Broken.self) {
+            try await (0..<100).concurrentMap(limit: 2) { number throws(Broken) -> Int in
+                started.next()
+                if number == 5 { throw Broken() }
+                while number > 5, !Task.isCancelled { await Task.yield() }
+                return number
+            }
+        }
+        #expect(started.count <= 7)
+    }
+
+    @Test("An empty sequence gives nothing, and optional results stay what they are")
+    func edges() async {
+        #expect(await [Int]().concurrentMap(limit: 2) { $0 }.isEmpty)
+        let optionals = await [1, 2].concurrentMap(limit: 2) { $0 == 1 ? nil : $0 }
+        #expect(optionals == [nil, 2])
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import HTTPTypes
+import KeelHTTP
+import KeelRepositories
+import KeelStorage
+import KeelTestKit
+import Testing
+
+struct Note: Codable, Sendable, Hashable, Identifiable {
+    var id: String
+    var text: String
+    var stars: Int
+}
+
+@Suite("Data sources")
+struct DataSourceTests {
+    static let sources: [@Sendable () -> any LocalDataSource<Note>] = [
+        { InMemoryDataSource<Note>() },
+        {
+            let storage = StorageClient(InMemoryStorageAdapter())
+            return CollectionDataSource(storage.collection("notes", as: Note.self))
+        },
+    ]
+
+    @Test("A local source keeps its promises", arguments: 0..<2)
+    func keepsPromises(index: Int) async throws {
+        let source = Self.sources[index]()
+        #expect(try await source.find("1") == nil)
+        #expect(try await source.findAll().isEmpty)
+        let notes = (1...3).map { Note(id: "\($0)", text: "note \($0)", stars: $0) }
+        try await source.save(notes)
+        #expect(try await source.findAll() == notes)
+        try await source.save(Note(id: "2", text: "changed", stars: 5))
+        #expect(try await source.find("2")?.text == "changed")
+        let good = try await source.find(where: #Predicate { $0.stars >= 3 })
+        #expect(Set(good.map(\.id)) == ["2", "3"])
+        // Not what a query of the store can say.
+        let odd = #Predicate<Note> { $0.text.count > 6 && $0.stars % 2 == 1 }
+        #expect(try await source.find(where: odd).map(\.id) == ["2"])
+        try await source.delete("2")
+        try await source.delete("2")
+        #expect(try await source.findAll().map(\.id) == ["1", "3"])
+        try await source.removeAll()
+        #expect(try await source.findAll().isEmpty)
+    }
+
+    @Test("A collection takes more elements than one batch")
+    func savesMany() async throws {
+        let source = Self.sources[1]()
+        let notes = (1...1_200).map { Note(id: "\($0 + 10_000)", text: "", stars: 0) }
+        try await source.save(notes)
+        #expect(try await source.findAll().count == 1_200)
+        try await source.delete(notes.map(\.id))
+        #expect(try await source.findAll().isEmpty)
+    }
+
+    @Test("A failing store is a failure of the data source, with its cause")
+    func mapsFailures() async {
+        let storage = StorageClient(InMemoryStorageAdapter().failing { _ in .fail(.diskFull) })
+        let source = CollectionDataSource(storage.collection("notes", as: Note.self))
+        let error = await #expect(throws: DataSourceError.self) {
+            try await source.save(Note(id: "1", text: "", stars: 0))
+        }
+        #expect(error?.code == .storageFull)
+        #expect(error?.storageError?.code == .diskFull)
+    }
+
+    // MARK: Remote
+
+    private struct PageDTO: Codable, Sendable {
+        var items: [Int]
+        var next: String?
+    }
+
+    private struct GetPage: Endpoint {
+        typealias Response = PageDTO
+        let after: String?
+        var path: EndpointPath { "/pages/\(after ?? "first")" }
+    }
+
+    private func service(_ pages: [String: PageDTO]) throws -> TestService {
+        let service = try TestService()
+        service.transport.on(.get, "/v1/pages/{page}") { match in
+            pages[match["page"]].map { .value($0) } ?? .status(.notFound)
+        }
+        return service
+    }
+
+    @Test("All pages are loaded, in order")
+    func loadsPages() async throws {
+        let service = try service([
+            "first": PageDTO(items: [1, 2], next: "b"), "b": PageDTO(items: [3], next: nil),
+        ])
+        let pages = try await service.remote.pages {
+            GetPage(after: $0)
+        } next: {
+            $0.next
+        }
+        #expect(pages.flatMap(\.items) == [1, 2, 3])
+    }
+
+    @Test("Pages that lead in a circle are an error, not a loop")
+    func refusesCircles() async throws {
+        let service = try service([
+            "first": PageDTO(items: [1], next: "b"), "b": PageDTO(items: [2], next: "b"),
+        ])
+        let error = await #expect(throws: DataSourceError.self) {
+            try await service.remote.pages {
+                GetPage(after: $0)
+            } next: {
+                $0.next
+            }
+        }
+        #expect(error?.code == .unreadable)
+    }
+
+    @Test("A response is mapped to the domain, or the field that does not fit is named")
+    func mapsResponses() async throws {
+        let service = try TestService()
+        service.serve()
+        service.set([.sample(1), RestaurantDTO(id: "bad")])
+        let restaurant = try await service.remote.domain(GetRestaurant(id: RestaurantDTO.uuid(1)))
+        #expect(restaurant.name == "Restaurant 1")
+        let error = await #expect(throws: DataSourceError.self) {
+            try await service.remote.domain(GetRestaurant(id: "bad"))
+        }
+        #expect(error?.mappingError?.field == "id")
+    }
+}

@@ -1,0 +1,230 @@
+import Foundation
+import KeelHTTP
+import KeelRepositories
+import KeelStorage
+import KeelSync
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Entity repositories", .timeLimit(.minutes(1)))
+struct EntityRepositoryTests {
+    private let service: TestService
+    private let storage = StorageClient(InMemoryStorageAdapter())
+    private let outbox: Outbox
+    private let restaurants: EntityRepository<Restaurant>
+
+    init() throws {
+        service = try TestService()
+        service.serve()
+        service.set((1...3).map { .sample($0) })
+        outbox = Outbox(storage)
+        restaurants = Self.make(service, storage, outbox)
+    }
+
+    private static func make(
+        _ service: TestService,
+        _ storage: StorageClient,
+        _ outbox: Outbox,
+        onDropped: (@Sendable ([DroppedElement]) -> Void)? = nil
+    ) -> EntityRepository<Restaurant> {
+        EntityRepository<Restaurant>(
+            "restaurants",
+            remote: remote(service),
+            local: CollectionDataSource(
+                storage.collection("restaurants", as: RestaurantDTO.self),
+                id: { $0.id ?? "" }
+            ),
+            loader: ResourceLoader(),
+            offline: OfflineWrites(outbox) { change throws(DataSourceError) in
+                switch change {
+                case .save(let dto): try OutboxRequest(PutRestaurant(dto: dto))
+                case .delete(let id): try OutboxRequest(DeleteRestaurant(id: id))
+                }
+            },
+            onDropped: onDropped,
+            id: { $0.id ?? "" }
+        )
+    }
+
+    private static func remote(_ service: TestService) -> RemoteEntities<RestaurantDTO> {
+        RemoteEntities<RestaurantDTO>(service.remote)
+            .find { GetRestaurant(id: $0) }
+            .all { GetRestaurants() }
+            .save { PutRestaurant(dto: $0) }
+            .delete { DeleteRestaurant(id: $0) }
+    }
+
+    private func restaurant(_ number: Int, name: String) throws -> Restaurant {
+        try RestaurantDTO.sample(number, name: name).toDomain()
+    }
+
+    private func names(_ policy: FetchPolicy = .cacheOnly) async throws -> [String] {
+        try await restaurants.all(policy).map(\.name)
+    }
+
+    @Test("Things are loaded, kept, and found without a connection")
+    func loadsAndKeeps() async throws {
+        #expect(try await names(.cacheFirst()).count == 3)
+        service.goOffline()
+        #expect(try await names().count == 3)
+        #expect(try await restaurants.entity(RestaurantDTO.uuid(2)).name == "Restaurant 2")
+        #expect(try await restaurants.fetchedAll(.networkFirst).freshness.isStale)
+    }
+
+    @Test("A list from the service takes the place of what is kept")
+    func replaces() async throws {
+        _ = try await restaurants.all()
+        service.set([.sample(2, name: "Two"), .sample(4)])
+        #expect(try await names(.networkOnly) == ["Two", "Restaurant 4"])
+        #expect(try await names() == ["Two", "Restaurant 4"])
+    }
+
+    @Test("Saving and deleting tell the service first, then this device, then who watches")
+    func writesThrough() async throws {
+        var states = restaurants.observeAll().makeAsyncIterator()
+        while let state = await states.next() {
+            if case .loaded(_, .current) = state { break }
+        }
+        try await restaurants.save(try restaurant(1, name: "One"))
+        #expect(service.stored[RestaurantDTO.uuid(1)]?.name == "One")
+        _ = await states.next()
+        #expect(await states.next()?.value?.first?.name == "One")
+        try await restaurants.delete(RestaurantDTO.uuid(1))
+        #expect(service.stored.count == 2)
+        #expect(try await names() == ["Restaurant 2", "Restaurant 3"])
+        service.goOffline()
+        let error = await #expect(throws: RepositoryError.self) {
+            try await restaurants.save(try restaurant(2, name: "Two"))
+        }
+        #expect(error?.code == .unreachable)
+        #expect(try await names() == ["Restaurant 2", "Restaurant 3"])
+    }
+
+    @Test("Changes made offline are seen here at once and at the service when it is there")
+    func writesOffline() async throws {
+        _ = try await restaurants.all()
+        service.goOffline()
+        let receipt = try await restaurants.saveOffline(try restaurant(1, name: "One"))
+        try await restaurants.saveOffline(try restaurant(9, name: "Nine"))
+        try await restaurants.deleteOffline(RestaurantDTO.uuid(2))
+        #expect(receipt.stage == .local)
+        #expect(try await names() == ["One", "Restaurant 3", "Nine"])
+        let sender = HTTPOutboxSender(service.client)
+        #expect(try await outbox.flush(sending: sender) == false)
+
+        service.goOffline(false)
+        // The service does not know the changes yet; what it says does not undo them here.
+        #expect(Set(try await names(.networkOnly)) == ["One", "Restaurant 3", "Nine"])
+        #expect(try await names() == ["One", "Restaurant 3", "Nine"])
+        #expect(
+            try await restaurants.entity(RestaurantDTO.uuid(9), .networkOnly).name == "Nine"
+        )
+        let gone = await #expect(throws: RepositoryError.self) {
+            try await restaurants.entity(RestaurantDTO.uuid(2), .networkOnly)
+        }
+        #expect(gone?.code == .notFound)
+
+        for entry in try await outbox.pending() { try await outbox.retry(entry.id) }
+        #expect(try await outbox.flush(sending: sender))
+        try await receipt.server()
+        #expect(
+            service.stored.values.compactMap(\.name).sorted() == ["Nine", "One", "Restaurant 3"]
+        )
+        #expect(Set(service.idempotencyKeys).count == 3)
+        #expect(try await names(.networkOnly) == ["One", "Restaurant 3", "Nine"])
+    }
+
+    @Test("A change and its request are committed together, or neither is")
+    func commitsTogether() async throws {
+        let commits = Counter()
+        let adapter = InMemoryStorageAdapter()
+        let failing = adapter.failing { call in
+            guard case .commit(let batches) = call else { return nil }
+            commits.next()
+            return batches.flatMap(\.writes).count == 2 ? .fail(.diskFull) : nil
+        }
+        let storage = StorageClient(failing)
+        let repository = Self.make(service, storage, Outbox(storage))
+        let error = await #expect(throws: RepositoryError.self) {
+            try await repository.saveOffline(try restaurant(1, name: "One"))
+        }
+        #expect(error?.code == .storageFull)
+        #expect(commits.count == 1)
+        let plain = StorageClient(adapter)
+        #expect(try await plain.queryDocuments(DocumentQuery("restaurants")).isEmpty)
+        #expect(try await Outbox(plain).pending().isEmpty)
+    }
+
+    @Test("A source of another kind gets its change after the request is in the outbox")
+    func usesOtherSources() async throws {
+        let repository = EntityRepository<Restaurant>(
+            "restaurants",
+            remote: Self.remote(service),
+            local: InMemoryDataSource<RestaurantDTO>(id: { $0.id ?? "" }),
+            loader: ResourceLoader(),
+            offline: OfflineWrites(outbox) { change throws(DataSourceError) in
+                guard case .save(let dto) = change else {
+                    throw DataSourceError(.unsupported)
+                }
+                return try OutboxRequest(PutRestaurant(dto: dto))
+            },
+            id: { $0.id ?? "" }
+        )
+        try await repository.saveOffline(try restaurant(7, name: "Seven"))
+        #expect(try await repository.all(.cacheOnly).map(\.name) == ["Seven"])
+        #expect(
+            try await outbox.pending().map(\.write.key) == ["restaurants/\(RestaurantDTO.uuid(7))"]
+        )
+        let error = await #expect(throws: RepositoryError.self) {
+            try await repository.deleteOffline(RestaurantDTO.uuid(7))
+        }
+        #expect(error?.code == .unsupported)
+    }
+
+    @Test("What cannot be mapped is an error of the list, or is reported and left out")
+    func reportsDropped() async throws {
+        var bad = RestaurantDTO.sample(5)
+        bad.opened = "soon"
+        service.set([.sample(1), bad])
+        let error = await #expect(throws: RepositoryError.self) {
+            try await restaurants.all(.networkOnly)
+        }
+        #expect(error?.code == .notUnderstood)
+        #expect(error?.dataSourceError?.mappingError?.field == "[1].opened")
+        let dropped = Mutex<[DroppedElement]>([])
+        let lossy = Self.make(service, storage, outbox) { elements in
+            dropped.withLock { $0 += elements }
+        }
+        #expect(try await lossy.all(.networkOnly).count == 1)
+        #expect(dropped.withLock { $0 }.map(\.index) == [1])
+    }
+
+    @Test("An operation that nobody described is refused by name")
+    func refusesUndescribed() async throws {
+        let repository = EntityRepository<Restaurant>(
+            "restaurants",
+            remote: RemoteEntities(),
+            local: InMemoryDataSource<RestaurantDTO>(id: { $0.id ?? "" }),
+            loader: ResourceLoader(),
+            id: { $0.id ?? "" }
+        )
+        let error = await #expect(throws: RepositoryError.self) { try await repository.all() }
+        #expect(error?.code == .unsupported)
+        let offline = await #expect(throws: RepositoryError.self) {
+            try await repository.deleteOffline("1")
+        }
+        #expect(offline?.code == .unsupported)
+    }
+
+    @Test("What is prefetched is here when it is wanted")
+    func prefetches() async throws {
+        let prefetcher = restaurants.prefetcher()
+        prefetcher.prefetch((1...3).map { RestaurantDTO.uuid($0) })
+        while prefetcher.count > 0 { await Task.yield() }
+        service.goOffline()
+        #expect(
+            try await restaurants.entity(RestaurantDTO.uuid(3), .cacheOnly).name == "Restaurant 3"
+        )
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelRepositories
+import KeelStorage
+import KeelSync
+import KeelTestKit
+import Testing
+
+@Suite("The chain of errors")
+struct ErrorChainTests {
+    private func check(_ error: some KeelError) {
+        #expect(!error.code.name.isEmpty)
+        #expect(error.code.advice.count > 15)
+        #expect(error.errorDescription?.isEmpty == false)
+        #expect(error.recoverySuggestion == error.code.advice)
+        #expect(error.isCancellation == (error.code.name == "cancelled"))
+    }
+
+    @Test("Every code has a name, advice and text for people")
+    func explainsCodes() {
+        for code in DataSourceError.Code.known { check(DataSourceError(code)) }
+        for code in RepositoryError.Code.known { check(RepositoryError(code)) }
+        for code in MappingError.Code.known { check(MappingError(code, field: "name")) }
+        #expect(
+            Set(DataSourceError.Code.known.map(\.name)).count == DataSourceError.Code.known.count
+        )
+        #expect(
+            Set(RepositoryError.Code.known.map(\.name)).count == RepositoryError.Code.known.count
+        )
+        #expect(Set(MappingError.Code.known.map(\.name)).count == MappingError.Code.known.count)
+    }
+
+    @Test(
+        "Every transport code has a meaning up to the repository",
+        arguments: TransportError.Code.known
+    )
+    func mapsTransport(code: TransportError.Code) {
+        let network = NetworkError(TransportError(code))
+        let source = DataSourceError(network)
+        #expect(source.code != .unknown)
+        #expect(source.source == .remote)
+        #expect(source.networkError?.transportError?.code == code)
+        let error = RepositoryError(source)
+        #expect(error.code != .unknown)
+        #expect(error.isCancellation == (code == .cancelled))
+        // Whoever may try again is told so at each link.
+        #expect(source.isTransient == network.isTransient)
+        #expect(error.isTransient == network.isTransient)
+    }
+
+    @Test(
+        "Every network code has a meaning up to the repository",
+        arguments: NetworkError.Code.known
+    )
+    func mapsNetwork(code: NetworkError.Code) {
+        let source = DataSourceError(NetworkError(code))
+        #expect(source.code != .unknown)
+        #expect(source.isTransient == code.isTransient)
+        #expect(RepositoryError(source).code != .unknown)
+    }
+
+    @Test(
+        "Every storage code has a meaning up to the repository",
+        arguments: StorageError.Code.known
+    )
+    func mapsStorage(code: StorageError.Code) {
+        let source = DataSourceError(StorageError(code, "why"))
+        #expect(source.code != .unknown)
+        #expect(source.source == .local)
+        #expect(source.isTransient == code.isTransient)
+        #expect(source.storageError?.code == code)
+        #expect(RepositoryError(source).code != .unknown)
+    }
+
+    @Test("Every outbox code has a meaning up to the repository", arguments: OutboxError.Code.known)
+    func mapsOutbox(code: OutboxError.Code) {
+        let source = DataSourceError(OutboxError(code))
+        #expect(source.code != .unknown)
+        #expect(RepositoryError(source).code != .unknown)
+    }
+
+    @Test("Every code of a data source means something to who uses a repository")
+    func mapsDataSource() {
+        for code in DataSourceError.Code.known where code != .unknown {
+            let error = RepositoryError(DataSourceError(code))
+            #expect(error.code != .unknown, "\(code)")
+            #expect(error.dataSourceError?.code == code)
+        }
+    }
+
+    @Test(
+        "A refusing status becomes what it means",
+        arguments: [
+            (400, RepositoryError.Code.invalid), (401, .signInRequired), (403, .notPermitted),
+            (404, .notFound), (409, .conflict), (410, .notFound), (412, .conflict),
+            (422, .invalid), (418, .refused), (429, .unavailable), (503, .unavailable),
+        ]
+    )
+    func mapsStatus(status: Int, code: RepositoryError.Code) async throws {
+        let service = try TestService()
+        service.transport.on(.get, "/v1/restaurants/{id}") { _ in .status(.init(code: status)) }
+        let error = await #expect(throws: DataSourceError.self) {
+            try await service.remote.request(GetRestaurant(id: "1"))
+        }
+        #expect(error.map { RepositoryError($0).code } == code)
+    }
+
+    private enum AppError: Error, Equatable { case offline, gone, other }
+
+    @Test("A repository's error becomes the app's own")
+    func mapsToTheApp() async {
+        let table: [RepositoryError.Code: AppError] = [.unreachable: .offline, .notFound: .gone]
+        #expect(RepositoryError(.notFound).mapped(to: table, else: .other) == .gone)
+        #expect(RepositoryError(.conflict).mapped(to: table, else: .other) == .other)
+        await #expect(throws: AppError.offline) {
+            func appError(_ error: RepositoryError) -> AppError {
+                error.mapped(to: table, else: .other)
+            }
+            try await RepositoryError.mapped(to: appError) { () async throws(RepositoryError) in
+                try await RepositoryError.mapping { () async throws(DataSourceError) in
+                    throw DataSourceError(.timeout)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import KeelHTTP
+import KeelRepositories
+import Testing
+
+@Suite("Mapping")
+struct MappingTests {
+    private let good = RestaurantDTO.sample(1)
+
+    @Test("A DTO and a thing of the domain become each other")
+    func mapsBothWays() throws {
+        var dto = good
+        dto.website = "https://example.com/a?b=c"
+        let restaurant = try dto.toDomain()
+        #expect(restaurant.cuisine == .italian)
+        #expect(RestaurantDTO(domain: restaurant) == dto)
+    }
+
+    @Test("What does not fit is an error with its field, never a random id or the date of today")
+    func blamesFields() {
+        let cases: [(String, MappingError.Code, (inout RestaurantDTO) -> Void)] = [
+            ("id", .missing, { $0.id = nil }),
+            ("id", .malformed, { $0.id = "42" }),
+            ("name", .malformed, { $0.name = "  \n" }),
+            ("cuisine", .unknownValue, { $0.cuisine = "martian" }),
+            ("opened", .malformed, { $0.opened = "yesterday" }),
+            ("opened", .missing, { $0.opened = nil }),
+            ("website", .malformed, { $0.website = "not a url" }),
+            ("website", .malformed, { $0.website = "/relative" }),
+        ]
+        for (field, code, change) in cases {
+            var dto = good
+            change(&dto)
+            let error = #expect(throws: MappingError.self) { try dto.toDomain() }
+            #expect(error?.field == field)
+            #expect(error?.code == code)
+            #expect(error?.message.contains(field) == true)
+            #expect(error?.message.contains("martian") == false, "a message has no contents")
+        }
+    }
+
+    @Test(
+        "Dates are read in the forms that services use",
+        arguments: [
+            ("2024-02-29T12:00:00Z", 1_709_208_000.0),
+            ("2024-02-29T12:00:00.250Z", 1_709_208_000.25),
+            ("2024-02-29T13:00:00+01:00", 1_709_208_000), ("2024-02-29 12:00:00Z", 1_709_208_000),
+        ]
+    )
+    func readsDates(text: String, seconds: Double) throws {
+        let date = try FieldMapper().date(text, "date")
+        #expect(abs(date.timeIntervalSince1970 - seconds) < 0.001)
+    }
+
+    @Test(
+        "What is no date is refused",
+        arguments: ["", "2023-02-29T12:00:00Z", "2024-02-29", "12:00", "2024-02-29T25:00:00Z"]
+    )
+    func refusesDates(text: String) {
+        #expect(throws: MappingError.self) { try FieldMapper().date(text, "date") }
+    }
+
+    private struct Line: DomainConvertible {
+        var count: Int?
+        func toDomain() throws(MappingError) -> Int {
+            try FieldMapper().number(count, "count", in: 1...9)
+        }
+    }
+
+    private struct Order: DomainConvertible {
+        var lines: [Line]?
+        var gift: Line?
+        func toDomain() throws(MappingError) -> [Int] {
+            let fields = FieldMapper(of: "order 7")
+            return try fields.list(lines, "lines")
+                + (try fields.optional.one(gift, "gift").map { [$0] } ?? [])
+        }
+    }
+
+    @Test("A field inside others is named with the way to it")
+    func namesThePath() throws {
+        #expect(try Order(lines: [Line(count: 1)], gift: nil).toDomain() == [1])
+        let deep = #expect(throws: MappingError.self) {
+            try Order(lines: [Line(count: 1), Line(count: 10)], gift: nil).toDomain()
+        }
+        #expect(deep?.field == "lines[1].count")
+        #expect(deep?.entity == "order 7")
+        #expect(deep?.code == .outOfRange)
+        let gift = #expect(throws: MappingError.self) {
+            try Order(lines: [], gift: Line(count: nil)).toDomain()
+        }
+        #expect(gift?.field == "gift.count")
+        let list = #expect(throws: MappingError.self) {
+            try [Order(lines: []), Order(lines: nil)].toDomain()
+        }
+        #expect(list?.field == "[1].lines")
+        let inline = #expect(throws: MappingError.self) {
+            try FieldMapper().list(["1", "x"], "numbers") { text, inner throws(MappingError) in
+                try inner.value(text, "value", expecting: "a number") { Int($0) }
+            }
+        }
+        #expect(inline?.field == "numbers[1].value")
+    }
+
+    @Test("A refusal of the domain is kept as the cause")
+    func keepsCauses() {
+        struct TooMany: Error {}
+        let error = #expect(throws: MappingError.self) {
+            try FieldMapper(of: "7").value(6, "stars") { _ -> Int? in throw TooMany() }
+        }
+        #expect(error?.code == .refused)
+        #expect(error?.cause is TooMany)
+    }
+
+    @Test("A list keeps what fits and reports the rest with index and reason")
+    func mapsLossyLists() throws {
+        let json = """
+            [{"id": "\(RestaurantDTO.uuid(1))", "name": "A", "cuisine": "thai",
+              "opened": "2020-01-01T00:00:00Z"},
+             {"id": 7}, {"id": "x"}, 5,
+             {"id": "\(RestaurantDTO.uuid(2))", "name": "B", "cuisine": "thai",
+              "opened": "2020-01-01T00:00:00Z"}]
+            """
+        let list = try Fixture.decode(json, as: LossyList<RestaurantDTO>.self)
+        let mapped = list.toDomain()
+        #expect(mapped.elements.map(\.name) == ["A", "B"])
+        #expect(mapped.dropped.map(\.index) == [1, 2, 3])
+        #expect(mapped.dropped[1].reason.contains("UUID"))
+        #expect([good, RestaurantDTO()].toDomainDroppingFailures().dropped.map(\.index) == [1])
+    }
+
+    @Test("A fixture that does not fit says which and why")
+    func explainsFixtures() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "fixtures-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data(#"{"name": 7}"#.utf8).write(to: folder.appending(path: "bad.json"))
+        try Data(#"{"name": "A"}"#.utf8).write(to: folder.appending(path: "good.json"))
+        let fixtures = Fixture(folder)
+        #expect(try fixtures.load("good", as: RestaurantDTO.self).name == "A")
+        let bad = #expect(throws: FixtureError.self) {
+            try fixtures.load("bad.json", as: RestaurantDTO.self)
+        }
+        #expect(bad?.description.contains("bad.json") == true)
+        #expect(bad?.reason.contains("name") == true)
+        let missing = #expect(throws: FixtureError.self) {
+            try fixtures.load("none", as: RestaurantDTO.self)
+        }
+        #expect(missing?.reason.contains("no such file") == true)
+        #expect(throws: FixtureError.self) { try Fixture(nil).load("good", as: RestaurantDTO.self) }
+    }
+}

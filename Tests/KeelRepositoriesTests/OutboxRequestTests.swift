@@ -1,0 +1,130 @@
+import Foundation
+import HTTPTypes
+import KeelHTTP
+import KeelRepositories
+import KeelStorage
+import KeelSync
+import KeelTestKit
+import Testing
+
+@Suite("Requests in an outbox")
+struct OutboxRequestTests {
+    private struct PostNote: Endpoint {
+        typealias Response = EmptyResponse
+        var text: String
+        var method: HTTPRequest.Method { .post }
+        var path: EndpointPath { "/notes/\("a/b")" }
+        var query: HTTPQuery { ["q": "x & y"] }
+        var headers: HTTPFields { [.accept: "text/plain", .authorization: "Bearer secret"] }
+        var body: RequestBody? { .json(["text": text]) }
+    }
+
+    @Test("A request is sent as the endpoint said, with its key and without kept credentials")
+    func sendsRequests() async throws {
+        let service = try TestService()
+        service.transport.enqueue(contentsOf: [.json("{}")])
+        let write = try OutboxRequest(PostNote(text: "hello")).write(key: "notes/1", id: "id-1")
+        #expect(!"\(write.attributes)".contains("secret"))
+        let storage = StorageClient(InMemoryStorageAdapter())
+        let outbox = Outbox(storage)
+        try await outbox.enqueue(write)
+        #expect(try await outbox.flush(sending: HTTPOutboxSender(service.client)))
+        let call = try #require(service.transport.calls.first)
+        #expect(call.head.method == .post)
+        #expect(call.head.path == "/v1/notes/a%2Fb?q=x%20%26%20y")
+        #expect(call.head.headerFields[.accept] == "text/plain")
+        #expect(call.head.headerFields[.contentType] == "application/json")
+        #expect(call.head.headerFields[.authorization] == nil)
+        #expect(call.head.headerFields[try #require(.init("Idempotency-Key"))] == "\"id-1\"")
+        #expect(String(decoding: call.body, as: UTF8.self) == #"{"text":"hello"}"#)
+    }
+
+    @Test("A body that is produced while it is sent cannot be kept")
+    func refusesStreams() {
+        struct Upload: ServiceEndpoint {
+            var method: HTTPRequest.Method { .post }
+            var path: EndpointPath { "/files" }
+            var body: RequestBody? { .stream(HTTPBody([1]), contentType: "image/png") }
+        }
+        let error = #expect(throws: DataSourceError.self) { try OutboxRequest(Upload()) }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    private func verdict(
+        _ answer: ScriptedHTTPTransport.Answer,
+        _ endpoint: some ServiceEndpoint = PostNote(text: "")
+    ) async throws -> OutboxVerdict {
+        let service = try TestService()
+        service.transport.enqueue(contentsOf: [answer])
+        let write = try OutboxRequest(endpoint).write(key: "k")
+        return await HTTPOutboxSender(service.client).send(OutboxDelivery(write))
+    }
+
+    @Test("Each status means what the table says", arguments: 200..<600)
+    func judgesStatuses(status: Int) async throws {
+        let verdict = try await verdict(
+            .status(.init(code: status), headers: [.retryAfter: "7"])
+        )
+        let reason = "The service answered with status \(status)."
+        let expected: OutboxVerdict =
+            switch status {
+            case 200..<300: .accepted()
+            case 401: .unreachable(reason: reason)
+            case 408, 425, 429, 500, 502, 503, 504: .failed(reason: reason, after: .seconds(7))
+            default: .rejected(reason: reason)
+            }
+        #expect(verdict == expected)
+    }
+
+    @Test("Deleting what is gone is a success")
+    func acceptsGone() async throws {
+        for status in [404, 410] {
+            let verdict = try await verdict(
+                .status(.init(code: status)),
+                DeleteRestaurant(id: "1")
+            )
+            #expect(verdict == .accepted())
+        }
+    }
+
+    @Test(
+        "Every failed exchange is one that counts, or one that does not",
+        arguments: TransportError.Code.known
+    )
+    func judgesFailures(code: TransportError.Code) async throws {
+        let error = TransportError(code)
+        switch try await verdict(.failure(error)) {
+        case .unreachable: #expect(error.processed == .no)
+        case .failed: #expect(code != .invalidRequest)
+        case .rejected: #expect(code == .invalidRequest)
+        case .accepted: Issue.record("a failure is no success")
+        }
+        if code == .offline || code == .connectionRefused || code == .connectTimeout {
+            #expect(try await verdict(.failure(error)) == .unreachable(reason: error.message))
+        }
+    }
+
+    @Test("A write of another kind is rejected, not sent")
+    func rejectsOthers() async throws {
+        let service = try TestService()
+        let verdict = await HTTPOutboxSender(service.client)
+            .send(OutboxDelivery(OutboxWrite(key: "k", kind: "other")))
+        guard case .rejected = verdict else {
+            Issue.record("\(verdict)")
+            return
+        }
+        #expect(service.transport.calls.isEmpty)
+    }
+
+    @Test("The network's states say whether there may be a way")
+    func tellsWays() async {
+        let source = ScriptedNetworkPathSource(.init(.satisfied))
+        let network = NetworkStatus(source)
+        var states = network.onlineStates.makeAsyncIterator()
+        #expect(await states.next() == true)
+        source.set(.init(.unsatisfied))
+        #expect(await states.next() == false)
+        source.set(.init(.unknown))
+        #expect(await states.next() == true)
+    }
+}

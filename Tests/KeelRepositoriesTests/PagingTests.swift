@@ -1,0 +1,151 @@
+import KeelRepositories
+import Synchronization
+import Testing
+
+@Suite("Pages and prefetching", .timeLimit(.minutes(1)))
+@MainActor
+struct PagingTests {
+    @Test("Pages are loaded one after the other, up to the end")
+    func loadsPages() async {
+        let calls = Counter()
+        let list = PagedList<Int> { cursor throws(RepositoryError) in
+            calls.next()
+            let offset = cursor?.offset ?? 0
+            return Page(Array(offset..<min(offset + 4, 10)), offset: offset, pageSize: 4)
+        }
+        #expect(list.items.isEmpty)
+        await list.loadMore()
+        #expect(list.items == Array(0..<4))
+        #expect(!list.isAtEnd)
+        await list.loadAll()
+        #expect(list.items == Array(0..<10))
+        #expect(list.isAtEnd)
+        await list.loadMore()
+        #expect(calls.count == 3)
+    }
+
+    @Test("Whoever asks while a page is under way waits for that one")
+    func loadsOnce() async {
+        let gate = Gate()
+        let calls = Counter()
+        let list = PagedList<Int> { _ throws(RepositoryError) in
+            calls.next()
+            await gate.wait()
+            return Page([1], next: .token("b"))
+        }
+        async let one: Void = list.loadMore()
+        async let other: Void = list.loadMore()
+        while calls.count == 0 { await Task.yield() }
+        for _ in 0..<50 { await Task.yield() }
+        #expect(list.isLoading)
+        gate.open()
+        _ = await (one, other)
+        #expect(calls.count == 1)
+        #expect(list.items == [1])
+    }
+
+    @Test("A failure leaves what is there, and the same page is tried again")
+    func triesAgain() async {
+        let calls = Counter()
+        let list = PagedList<String> { cursor throws(RepositoryError) in
+            if calls.next() == 2 { throw RepositoryError(.unreachable) }
+            return Page([cursor?.token ?? "first"], next: cursor == nil ? .token("b") : nil)
+        }
+        await list.loadAll()
+        #expect(list.items == ["first"])
+        #expect(list.error?.code == .unreachable)
+        await list.loadMore()
+        #expect(list.items == ["first", "b"])
+        #expect(list.error == nil)
+    }
+
+    @Test("A reset begins anew, and the page under way no longer counts")
+    func resets() async {
+        let gate = Gate()
+        let calls = Counter()
+        let list = PagedList<Int> { _ throws(RepositoryError) in
+            let call = calls.next()
+            if call == 2 { await gate.wait() }
+            return Page([call], next: .token("\(call)"))
+        }
+        await list.loadMore()
+        async let late: Void = list.loadMore()
+        while calls.count < 2 { await Task.yield() }
+        await list.reset()
+        #expect(list.items == [3])
+        gate.open()
+        await late
+        for _ in 0..<50 { await Task.yield() }
+        #expect(list.items == [3])
+        #expect(!list.isLoading)
+    }
+
+    @Test("Pages that lead in a circle end the list with an error")
+    func refusesCircles() async {
+        let list = PagedList<Int> { _ throws(RepositoryError) in Page([1], next: .token("a")) }
+        await list.loadAll()
+        #expect(list.items == [1, 1])
+        #expect(list.error?.code == .notUnderstood)
+    }
+
+    @Test("A page whose last user leaves is cancelled, and can be asked for again")
+    func cancels() async {
+        let calls = Counter()
+        let list = PagedList<Int> { _ throws(RepositoryError) in
+            guard calls.next() == 1 else { return Page([7], next: nil) }
+            while !Task.isCancelled { await Task.yield() }
+            throw RepositoryError(.cancelled)
+        }
+        let task = Task { await list.loadMore() }
+        while calls.count == 0 { await Task.yield() }
+        task.cancel()
+        await task.value
+        #expect(list.error == nil)
+        await list.loadMore()
+        #expect(list.items == [7])
+    }
+
+    @Test("Things are prefetched a few at a time, once each, and can be given up")
+    func prefetches() async {
+        let gate = Gate()
+        let state = Mutex((loaded: [Int](), now: 0, most: 0))
+        let prefetcher = Prefetcher<Int>(limit: 2) { number in
+            state.withLock { state in
+                state.now += 1
+                state.most = max(state.most, state.now)
+            }
+            await gate.wait()
+            state.withLock { state in
+                state.now -= 1
+                if !Task.isCancelled { state.loaded.append(number) }
+            }
+        }
+        prefetcher.prefetch([1, 2, 3, 4, 3, 5])
+        prefetcher.prefetch([2, 4])
+        #expect(prefetcher.count == 5)
+        while state.withLock({ $0.now }) < 2 { await Task.yield() }
+        prefetcher.cancel([1, 4])
+        #expect(prefetcher.count == 3)
+        gate.open()
+        while prefetcher.count > 0 { await Task.yield() }
+        #expect(state.withLock { $0.loaded.sorted() } == [2, 3, 5])
+        // The one given up may not have ended when the next began.
+        #expect(state.withLock { $0.most } <= 3)
+    }
+
+    @Test("What is under way ends with the prefetcher")
+    func endsWithItsOwner() async {
+        let ended = Counter()
+        let begun = Counter()
+        var prefetcher: Prefetcher<Int>? = Prefetcher<Int> { _ in
+            begun.next()
+            while !Task.isCancelled { await Task.yield() }
+            ended.next()
+        }
+        prefetcher?.prefetch([1, 2, 3])
+        while begun.count < 2 { await Task.yield() }
+        prefetcher = nil
+        while ended.count < 2 { await Task.yield() }
+        #expect(begun.count == 2)
+    }
+}

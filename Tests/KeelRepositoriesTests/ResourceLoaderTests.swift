@@ -1,0 +1,248 @@
+import Foundation
+import KeelCore
+import KeelRepositories
+import KeelStorage
+import Synchronization
+import Testing
+
+/// A resource whose source and copy a test holds in its hands.
+private final class Subject: Sendable {
+    let source = Mutex<Result<String, DataSourceError>>(.success("remote"))
+    let copy = Mutex<String?>(nil)
+    let fetches = Counter()
+    let gate = Mutex<Gate?>(nil)
+
+    var resource: Resource<String> {
+        Resource("text", tags: ["texts"]) { () async throws(DataSourceError) in
+            self.fetches.next()
+            // What the source says is decided when it is asked, and may arrive much later.
+            let answer = self.source.withLock { $0 }
+            if let gate = self.gate.withLock({ $0 }) { await gate.wait() }
+            if Task.isCancelled { throw DataSourceError(.cancelled) }
+            return try answer.get()
+        } read: { () async throws(DataSourceError) in
+            self.copy.withLock { $0 }
+        } keep: { value async throws(DataSourceError) in
+            self.copy.withLock { $0 = value }
+        } forget: { () async throws(DataSourceError) in
+            self.copy.withLock { $0 = nil }
+        }
+    }
+
+    func fail(_ code: DataSourceError.Code) {
+        source.withLock { $0 = .failure(DataSourceError(code, source: .remote)) }
+    }
+    func say(_ text: String) { source.withLock { $0 = .success(text) } }
+}
+
+@Suite("Loading resources", .timeLimit(.minutes(1)))
+struct ResourceLoaderTests {
+    private let subject = Subject()
+    private let wall = WallClock()
+    private let loader: ResourceLoader
+
+    init() {
+        let wall = wall
+        loader = ResourceLoader(now: { wall.now })
+    }
+
+    private func load(_ policy: FetchPolicy) async throws(RepositoryError) -> Fetched<String> {
+        try await loader.load(subject.resource, policy)
+    }
+
+    // MARK: Policies
+
+    @Test("cacheOnly never asks the source")
+    func cacheOnly() async throws {
+        let error = await #expect(throws: RepositoryError.self) { try await load(.cacheOnly) }
+        #expect(error?.code == .notKept)
+        subject.copy.withLock { $0 = "kept" }
+        #expect(try await load(.cacheOnly).value == "kept")
+        #expect(subject.fetches.count == 0)
+    }
+
+    @Test("cacheFirst asks when nothing is kept, when it is too old, and after an invalidation")
+    func cacheFirst() async throws {
+        let policy = FetchPolicy.cacheFirst(maxAge: .seconds(60))
+        #expect(try await load(policy) == Fetched("remote", .current))
+        wall.advance(by: 60)
+        #expect(try await load(policy) == Fetched("remote", .kept(age: .seconds(60))))
+        wall.advance(by: 1)
+        #expect(try await load(policy).freshness == .current)
+        #expect(subject.fetches.count == 2)
+        try await loader.invalidate(["texts"])
+        #expect(try await load(policy).freshness == .current)
+        try await loader.invalidate(["other"])
+        #expect(try await load(policy).freshness == .kept(age: .zero))
+        // A clock that was set back tells no age.
+        wall.advance(by: -10)
+        #expect(try await load(policy).freshness == .current)
+        #expect(subject.fetches.count == 4)
+    }
+
+    @Test("What is kept helps out when nobody answers, and only then")
+    func fallsBack() async throws {
+        _ = try await load(.networkOnly)
+        wall.advance(by: 100)
+        for policy in [FetchPolicy.cacheFirst(maxAge: .seconds(1)), .networkFirst] {
+            for code in [DataSourceError.Code.unreachable, .timeout, .unavailable, .throttled] {
+                subject.fail(code)
+                let fetched = try await load(policy)
+                #expect(fetched == Fetched("remote", .stale(age: .seconds(100))))
+            }
+            subject.fail(.unauthenticated)
+            let error = await #expect(throws: RepositoryError.self) { try await load(policy) }
+            #expect(error?.code == .signInRequired)
+        }
+        subject.fail(.unreachable)
+        await #expect(throws: RepositoryError.self) { try await load(.networkOnly) }
+    }
+
+    @Test("networkFirst and networkOnly keep what they load")
+    func keeps() async throws {
+        for policy in [FetchPolicy.networkFirst, .networkOnly] {
+            subject.say("\(policy)")
+            #expect(try await load(policy) == Fetched("\(policy)", .current))
+            #expect(subject.copy.withLock { $0 } == "\(policy)")
+        }
+    }
+
+    @Test("What the source no longer has is forgotten here")
+    func forgets() async throws {
+        _ = try await load(.networkOnly)
+        subject.fail(.notFound)
+        let error = await #expect(throws: RepositoryError.self) { try await load(.networkFirst) }
+        #expect(error?.code == .notFound)
+        #expect(subject.copy.withLock { $0 } == nil)
+    }
+
+    @Test("cacheThenNetwork returns what is kept and brings it up to date in the background")
+    func refreshes() async throws {
+        subject.copy.withLock { $0 = "old" }
+        #expect(try await load(.cacheThenNetwork) == Fetched("old", .stale(age: nil)))
+        while subject.copy.withLock({ $0 }) != "remote" { await Task.yield() }
+        #expect(try await load(.cacheOnly).freshness == .kept(age: .zero))
+    }
+
+    @Test("A background refresh ends with the last copy of the loader")
+    func cancelsRefreshes() async throws {
+        let gate = Gate()
+        subject.copy.withLock { $0 = "old" }
+        subject.gate.withLock { $0 = gate }
+        do {
+            let loader = ResourceLoader()
+            _ = try await loader.load(subject.resource, .cacheThenNetwork)
+            while subject.fetches.count == 0 { await Task.yield() }
+        }
+        for _ in 0..<100 { await Task.yield() }
+        gate.open()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(subject.copy.withLock { $0 } == "old")
+    }
+
+    // MARK: Sharing and racing
+
+    @Test("A thousand callers at once ask the source once")
+    func sharesFetches() async throws {
+        let gate = Gate()
+        subject.gate.withLock { $0 = gate }
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<1_000 { group.addTask { try await load(.networkOnly).value } }
+            for _ in 0..<2_000 { await Task.yield() }
+            gate.open()
+            for try await value in group { #expect(value == "remote") }
+        }
+        #expect(subject.fetches.count == 1)
+    }
+
+    @Test("An answer that was under way while something was written is neither kept nor shared")
+    func ignoresOldAnswers() async throws {
+        let gate = Gate()
+        subject.gate.withLock { $0 = gate }
+        subject.say("before")
+        async let early = load(.networkOnly)
+        while subject.fetches.count == 0 { await Task.yield() }
+        subject.say("after")
+        subject.gate.withLock { $0 = nil }
+        let subject = subject
+        try await loader.write(invalidating: ["texts"]) { () async throws(DataSourceError) in
+            subject.copy.withLock { $0 = "after" }
+        }
+        #expect(try await load(.networkOnly).value == "after")
+        gate.open()
+        // It was asked again, because its answer was older than the write.
+        #expect(try await early.value == "after")
+        #expect(subject.copy.withLock { $0 } == "after")
+        #expect(try await load(.cacheFirst()).freshness == .kept(age: .zero))
+    }
+
+    @Test("A ledger in a store outlasts the loader, and forgets by tag")
+    func remembers() async throws {
+        let storage = StorageClient(InMemoryStorageAdapter())
+        let wall = wall
+        for _ in 0..<2 {
+            let loader = ResourceLoader(
+                ledger: CollectionFetchLedger(storage),
+                now: { wall.now }
+            )
+            _ = try await loader.load(subject.resource, .cacheFirst())
+        }
+        #expect(subject.fetches.count == 1)
+        let loader = ResourceLoader(ledger: CollectionFetchLedger(storage), now: { wall.now })
+        try await loader.invalidate(Set((0..<40).map { "tag \($0)" } + ["texts"]))
+        _ = try await loader.load(subject.resource, .cacheFirst())
+        #expect(subject.fetches.count == 2)
+        let ledger = CollectionFetchLedger(storage)
+        try await ledger.note("a/b c?é", at: wall.now, tags: [])
+        #expect(try await ledger.time(of: "a/b c?é") == wall.now)
+        #expect(try await ledger.time(of: "a/b c") == nil)
+    }
+
+    // MARK: Watching
+
+    @Test("A watcher sees what is kept, then what the source says, then each change")
+    func watches() async throws {
+        subject.copy.withLock { $0 = "kept" }
+        var states = loader.observe(subject.resource).makeAsyncIterator()
+        #expect(await states.next() == .loading(last: nil))
+        #expect(await states.next() == .loaded("kept", .stale(age: nil)))
+        #expect(await states.next() == .loaded("remote", .current))
+        subject.fail(.unreachable)
+        let subject = subject
+        try await loader.write(invalidating: ["texts"]) { () async throws(DataSourceError) in
+            subject.copy.withLock { $0 = "mine" }
+        }
+        #expect(await states.next() == .loading(last: "remote"))
+        #expect(await states.next() == .loaded("mine", .stale(age: nil)))
+        #expect(await states.next() == .failed(RepositoryError(.unreachable), last: "mine"))
+    }
+
+    @Test("A watcher with cacheFirst sees one value while it is young enough")
+    func watchesCacheFirst() async throws {
+        _ = try await load(.networkOnly)
+        let policy = FetchPolicy.cacheFirst(maxAge: .seconds(60))
+        var states = loader.observe(subject.resource, policy).makeAsyncIterator()
+        #expect(await states.next() == .loading(last: nil))
+        #expect(await states.next() == .loaded("remote", .kept(age: .zero)))
+        #expect(subject.fetches.count == 1)
+        wall.advance(by: 100)
+        subject.fail(.unreachable)
+        var old = loader.observe(subject.resource, policy).makeAsyncIterator()
+        _ = await old.next()
+        #expect(await old.next() == .loaded("remote", .stale(age: .seconds(100))))
+    }
+
+    @Test("Watching ends with its task")
+    func endsWatching() async {
+        let states = loader.observe(subject.resource)
+        let task = Task {
+            var count = 0
+            for await _ in states { count += 1 }
+            return count
+        }
+        while subject.copy.withLock({ $0 }) == nil { await Task.yield() }
+        for _ in 0..<100 { await Task.yield() }
+        task.cancel()
+        #expect(await task.value <= 2)
+    }
+}

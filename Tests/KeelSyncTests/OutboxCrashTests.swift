@@ -1,0 +1,105 @@
+#if SQLite
+import Foundation
+import KeelStorage
+import KeelStorageSQLite
+import KeelSync
+import Testing
+
+/// Kills a process that fills and empties an outbox, at random moments, and looks at what its server
+/// was told.
+@Suite("Killing a process with an outbox", .serialized)
+struct OutboxCrashTests {
+    /// `KEEL_KILLS` asks for a longer run.
+    private static let killCount =
+        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 60
+
+    @Test("kill -9 at random moments: what was put in is applied once, in order")
+    func kills() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "keel-outbox-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = folder.appending(path: "store.sqlite")
+        let server = folder.appending(path: "server.txt")
+
+        var acknowledged: [Int64] = []
+        for trial in 0..<Self.killCount {
+            let first = (acknowledged.last ?? 0) + 2
+            acknowledged += try await Self.run(
+                store,
+                server,
+                first: first,
+                // Some lives are long enough to outlast the claims of the life before.
+                killedAfter: .microseconds(
+                    Int.random(in: 200...(trial % 3 == 0 ? 150_000 : 30_000))
+                ),
+                waitsForLife: trial % 5 != 0
+            )
+        }
+        #expect(acknowledged.count > Self.killCount, "only \(acknowledged.count) writes")
+        try Self.drain(store, server)
+
+        let lines = try String(contentsOf: server, encoding: .utf8).split(separator: "\n")
+            .map { $0.split(separator: " ").map(String.init) }
+        let applied = lines.compactMap { $0.count == 3 ? Int64($0[2]) : nil }
+        #expect(applied.count == lines.count, "a line of the server is not whole")
+        #expect(Set(applied).count == applied.count, "a write was applied twice")
+        #expect(Set(applied).isSuperset(of: acknowledged), "a write was lost")
+        for key in 0..<3 {
+            let numbers = lines.filter { $0[1] == "key\(key)" }.compactMap { Int64($0[2]) }
+            #expect(numbers == numbers.sorted(), "key\(key) is out of order")
+        }
+        // What was committed with each write is there, and nothing without its write.
+        let storage = StorageClient(try SQLiteStorageAdapter(at: .file(store.path)))
+        let local = try await storage.queryDocuments(DocumentQuery("numbers"))
+        #expect(Set(local.compactMap { Int64($0.id) }) == Set(applied))
+        print("\(Self.killCount) kills, \(applied.count) writes, each applied once")
+    }
+
+    private static func run(
+        _ store: URL,
+        _ server: URL,
+        first: Int64,
+        killedAfter delay: Duration,
+        waitsForLife: Bool
+    ) async throws -> [Int64] {
+        let process = Process()
+        process.executableURL = try writer
+        process.arguments = [store.path, server.path, String(first)]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let handle = output.fileHandleForReading
+        var text = Data()
+        if waitsForLife { text += handle.availableData }
+        try await Task.sleep(for: delay)
+        kill(process.processIdentifier, SIGKILL)
+        text += handle.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal)
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { Int64($0) }
+    }
+
+    private static func drain(_ store: URL, _ server: URL) throws {
+        let process = Process()
+        process.executableURL = try writer
+        process.arguments = [store.path, server.path, "drain"]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    /// The helper, which the package builds beside the tests.
+    private static var writer: URL {
+        get throws {
+            var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+            for _ in 0..<6 {
+                let candidate = folder.appending(path: "KeelOutboxCrashWriter")
+                if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
+                folder.deleteLastPathComponent()
+            }
+            throw CocoaError(.fileNoSuchFile)
+        }
+    }
+}
+#endif

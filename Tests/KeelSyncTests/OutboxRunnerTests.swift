@@ -1,0 +1,243 @@
+import KeelStorage
+import KeelSync
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Runners of an outbox", .timeLimit(.minutes(1)))
+struct OutboxRunnerTests {
+    private let wall = Wall()
+    private let store: InMemoryStorageAdapter
+
+    init() {
+        let wall = wall
+        store = InMemoryStorageAdapter(now: { wall.now })
+    }
+
+    private func makeOutbox(
+        clock: any Clock<Duration> = TestClock(),
+        _ change: (inout Outbox.Configuration) -> Void = { _ in }
+    ) -> Outbox {
+        var configuration = Outbox.Configuration(wall, clock: clock)
+        change(&configuration)
+        return Outbox(StorageClient(store), configuration: configuration)
+    }
+
+    /// Runs an outbox while the body does something.
+    private func running<Value: Sendable>(
+        _ outbox: Outbox,
+        _ sender: some OutboxSender,
+        online: AsyncStream<Bool>? = nil,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask {
+                if let online {
+                    try await outbox.run(sending: sender, whileOnline: online)
+                } else {
+                    try await outbox.run(sending: sender)
+                }
+                return nil
+            }
+            let value = try await body()
+            group.cancelAll()
+            try await group.waitForAll()
+            return value
+        }
+    }
+
+    @Test("A receipt says when the write is kept, and waits for the server")
+    func twoStages() async throws {
+        let outbox = makeOutbox()
+        let gate = Gate()
+        let server = RecordingServer { _ in .waits(gate) }
+        try await running(outbox, server) {
+            let receipt = try await outbox.enqueue(.note("a"))
+            #expect(receipt.stage == .local)
+            gate.open()
+            let reply = try await receipt.server()
+            #expect(reply.body == Array("ok".utf8))
+            #expect(receipt.stage == .server)
+            // Who asks later learns the same.
+            #expect(try await receipt.server() == reply)
+        }
+        #expect(server.bodies == ["a"])
+    }
+
+    @Test("Who waits for the server learns of a refusal, and of the success after it")
+    func tellsRefusals() async throws {
+        let outbox = makeOutbox()
+        let server = RecordingServer { $0.idempotencyKey == "a" ? .refused : .taken }
+        try await running(outbox, server) {
+            let receipt = try await outbox.enqueue(.note("a"))
+            let error = await #expect(throws: OutboxError.self) { try await receipt.server() }
+            #expect(error?.code == .rejected)
+            #expect(error?.message.contains("It is not allowed.") == true)
+            try await outbox.retry("a")
+            #expect(try await receipt.server().body != nil)
+        }
+    }
+
+    @Test("A receipt of a write that was dropped, or whose waiter is cancelled, says so")
+    func tellsDroppedAndCancelled() async throws {
+        let outbox = makeOutbox()
+        let receipt = try await outbox.enqueue(.note("a"))
+        let waiting = Task { () async throws(OutboxError) in try await receipt.server() }
+        waiting.cancel()
+        await #expect(throws: OutboxError.self) { try await waiting.value }
+        #expect(try await outbox.pending().count == 1)
+        try await outbox.discard("a")
+        let error = await #expect(throws: OutboxError.self) { try await receipt.server() }
+        #expect(error?.code == .discarded)
+        // One that is not there any more was sent, as far as anybody knows.
+        #expect(try await outbox.receipt(for: "before").server().body == nil)
+    }
+
+    @Test("Nothing is sent while there is no way, and at once when there is one again")
+    func waitsOffline() async throws {
+        let outbox = makeOutbox()
+        let (online, path) = AsyncStream.makeStream(of: Bool.self)
+        let isAway = Mutex(true)
+        let server = RecordingServer { _ in isAway.withLock { $0 } ? .unreachable : .taken }
+        try await running(outbox, server, online: online) {
+            path.yield(true)
+            try await outbox.enqueue(.note("a"))
+            while try await outbox.pending().first?.lastFailure == nil { await Task.yield() }
+            path.yield(false)
+            for _ in 0..<200 { await Task.yield() }
+            let receipt = try await outbox.enqueue(.note("b", key: "other"))
+            for _ in 0..<200 { await Task.yield() }
+            #expect(server.deliveries.count == 1)
+            isAway.withLock { $0 = false }
+            // No time passes: the pause of "a" is over because there is a way again.
+            path.yield(true)
+            try await receipt.server()
+            try await outbox.receipt(for: "a").server()
+        }
+        #expect(server.bodies.sorted() == ["a", "b"])
+    }
+
+    @Test("A pause ends on the clock")
+    func wakesAfterPauses() async throws {
+        let clock = TestClock()
+        let wall = wall
+        let outbox = makeOutbox(clock: clock) { $0.pollInterval = .seconds(3600) }
+        let server = RecordingServer { $0.attempt == 1 ? .failed(after: .seconds(7)) : .taken }
+        try await running(outbox, server) {
+            let receipt = try await outbox.enqueue(.note("a"))
+            while try await outbox.pending().first?.lastFailure == nil { await Task.yield() }
+            for _ in 0..<100 { await Task.yield() }
+            await clock.waitForSleepers()
+            wall.advance(by: 7)
+            await clock.advance(by: .seconds(7))
+            try await receipt.server()
+        }
+        #expect(clock.elapsed == .seconds(7))
+    }
+
+    @Test("An attempt that takes too long is cancelled and repeated")
+    func limitsAttempts() async throws {
+        let clock = TestClock()
+        let outbox = makeOutbox(clock: clock)
+        let server = RecordingServer { _ in .waits(Gate()) }
+        try await outbox.enqueue(.note("a"))
+        async let flushed = outbox.flush(sending: server)
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(60))
+        #expect(try await flushed == false)
+        #expect(try await outbox.pending().first?.lastFailure == "The attempt took too long.")
+    }
+
+    @Test("A runner that is ended gives its writes back at once")
+    func givesBack() async throws {
+        let outbox = makeOutbox()
+        let server = RecordingServer { _ in .waits(Gate()) }
+        try await outbox.enqueue(.note("a"))
+        try await running(outbox, server) {
+            while server.deliveries.isEmpty { await Task.yield() }
+            let error = await #expect(throws: OutboxError.self) { try await outbox.discard("a") }
+            #expect(error?.code == .sending)
+        }
+        let entry = try await outbox.pending().first
+        #expect(entry?.state == .pending(notBefore: nil))
+        #expect(entry?.attempts == 0)
+    }
+
+    @Test("A claim keeps other runners away until it is over")
+    func respectsClaims() async throws {
+        let gate = Gate()
+        let slow = RecordingServer { _ in .waits(gate) }
+        let first = makeOutbox()
+        let second = makeOutbox()
+        try await first.enqueue(.note("a"))
+        try await first.enqueue(.note("b"))
+        try await running(first, slow) { [wall] () async throws in
+            while slow.deliveries.isEmpty { await Task.yield() }
+            let other = RecordingServer()
+            #expect(try await second.flush(sending: other) == false)
+            #expect(other.deliveries.isEmpty)
+            // The first process seems dead for so long that its claim is over.
+            wall.advance(by: 76)
+            #expect(try await second.flush(sending: other))
+            #expect(other.bodies == ["a", "b"])
+            gate.open()
+        }
+        // What the first one finds is gone; it sends nothing else.
+        #expect(slow.deliveries.count == 1)
+    }
+
+    @Test("What another process puts in or sends is noticed after the poll interval")
+    func polls() async throws {
+        let clock = TestClock()
+        let mine = makeOutbox(clock: clock)
+        let other = makeOutbox()
+        let server = RecordingServer()
+        try await running(mine, server) {
+            for _ in 0..<100 { await Task.yield() }
+            try await other.enqueue(.note("a"))
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(30))
+            while !server.bodies.contains("a") { await Task.yield() }
+        }
+        let receipt = try await mine.enqueue(.note("b", key: "b"))
+        let idle = RecordingServer()
+        let (offline, path) = AsyncStream.makeStream(of: Bool.self)
+        path.yield(false)
+        try await running(mine, idle, online: offline) {
+            async let reply = receipt.server()
+            for _ in 0..<100 { await Task.yield() }
+            try await other.flush(sending: server)
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(31))
+            #expect(try await reply.body == nil)
+        }
+        #expect(server.bodies == ["a", "b"])
+    }
+
+    @Test("A store that fails for a while does not end a runner, one that fails for good does")
+    func outlivesStoreTrouble() async throws {
+        let wall = wall
+        let calls = Mutex(0)
+        let flaky = store.failing { call in
+            guard case .read = call else { return nil }
+            return calls.withLock { count in
+                count += 1
+                return count <= 3 ? .fail(.busy) : nil
+            }
+        }
+        let outbox = Outbox(StorageClient(flaky), configuration: .init(wall))
+        let server = RecordingServer()
+        try await running(outbox, server) {
+            try await outbox.enqueue(.note("a"))
+            while server.bodies.isEmpty { await Task.yield() }
+        }
+        let broken = Outbox(
+            StorageClient(store.failing { _ in .fail(.corrupted) }),
+            configuration: .init(wall)
+        )
+        let error = await #expect(throws: OutboxError.self) {
+            try await broken.run(sending: server)
+        }
+        #expect(error?.code == .storage)
+    }
+}

@@ -1,0 +1,276 @@
+import KeelCore
+import KeelStorage
+import KeelSync
+import KeelTestKit
+import Testing
+
+@Suite("Outbox", .timeLimit(.minutes(1)))
+struct OutboxTests {
+    private let wall = Wall()
+    private let storage: StorageClient
+
+    init() {
+        let wall = wall
+        storage = StorageClient(InMemoryStorageAdapter(now: { wall.now }))
+    }
+
+    private func makeOutbox(_ change: (inout Outbox.Configuration) -> Void = { _ in }) -> Outbox {
+        var configuration = Outbox.Configuration(wall)
+        change(&configuration)
+        return Outbox(storage, configuration: configuration)
+    }
+
+    // MARK: Putting in
+
+    @Test("What was put in is sent by an outbox that is made later, under the same key")
+    func outlivesTheProcess() async throws {
+        let write = OutboxWrite(
+            key: "notes/1",
+            kind: "PUT",
+            attributes: ["path": "/notes/1"],
+            body: [0, 255, 7]
+        )
+        try await makeOutbox().enqueue(write)
+        let server = RecordingServer()
+        #expect(try await makeOutbox().flush(sending: server))
+        #expect(server.applied.map(\.write) == [write])
+        #expect(server.applied.map(\.idempotencyKey) == [write.id])
+        #expect(try await makeOutbox().pending().isEmpty)
+    }
+
+    @Test("A write that is put in twice is sent once")
+    func recognisesRepetitions() async throws {
+        let outbox = makeOutbox()
+        try await outbox.enqueue(.note("a"))
+        try await outbox.enqueue(.note("a"))
+        #expect(try await outbox.pending().count == 1)
+    }
+
+    @Test("A write and the app's documents are committed together or not at all")
+    func commitsTogether() async throws {
+        let outbox = makeOutbox()
+        try await outbox.enqueue(.note("a")) { batch in try batch.set("notes/1", ["text": "a"]) }
+        #expect(try await storage.findDocument("notes/1") != nil)
+        await #expect(throws: StorageError.self) {
+            try await outbox.enqueue(.note("b")) { batch in
+                try batch.create("notes/1", ["text": "b"])
+            }
+        }
+        #expect(try await outbox.pending().map(\.id) == ["a"])
+        try await storage.transaction { transaction in
+            let note = try await transaction.getDocument("notes/1")
+            try transaction.set("notes/2", try note.fields())
+            try transaction.write { batch throws(StorageError) in
+                do throws(OutboxError) {
+                    try outbox.enqueue(.note("c"), in: &batch)
+                } catch {
+                    throw StorageError(.unknown, "\(error)")
+                }
+            }
+        }
+        #expect(try await outbox.pending().map(\.id) == ["a", "c"])
+    }
+
+    @Test("Writes of one batch keep their order")
+    func keepsTheOrderOfABatch() async throws {
+        let outbox = makeOutbox()
+        let texts = ["z", "a", "m", "b"]
+        try await storage.commit { batch in
+            for text in texts { try outbox.enqueue(.note(text), in: &batch) }
+        }
+        let server = RecordingServer()
+        try await outbox.flush(sending: server)
+        #expect(server.bodies == texts)
+    }
+
+    @Test("The app cannot write into the outbox's collection, nor is it listed")
+    func isReserved() async throws {
+        let outbox = makeOutbox()
+        try await outbox.enqueue(.note("a")) { batch in try batch.set("notes/1", [:]) }
+        #expect(try await storage.collections() == ["notes"])
+        await #expect(throws: StorageError.self) {
+            try await storage.deleteDocument("__outbox.main__/a")
+        }
+        #expect(try await outbox.pending().count == 1)
+    }
+
+    @Test("A write that cannot be stored is refused", arguments: ["", "a/b", "__a__/"])
+    func refusesBadIDs(id: String) async {
+        let error = await #expect(throws: OutboxError.self) {
+            try await makeOutbox().enqueue(OutboxWrite(key: "k", kind: "PUT", id: id))
+        }
+        #expect(error?.code == .storage)
+    }
+
+    @Test("Outboxes of different names do not mix")
+    func separatesNames() async throws {
+        let other = Outbox(storage, name: "other", configuration: .init(wall))
+        try await other.enqueue(.note("a"))
+        #expect(try await makeOutbox().pending().isEmpty)
+        #expect(try await other.pending().count == 1)
+    }
+
+    // MARK: Order
+
+    @Test("Writes of a key arrive in order, those of other keys do not wait")
+    func keepsOrder() async throws {
+        let outbox = makeOutbox { $0.concurrency = 3 }
+        for number in 0..<30 {
+            try await outbox.enqueue(.note("\(number)", key: "key \(number % 5)"))
+        }
+        let server = RecordingServer()
+        #expect(try await outbox.flush(sending: server))
+        for key in 0..<5 {
+            let numbers = server.applied.filter { $0.write.key == "key \(key)" }
+                .compactMap { Int(String(decoding: $0.write.body, as: UTF8.self)) }
+            #expect(numbers == Array(stride(from: key, to: 30, by: 5)))
+        }
+        #expect(server.overlaps == 0)
+        #expect((2...3).contains(server.mostAtOnce))
+    }
+
+    @Test("A key that fails does not hold up others, however many writes it has")
+    func looksPastBlockedKeys() async throws {
+        let outbox = makeOutbox()
+        try await storage.commit { batch in
+            for number in 0..<450 {
+                try outbox.enqueue(.note("\(number)", key: "blocked"), in: &batch)
+            }
+        }
+        try await outbox.enqueue(.note("free", key: "free"))
+        let server = RecordingServer {
+            $0.write.key == "blocked" ? .failed(after: nil) : .taken
+        }
+        #expect(try await outbox.flush(sending: server) == false)
+        #expect(server.bodies == ["free"])
+        #expect(server.deliveries.count == 2)
+    }
+
+    @Test("A rejected write lets later ones of its key pass, or holds them, as configured")
+    func rejectionPolicies() async throws {
+        for policy in [Outbox.Rejection.letsOthersPass, .holdsKey] {
+            let name = "\(policy)"
+            var configuration = Outbox.Configuration(wall)
+            configuration.rejection = policy
+            let outbox = Outbox(storage, name: name, configuration: configuration)
+            for text in ["bad", "good"] { try await outbox.enqueue(.note(text)) }
+            let server = RecordingServer { $0.write.id == "bad" ? .refused : .taken }
+            try await outbox.flush(sending: server)
+            #expect(server.bodies == (policy == .letsOthersPass ? ["good"] : []))
+            try await outbox.discard("bad")
+            try await outbox.flush(sending: server)
+            #expect(server.bodies == ["good"])
+        }
+    }
+
+    // MARK: Pauses
+
+    @Test("A failed write is tried again after a pause that grows, at least the one asked for")
+    func pauses() async throws {
+        let outbox = makeOutbox()
+        try await outbox.enqueue(.note("a"))
+        let server = RecordingServer { delivery in
+            switch delivery.attempt {
+            case 1, 2: .failed(after: nil)
+            case 3: .failed(after: .seconds(90))
+            default: .taken
+            }
+        }
+        try await outbox.flush(sending: server)
+        for (pause, count) in [(0, 1), (1, 2), (1, 2), (1, 3), (89, 3), (1, 4)] {
+            wall.advance(by: Int64(pause))
+            try await outbox.flush(sending: server)
+            #expect(server.deliveries.count == count, "after \(pause) s")
+        }
+        #expect(Set(server.deliveries.map(\.idempotencyKey)) == ["a"])
+        #expect(server.deliveries.map(\.attempt) == [1, 2, 3, 4])
+    }
+
+    @Test("Too many failures reject a write, but those that reached nobody do not count")
+    func givesUp() async throws {
+        // A clock that stands still: no attempt takes too long.
+        let outbox = makeOutbox {
+            $0.retry.attempts = 3
+            $0.clock = TestClock()
+        }
+        try await outbox.enqueue(.note("a"))
+        let away = RecordingServer { _ in .unreachable }
+        for _ in 0..<10 {
+            try await outbox.flush(sending: away)
+            wall.advance(by: 400)
+        }
+        #expect(away.deliveries.count == 10)
+        #expect(try await outbox.rejected().isEmpty)
+        let broken = RecordingServer { _ in .failed(after: nil) }
+        for _ in 0..<10 {
+            try await outbox.flush(sending: broken)
+            wall.advance(by: 400)
+        }
+        #expect(broken.deliveries.count == 3)
+        let rejected = try await outbox.rejected()
+        #expect(rejected.map(\.attempts) == [3])
+        #expect(rejected.first?.lastFailure == "It is overloaded.")
+        // Nobody knows whether the server has acted: the key stays.
+        try await outbox.retry("a")
+        let server = RecordingServer()
+        try await outbox.flush(sending: server)
+        #expect(server.applied.map(\.idempotencyKey) == ["a"])
+    }
+
+    // MARK: Decisions
+
+    @Test("A refused write is sent again under a new key, changed if need be, or dropped")
+    func decisions() async throws {
+        let outbox = makeOutbox()
+        for text in ["again", "edited", "dropped"] {
+            try await outbox.enqueue(.note(text, key: text))
+        }
+        try await outbox.flush(sending: RecordingServer { _ in .refused })
+        #expect(try await outbox.rejected().map(\.id) == ["again", "edited", "dropped"])
+        #expect(try await outbox.unsentKeys() == ["again", "edited", "dropped"])
+        try await outbox.retry("again")
+        try await outbox.edit("edited") { $0.body = Array("better".utf8) }
+        try await outbox.discard("dropped")
+        let server = RecordingServer()
+        #expect(try await outbox.flush(sending: server))
+        #expect(server.bodies.sorted() == ["again", "better"])
+        #expect(server.applied.map(\.idempotencyKey).sorted() == ["again.1", "edited.1"])
+        let error = await #expect(throws: OutboxError.self) { try await outbox.retry("dropped") }
+        #expect(error?.code == .notFound)
+        #expect(try await outbox.rejected().isEmpty)
+    }
+
+    @Test("Everything can be dropped, as at sign-out")
+    func dropsAll() async throws {
+        let outbox = makeOutbox()
+        for text in ["a", "b"] { try await outbox.enqueue(.note(text)) }
+        try await outbox.discardAll()
+        #expect(try await outbox.pending().isEmpty)
+    }
+
+    @Test("A view sees what is in the outbox, as it changes")
+    func updates() async throws {
+        let outbox = makeOutbox()
+        var updates = outbox.updates().makeAsyncIterator()
+        #expect(try await updates.next()?.isEmpty == true)
+        try await outbox.enqueue(.note("a"))
+        #expect(try await updates.next()?.map(\.state) == [.pending(notBefore: nil)])
+        try await outbox.flush(sending: RecordingServer { _ in .refused })
+        var last: [OutboxEntry] = []
+        repeat {
+            last = try await updates.next() ?? []
+        } while last.first?.state != .rejected
+    }
+
+    @Test("Every code has a name, advice and text for people")
+    func explainsCodes() {
+        #expect(Set(OutboxError.Code.known.map(\.name)).count == OutboxError.Code.known.count)
+        for code in OutboxError.Code.known {
+            let error = OutboxError(code)
+            #expect(code.advice.count > 20)
+            #expect(error.errorDescription?.isEmpty == false)
+            #expect(error.recoverySuggestion == code.advice)
+            #expect(error.isCancellation == (code.name == "cancelled"))
+        }
+    }
+}

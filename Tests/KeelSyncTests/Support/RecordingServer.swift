@@ -1,0 +1,116 @@
+import KeelSync
+import Synchronization
+
+/// A server that honours idempotency keys, and remembers what it was told.
+final class RecordingServer: OutboxSender {
+    /// What becomes of one delivery.
+    enum Fate: Sendable {
+        case taken
+        /// The server acts, but its answer does not arrive.
+        case replyLost
+        case failed(after: Duration?)
+        case unreachable
+        case refused
+        /// It answers when it is told to.
+        case waits(Gate)
+    }
+
+    struct State {
+        var applied: [OutboxDelivery] = []
+        var deliveries: [OutboxDelivery] = []
+        var known: Set<String> = []
+        var busyKeys: Set<String> = []
+        var overlaps = 0
+        var mostAtOnce = 0
+    }
+
+    private let state = Mutex(State())
+    private let fate: @Sendable (OutboxDelivery) -> Fate
+
+    init(_ fate: @escaping @Sendable (OutboxDelivery) -> Fate = { _ in .taken }) {
+        self.fate = fate
+    }
+
+    /// What the server did, in order.
+    var applied: [OutboxDelivery] { state.withLock { $0.applied } }
+    /// What arrived, in order, repetitions included.
+    var deliveries: [OutboxDelivery] { state.withLock { $0.deliveries } }
+    var bodies: [String] { applied.map { String(decoding: $0.write.body, as: UTF8.self) } }
+    /// How often two writes of one key were under way at once.
+    var overlaps: Int { state.withLock { $0.overlaps } }
+    var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
+
+    func send(_ delivery: OutboxDelivery) async -> OutboxVerdict {
+        let isKnown = state.withLock { state in
+            state.deliveries.append(delivery)
+            if !state.busyKeys.insert(delivery.write.key).inserted { state.overlaps += 1 }
+            state.mostAtOnce = max(state.mostAtOnce, state.busyKeys.count)
+            return state.known.contains(delivery.idempotencyKey)
+        }
+        defer { state.withLock { _ = $0.busyKeys.remove(delivery.write.key) } }
+        await Task.yield()
+        let fate = fate(delivery)
+        if case .waits(let gate) = fate {
+            await gate.wait()
+            if Task.isCancelled { return .failed(reason: "It was cancelled.") }
+        }
+        switch fate {
+        case .taken, .waits: apply(delivery)
+        case .replyLost:
+            apply(delivery)
+            return .failed(reason: "The reply was lost.")
+        case .failed(let pause): return .failed(reason: "It is overloaded.", after: pause)
+        case .unreachable: return .unreachable(reason: "There is no route.")
+        case .refused:
+            // What was taken before is answered as it was then.
+            guard isKnown else { return .rejected(reason: "It is not allowed.") }
+        }
+        return .accepted(reply: Array("ok".utf8))
+    }
+
+    private func apply(_ delivery: OutboxDelivery) {
+        state.withLock { state in
+            guard state.known.insert(delivery.idempotencyKey).inserted else { return }
+            state.applied.append(delivery)
+        }
+    }
+}
+
+/// A door that stays shut until somebody opens it, or who waits is cancelled.
+final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var next = 0
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    func open() {
+        let waiters = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiters = [:] }
+            return state.waiters.values
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func wait() async {
+        let id = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDue = state.withLock { state in
+                    if state.isOpen || Task.isCancelled { return true }
+                    state.waiters[id] = continuation
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+        }
+    }
+}
