@@ -24,11 +24,11 @@ let storage: [Target.Dependency] = [
 ]
 
 let http: [Target.Dependency] = [
-    .product(name: "KeelAsyncHTTPClient", package: "keel"),
-    .product(name: "KeelHTTP", package: "keel"),
-    .product(name: "AsyncHTTPClient", package: "async-http-client"),
-    .product(name: "NIOCore", package: "swift-nio"),
-]
+    ("KeelAsyncHTTPClient", "keel"), ("KeelHTTP", "keel"), ("KeelTestKit", "keel"),
+    ("KeelWebSocket", "keel"), ("AsyncHTTPClient", "async-http-client"),
+    ("Crypto", "swift-crypto"), ("HTTPTypes", "swift-http-types"), ("NIOCore", "swift-nio"),
+    ("NIOHTTP1", "swift-nio"),
+].map { .product(name: $0, package: $1) }
 
 let package = Package(
     name: "keel-benchmarks",
@@ -40,7 +40,9 @@ let package = Package(
         .executable(name: "keel-soak", targets: ["KeelSoak"]),
     ],
     dependencies: [
-        .package(name: "keel", path: ".."),
+        .package(name: "keel", path: "..", traits: [.defaults, "WebSocket"]),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -53,11 +55,12 @@ let package = Package(
         ),
         .executableTarget(
             name: "KeelBench",
-            dependencies: storage + http + [.product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: storage + http + [.product(name: "GRDB", package: "GRDB.swift")],
+            exclude: ["HTTP/Peers/websocket-echo-client.py"]
         ),
         .executableTarget(
             name: "KeelBenchServer",
-            dependencies: ["NIOCore", "NIOHTTP1", "NIOPosix"].map {
+            dependencies: ["NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket"].map {
                 .product(name: $0, package: "swift-nio")
             }
         ),

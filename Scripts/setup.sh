@@ -4,6 +4,7 @@
 #     Scripts/setup.sh               everything
 #     Scripts/setup.sh build         what building needs
 #     Scripts/setup.sh build test    what building and the tests need
+#     Scripts/setup.sh bench         what the benchmarks need beside that: a counter of instructions
 #
 # Debian and Ubuntu: apt, as root or through sudo. macOS: brew. The Swift toolchain is not
 # installed, only checked.
@@ -13,6 +14,7 @@
 # One line for each package: group, its name for apt, its name for brew. "-": nothing to install
 # there, because the system or Xcode brings it.
 packages="
+bench   valgrind          -
 build   libsqlite3-dev    -
 build   zlib1g-dev        -
 build   git               -
@@ -33,7 +35,7 @@ names() {
 
 for group in "$@"; do
     printf '%s\n' "$packages" | awk -v group="$group" '$1 == group { found = 1 } END { exit !found }' \
-        || keel_die "there is no group '$group'." "The groups are: build, test."
+        || keel_die "there is no group '$group'." "The groups are: bench, build, test."
 done
 
 install_with_apt() {

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOWebSocket
 
 /// The server that both sides of an HTTP benchmark call, in a process of its own.
 ///
@@ -16,8 +17,7 @@ struct KeelBenchServer {
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-                    try channel.pipeline.syncOperations.addHandler(Responder())
+                    try configure(channel.pipeline)
                 }
             }
             .bind(host: "127.0.0.1", port: 0)
@@ -26,5 +26,26 @@ struct KeelBenchServer {
         fflush(nil)
         while readLine() != nil {}
         exit(0)
+    }
+
+    /// Answers requests, and echoes where a connection becomes a WebSocket.
+    private static func configure(_ pipeline: ChannelPipeline) throws {
+        let upgrader = NIOWebSocketServerUpgrader(
+            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
+            upgradePipelineHandler: { channel, _ in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Echo())
+                }
+            }
+        )
+        try pipeline.syncOperations.configureHTTPServerPipeline(
+            withServerUpgrade: (
+                upgraders: [upgrader],
+                completionHandler: { context in
+                    context.pipeline.removeHandler(name: Responder.name, promise: nil)
+                }
+            )
+        )
+        try pipeline.syncOperations.addHandler(Responder(), name: Responder.name)
     }
 }

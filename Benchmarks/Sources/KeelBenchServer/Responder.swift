@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import Synchronization
 
 /// Answers requests with bytes that are ready beforehand, so that the server costs little.
 ///
@@ -8,11 +9,16 @@ import NIOHTTP1
 /// | `/small` | 256 bytes |
 /// | `/json` | a list of 20 objects, about 3 KB |
 /// | `/bytes/N` | N bytes |
+/// | `/count` | how many bytes were sent, in digits |
+/// | `/slow/NAME` | nothing, after 5 ms, and after 100 ms once in each hundred requests |
 /// | anything else | the body that was sent |
-final class Responder: ChannelInboundHandler {
+final class Responder: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
+    static let name = "responder"
+
+    private static let slow = Mutex<[String: SlowRequests]>([:])
     private static let small = ByteBuffer(repeating: UInt8(ascii: "x"), count: 256)
     private static let piece = ByteBuffer(repeating: UInt8(ascii: "x"), count: 1 << 16)
     private static let json = ByteBuffer(
@@ -26,14 +32,17 @@ final class Responder: ChannelInboundHandler {
 
     private var target = ""
     private var body = ByteBuffer()
+    private var count = 0
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
             target = head.uri
             body.clear()
+            count = 0
         case .body(var piece):
-            body.writeBuffer(&piece)
+            count += piece.readableBytes
+            if target != "/count" { body.writeBuffer(&piece) }
         case .end:
             answer(context)
         }
@@ -47,8 +56,21 @@ final class Responder: ChannelInboundHandler {
         } else if target.hasPrefix("/bytes/"), let count = Int(target.dropFirst(7)) {
             write(head: "application/octet-stream", length: count, context)
             stream(count, context)
+        } else if target == "/count" {
+            send(ByteBuffer(string: "\(count)"), "application/json", context)
+        } else if target.hasPrefix("/slow/") {
+            answerSlowly(context)
         } else {
             send(body, "application/octet-stream", context)
+        }
+    }
+
+    private func answerSlowly(_ context: ChannelHandlerContext) {
+        let isSlow = Self.slow.withLock { $0[target, default: SlowRequests()].next() }
+        let loopBound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: .milliseconds(isSlow ? 100 : 5)) {
+            let (responder, context) = loopBound.value
+            responder.send(ByteBuffer(), "application/octet-stream", context)
         }
     }
 
@@ -77,5 +99,17 @@ final class Responder: ChannelInboundHandler {
             let (responder, context) = loopBound.value
             responder.stream(left - count, context)
         }
+    }
+}
+
+/// Says of one request in each hundred, at a random place in it, that it is slow.
+private struct SlowRequests {
+    private var number = 0
+    private var slow = 0
+
+    mutating func next() -> Bool {
+        if number.isMultiple(of: 100) { slow = number + .random(in: 0..<100) }
+        defer { number += 1 }
+        return number == slow
     }
 }

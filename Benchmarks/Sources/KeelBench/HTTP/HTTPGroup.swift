@@ -5,12 +5,24 @@ import Foundation
 enum HTTPGroup {
     @concurrent
     static func measures(_ options: Options) async throws -> [Measure] {
-        let pair = Lazily { try HTTPPair(ServerProcess()) }
+        let pair = Lazily { try HTTPPair() }
         return [
             gets("small GET, one by one / AsyncHTTPClient", .atMost(1.10), pair, options, at: 1),
             gets("small GET, 64 at once / AsyncHTTPClient", .atMost(1.15), pair, options, at: 64),
             json(pair, options),
             urlSession(pair, options),
+            instructions(pair, options),
+            file(pair, options, syncs: true),
+            file(pair, options, syncs: false),
+            memory(pair, options, .down),
+            memory(pair, options, .up),
+            deadLoad(options),
+            deadTime(options),
+            hedgedLatency(options),
+            hedgedLoad(options),
+            hedgedSockets(pair, options),
+            eventParsing(options),
+            webSocketEcho(pair, options),
         ]
     }
 

@@ -6,15 +6,26 @@ import NIOCore
 
 /// Keel's client with its usual layers, and AsyncHTTPClient as it comes, on the same server.
 final class HTTPPair: Sendable {
-    let server: ServerProcess
+    let port: Int
     let client: NetworkClient
     let peer: HTTPClient
     private let transport: AsyncHTTPClientTransport
+    private let server: ServerProcess?
 
-    init(_ server: ServerProcess) throws {
+    /// Creates both for a server of their own.
+    convenience init() throws {
+        let server = try ServerProcess()
+        try self.init(port: server.port, server)
+    }
+
+    /// Creates both for a server that somebody else has started, or for one to keep alive.
+    init(port: Int, _ server: ServerProcess? = nil) throws {
+        self.port = port
         self.server = server
         transport = AsyncHTTPClientTransport()
-        guard let address = URL(string: server.address) else { throw Flaw("No address.") }
+        guard let address = URL(string: "http://127.0.0.1:\(port)") else {
+            throw Flaw("No address.")
+        }
         client = NetworkClient(baseURL: address, transport: transport)
         peer = HTTPClient()
     }
@@ -22,6 +33,15 @@ final class HTTPPair: Sendable {
     deinit {
         // One that is dropped while open traps in debug builds.
         try? peer.syncShutdown()
+    }
+
+    var address: String { "http://127.0.0.1:\(port)" }
+
+    /// Keel's client with other settings, on the same connections.
+    func client(_ change: (inout NetworkClient.Configuration) -> Void) -> NetworkClient {
+        var configuration = client.configuration
+        change(&configuration)
+        return NetworkClient(configuration, transport: transport)
     }
 
     /// A place, as the server's JSON has it.
@@ -56,7 +76,7 @@ final class HTTPPair: Sendable {
 
     @concurrent
     func peerGet() async throws {
-        let request = HTTPClientRequest(url: "\(server.address)/small")
+        let request = HTTPClientRequest(url: "\(address)/small")
         let response = try await peer.execute(request, deadline: .now() + .seconds(60))
         let body = try await response.body.collect(upTo: 64 << 20)
         guard body.readableBytes == 256 else { throw Flaw("The peer got another body.") }
@@ -69,7 +89,7 @@ final class HTTPPair: Sendable {
 
     @concurrent
     func peerGetJSON() async throws {
-        let request = HTTPClientRequest(url: "\(server.address)/json")
+        let request = HTTPClientRequest(url: "\(address)/json")
         let response = try await peer.execute(request, deadline: .now() + .seconds(60))
         let body = try await response.body.collect(upTo: 64 << 20)
         let places = try JSONDecoder().decode([Place].self, from: Data(body.readableBytesView))

@@ -26,6 +26,4 @@ final class ServerProcess: Sendable {
         try? input.fileHandleForWriting.close()
         process.waitUntilExit()
     }
-
-    var address: String { "http://127.0.0.1:\(port)" }
 }

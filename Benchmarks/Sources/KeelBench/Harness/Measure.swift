@@ -4,6 +4,8 @@ enum Target: Sendable {
     case atMost(Double)
     /// The peer's figure divided by Keel's is at least this.
     case atLeast(Double)
+    /// Keel's own figure is at most this, in the unit of the measure, whatever the peer's is.
+    case keelAtMost(Double)
     /// The row is printed for information: the ratio is how many times faster Keel is.
     case info
 
@@ -11,21 +13,34 @@ enum Target: Sendable {
         switch self {
         case .atMost(let limit): "<= \(limit)"
         case .atLeast(let limit): ">= \(limit)"
+        case .keelAtMost(let limit): "\(limit) abs."
         case .info: nil
         }
     }
 
     func ratio(keel: Double, peer: Double) -> Double {
-        if case .atMost = self { keel / peer } else { peer / keel }
+        switch self {
+        case .atMost, .keelAtMost: keel / peer
+        case .atLeast, .info: peer / keel
+        }
     }
 
-    func holds(_ ratio: Double) -> Bool? {
-        switch self {
-        case .atMost(let limit): ratio <= limit
-        case .atLeast(let limit): ratio >= limit
+    /// Whether the target is met; nil where there is none, or where a side did not run.
+    func holds(keel: Double, peer: Double) -> Bool? {
+        let ratio = ratio(keel: keel, peer: peer)
+        return switch self {
+        case .atMost(let limit): ratio.isNaN ? nil : ratio <= limit
+        case .atLeast(let limit): ratio.isNaN ? nil : ratio >= limit
+        case .keelAtMost(let limit): keel.isNaN ? nil : keel <= limit
         case .info: nil
         }
     }
+}
+
+/// Why a measure cannot run on this machine, in words; thrown by one of its sides.
+struct NotRun: Error {
+    let reason: String
+    init(_ reason: String) { self.reason = reason }
 }
 
 /// One comparison: the same work done by Keel and by a peer.
@@ -38,6 +53,8 @@ struct Measure: Sendable {
     let name: String
     let unit: String
     let target: Target
+    /// The most rounds that are worth their time, where the figures hardly vary.
+    var maximumRounds = Int.max
     let keel: Side
     let peer: Side
 
@@ -51,7 +68,7 @@ struct Measure: Sendable {
             _ = try await keel()
             _ = try await peer()
         }
-        for round in 0..<options.rounds {
+        for round in 0..<min(options.rounds, maximumRounds) {
             // Who begins changes too: what one side leaves behind, such as a full disk cache, would
             // always fall on the other.
             if round.isMultiple(of: 2) {
@@ -62,7 +79,7 @@ struct Measure: Sendable {
                 ours.append(try await keel())
             }
         }
-        return MeasureResult(name: name, unit: unit, target: target, keel: ours, peer: theirs)
+        return MeasureResult(self, keel: ours, peer: theirs)
     }
 }
 
@@ -77,16 +94,24 @@ struct MeasureResult: Sendable {
     let holds: Bool?
     /// Half of the range between the quartiles of each side, relative to its median: how noisy it was.
     let noise: Double
+    /// Why the measure did not run; nil if it did.
+    private(set) var absence: String?
 
-    init(name: String, unit: String, target: Target, keel: [Double], peer: [Double]) {
-        self.name = name
-        self.unit = unit
-        self.target = target
+    init(_ measure: Measure, keel: [Double], peer: [Double]) {
+        name = measure.name
+        unit = measure.unit
+        target = measure.target
         self.keel = keel.median
         self.peer = peer.median
         ratio = target.ratio(keel: self.keel, peer: self.peer)
-        holds = target.holds(ratio)
+        holds = target.holds(keel: self.keel, peer: self.peer)
         noise = max(keel.spread, peer.spread)
+    }
+
+    /// The row of a measure that could not run.
+    init(_ measure: Measure, absence: NotRun) {
+        self.init(measure, keel: [], peer: [])
+        self.absence = absence.reason
     }
 }
 

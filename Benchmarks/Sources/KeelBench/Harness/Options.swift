@@ -9,8 +9,8 @@ struct Options: Sendable {
           --only TEXT      only the measures whose name contains TEXT
           --rounds N       how many rounds each side runs (default 9)
           --folder FOLDER  where the stores are made (default: the temporary folder)
-          --quick          one round over 1,000 documents: tells only that everything runs
-          --strict         exits with 1 if a target is missed
+          --quick          one round of little work: tells only that everything runs
+          --strict         exits with 1 if a target is missed or a measure could not run
           --side keel|peer runs only one side, for a profiler
         """
 

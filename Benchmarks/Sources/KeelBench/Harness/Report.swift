@@ -2,7 +2,7 @@ import Foundation
 
 /// Prints results and writes them down.
 enum Report {
-    private static let widths = [46, 12, 12, 8, 9, 7]
+    private static let widths = [46, 14, 14, 8, 12, 7]
 
     static func printHeader(_ group: String, _ options: Options) {
         let rounds =
@@ -12,6 +12,12 @@ enum Report {
     }
 
     static func print(_ result: MeasureResult) {
+        // A long run should show how far it is, also through a pipe.
+        defer { fflush(nil) }
+        if let absence = result.absence {
+            Swift.print("\(result.name): DID NOT RUN: \(absence)")
+            return
+        }
         let verdict =
             switch result.holds {
             case true?: "holds"
@@ -25,8 +31,6 @@ enum Report {
             String(format: "±%.0f%%", result.noise * 100),
         ]
         Swift.print(row(cells, verdict))
-        // A long run should show how far it is, also through a pipe.
-        fflush(nil)
     }
 
     private static func row(_ cells: [String], _ last: String) -> String {
@@ -50,6 +54,7 @@ enum Report {
         let ratio: Double
         let target: String?
         let holds: Bool?
+        let absence: String?
     }
 
     static func write(_ results: [MeasureResult], to file: String) throws {
@@ -61,7 +66,8 @@ enum Report {
                 peer: result.peer,
                 ratio: result.ratio,
                 target: result.target.text,
-                holds: result.holds
+                holds: result.holds,
+                absence: result.absence
             )
         }
         let encoder = JSONEncoder()

@@ -17,7 +17,7 @@ extension HTTPGroup {
                 return try await time(max(count, 8), at: 8) { try await pair.keelGet() }
             },
             peer: {
-                guard let url = URL(string: "\(try await pair.value().server.address)/small")
+                guard let url = URL(string: "\(try await pair.value().address)/small")
                 else { throw Flaw("No address.") }
                 return try await time(max(count, 8), at: 8) {
                     let (data, _) = try await session.data(from: url)

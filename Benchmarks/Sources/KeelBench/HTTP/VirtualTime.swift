@@ -1,0 +1,1 @@
+../../../../Tests/KeelHTTPTests/VirtualTime.swift
