@@ -131,7 +131,7 @@ extension Cache {
     }
 
     /// Waits for the tier to have taken a change.
-    func settle(_ stored: StoredEntry) async -> CacheError? {
+    func settle(_ stored: PlacedEntry) async -> CacheError? {
         guard let queue = lower?.queue, let id = stored.change else { return stored.error }
         let error = await queue.finish(id)
         return stored.error ?? error
@@ -150,9 +150,9 @@ extension Cache {
         for key: Key,
         stamp: UInt64,
         generation: UInt64? = nil
-    ) -> StoredEntry {
+    ) -> PlacedEntry {
         let times = times(of: loaded)
-        var stored = StoredEntry()
+        var stored = PlacedEntry()
         let change = lower.map { self.change($0, loaded, key, times, &stored.error) } ?? nil
         let entry = NewEntry(
             key: key,
@@ -234,7 +234,7 @@ extension Cache {
 }
 
 /// What became of an entry, and the tier's change to wait for.
-struct StoredEntry: Sendable {
+struct PlacedEntry: Sendable {
     var result = MemoryResult.stored
     var change: UInt64?
     var error: CacheError?

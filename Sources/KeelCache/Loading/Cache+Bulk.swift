@@ -60,7 +60,7 @@ extension Cache {
             ledger.count { $0.loadFailures += 1 }
             throw error
         }
-        var stored: [StoredEntry] = []
+        var stored: [PlacedEntry] = []
         for (key, generation) in zip(missing, generations) {
             let value = values[key]
             if value == nil, configuration.absenceExpiry == nil { continue }
