@@ -21,7 +21,8 @@ public import Foundation
 /// ``HTTPCachePolicy`` what a call wants.
 ///
 /// The tier may fail, forget or be damaged: that counts as a miss, shows in ``statistics``, and
-/// never fails a call.
+/// does not fail a call. There is one exception: damage in the middle of a file, found when its
+/// beginning is already with the reader of a stream, ends that body with `truncatedBody`.
 ///
 /// Revalidation in the background (`stale-while-revalidate`) runs in tasks that belong to the
 /// cache: they end when the origin has answered, and are cancelled when the last user of the cache
