@@ -142,10 +142,20 @@ final class FaultyTier: CacheTier {
 final class FilingTier: CacheTier {
     final class File: CacheFile {
         let bytes: [UInt8]
-        init(_ bytes: [UInt8]) { self.bytes = bytes }
+        let owner: FilingTier
+
+        init(_ bytes: [UInt8], _ owner: FilingTier) {
+            self.bytes = bytes
+            self.owner = owner
+        }
+
         var count: Int { bytes.count }
+
         func read(from offset: Int, upTo length: Int) throws(CacheError) -> [UInt8] {
-            Array(bytes[offset..<min(bytes.count, offset + length)])
+            if offset + length > owner.damage.withLock({ $0 }) {
+                throw CacheError(.decodingFailed, "The file is damaged as it was told to be.")
+            }
+            return Array(bytes[offset..<min(bytes.count, offset + length)])
         }
     }
 
@@ -159,7 +169,7 @@ final class FilingTier: CacheTier {
 
         func finish() throws(CacheError) -> any CacheFile {
             owner.counts.withLock { $0.finished += 1 }
-            return File(bytes.withLock { $0 })
+            return File(bytes.withLock { $0 }, owner)
         }
 
         func discard() { owner.counts.withLock { $0.discarded += 1 } }
@@ -167,6 +177,10 @@ final class FilingTier: CacheTier {
 
     var begun: Int { counts.withLock { $0.begun } }
     var finished: Int { counts.withLock { $0.finished } }
+    /// Damages all files from this byte on.
+    func damage(from offset: Int) { damage.withLock { $0 = offset } }
+
+    fileprivate let damage = Mutex(Int.max)
     fileprivate let counts = Mutex<(begun: Int, finished: Int, discarded: Int)>((0, 0, 0))
     private let records = Mutex<[[UInt8]: CacheRecord]>([:])
 

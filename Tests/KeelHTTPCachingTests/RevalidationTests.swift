@@ -221,6 +221,25 @@ struct RevalidationTests {
         #expect(bench.requestCount == 2)
     }
 
+    @Test("With coalescing below the cache, a thousand misses make one request")
+    func coalescesMisses() async throws {
+        let gate = Gate()
+        let bench = CacheBench([gate.answer("new")])
+        let coalescing = CoalescingMiddleware()
+        let client = try client(bench) {
+            $0.hopMiddleware = [coalescing]
+            $0.cacheResponses(in: bench.cache)
+        }
+        let calls = (1...1000).map { _ in
+            Task { try await client.response(to: GetMenu()).get().body }
+        }
+        await wait { coalescing.waiterCount == 1000 }
+        gate.open()
+        for call in calls { #expect(try await call.value == Array("new".utf8)) }
+        #expect(try await client.response(to: GetMenu()).get().cacheResult == .fresh)
+        #expect(bench.requestCount == 1)
+    }
+
     @Test("Of calls that share a revalidation, one that is cancelled leaves the others alone")
     func survivesCancellation() async throws {
         let gate = Gate()

@@ -105,6 +105,38 @@ struct StoringTests {
         #expect(bench.requestCount == 1)
     }
 
+    @Test("A damaged file counts as a miss, where its beginning is damaged or it is read whole")
+    func missesDamaged() async throws {
+        let tier = FilingTier()
+        let answer = ScriptedHTTPTransport.Answer.chunks(
+            pieces(300, 1000),
+            headers: [.cacheControl: "max-age=60"]
+        )
+        let bench = CacheBench([answer, answer, answer, CacheBench.text("new")], tier: tier) {
+            $0.fileThreshold = 10_000
+        }
+        try await bench.send()
+        tier.damage(from: 0)
+        #expect(try await bench.send().result == .network)
+        tier.damage(from: 100_000)
+        // As a client reads it that wants the whole in memory.
+        var call = HTTPCall(
+            HTTPRequest(
+                method: .get,
+                scheme: "https",
+                authority: "api.example.com",
+                path: "/menu"
+            )
+        )
+        call.collection = BodyCollection(limit: 1 << 20)
+        let whole = try await bench.cache.send(call, over: bench.origin)
+        #expect(whole.cacheResult == .network)
+        #expect(try await whole.body.collect(upTo: .max).count == 300_000)
+        let error = await #expect(throws: TransportError.self) { try await bench.send() }
+        #expect(error?.code == .truncatedBody)
+        #expect(try await bench.send().text == "new")
+    }
+
     @Test("A body beyond the limit passes and is not stored")
     func keepsLimit() async throws {
         let answer = ScriptedHTTPTransport.Answer.chunks(

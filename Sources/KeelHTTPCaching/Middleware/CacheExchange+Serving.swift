@@ -13,7 +13,7 @@ extension CacheExchange {
         let isBodyless =
             call.head.method == .head
             || conditions.areMet(by: choice.response, now: store.clock.now)
-        guard let body = isBodyless ? .bytes([]) : await store.body(of: choice.response) else {
+        guard let body = isBodyless ? .bytes([]) : await readable(choice.response) else {
             return nil
         }
         var status = CacheStatus()
@@ -25,6 +25,25 @@ extension CacheExchange {
             status.hit = true
         }
         return reply(choice.response, body, result, status)
+    }
+
+    /// Returns the body of a stored response; nil where it is gone or damaged.
+    ///
+    /// A file that is wanted in memory is read here, so that damage counts as a miss. Of one that
+    /// goes to the caller piece by piece, only the beginning is tried.
+    func readable(_ response: StoredResponse) async -> CacheBody? {
+        guard let body = await store.body(of: response) else { return nil }
+        guard case .file(let file) = body else { return body }
+        do throws(CacheError) {
+            let isWanted = call.collection.map { file.count <= $0.limit } ?? false
+            if isWanted { return .bytes(try body.bytes()) }
+            _ = try file.read(from: 0, upTo: 1)
+            return body
+        } catch {
+            store.counts.add(\.tierFailures)
+            await store.drop(response, at: key)
+            return nil
+        }
     }
 
     /// Makes the reply from a stored response and its body.
@@ -82,10 +101,10 @@ extension CacheExchange {
             head.status = .partialContent
             head.headerFields[.contentRange] = slice.contentRange
             head.headerFields[.contentLength] = String(slice.count)
-            let bytes = store.stream(body, slice.offset..<(slice.offset + slice.count))
+            let bytes = stream(body, slice.offset..<(slice.offset + slice.count), response)
             return HTTPReply(head: head, body: bytes)
         }
-        return HTTPReply(head: head, body: store.stream(body, 0..<body.count))
+        return HTTPReply(head: head, body: stream(body, 0..<body.count, response))
     }
 
     /// Fields that describe a body, which status 304 does not have (RFC 9110 section 15.4.5).
@@ -109,20 +128,26 @@ extension CacheExchange {
     }
 }
 
-extension ResponseStore {
+extension CacheExchange {
     /// The bytes of a stored body.
-    func stream(_ body: CacheBody, _ range: Range<Int>) -> HTTPByteStream {
+    private func stream(
+        _ body: CacheBody,
+        _ range: Range<Int>,
+        _ response: StoredResponse
+    ) -> HTTPByteStream {
         switch body {
         case .bytes(let bytes):
             let isWhole = range == bytes.indices
             return .collected(isWhole ? bytes : Array(bytes[range]))
         case .file(let file):
             let cursor = FileCursor(file, range)
-            return HTTPByteStream { [counts] () async throws(TransportError) in
+            return HTTPByteStream { [store, key] () async throws(TransportError) in
                 do throws(CacheError) {
                     return try cursor.next()
                 } catch {
-                    counts.add(\.tierFailures)
+                    // The next caller gets the whole from the origin.
+                    store.counts.add(\.tierFailures)
+                    await store.drop(response, at: key)
                     throw TransportError(
                         .truncatedBody,
                         "The stored body could not be read to its end.",

@@ -187,25 +187,27 @@ extension CacheExchange {
         _ choice: CacheDecision.Choice,
         _ revalidations: BackgroundRevalidations
     ) {
+        let subject = ValidationFlight.Subject(list: key.list, body: choice.response.body)
+        let isStarted = revalidations.start(subject) {
+            await quiet(about: choice.response).renew(choice.response)
+        }
+        if isStarted { store.counts.add(\.backgroundRevalidations) }
+    }
+
+    /// The exchange that renews a stored response, without what concerns the caller alone.
+    private func quiet(about stored: StoredResponse) -> CacheExchange {
         var quiet = call
         quiet.deadline = nil
         // The caller's call is over by then; nobody waits for more of it.
         quiet.recorder = nil
         quiet.options.downloadObserver = nil
-        for name in Self.callerFields { quiet.head.headerFields[name] = nil }
-        if Validators(choice.response.fields).isUsable, choice.response.part == nil {
-            quiet.head.headerFields = Validation.conditional(
-                quiet.head.headerFields,
-                for: choice.response
-            )
-        }
         quiet.head.method = .get
-        let exchange = CacheExchange(self, sending: quiet)
-        let subject = ValidationFlight.Subject(list: key.list, body: choice.response.body)
-        let isStarted = revalidations.start(subject) {
-            await exchange.renew(choice.response)
+        for name in Self.callerFields { quiet.head.headerFields[name] = nil }
+        if Validators(stored.fields).isUsable, stored.part == nil {
+            let fields = quiet.head.headerFields
+            quiet.head.headerFields = Validation.conditional(fields, for: stored)
         }
-        if isStarted { store.counts.add(\.backgroundRevalidations) }
+        return CacheExchange(self, sending: quiet)
     }
 
     /// Asks the origin about a stored response, and stores its answer; nobody waits for it.

@@ -76,7 +76,7 @@ struct CacheExchange: Sendable {
             revalidateInBackground(choice, cache.revalidations)
             return reply
         case .validate(let choice, let forward):
-            guard let body = await store.body(of: choice.response) else {
+            guard let body = await readable(choice.response) else {
                 return try await fetched(.uriMiss, fallback: nil)
             }
             if let key = flightKey(choice) {

@@ -12,16 +12,17 @@ public import Foundation
 ///
 /// ```swift
 /// let cache = HTTPCache(tier: InMemoryCacheTier())
-/// configuration.hopMiddleware = [HTTPCachingMiddleware(cache)]
+/// configuration.cacheResponses(in: cache)
 /// ```
 ///
 /// It is a private cache unless ``Configuration/audience`` says otherwise. Responses are used again
 /// as their origin allows, validated when they are stale, and made worthless by calls that change
-/// their address. ``HTTPReply/cacheResult`` says where a reply came from, and
+/// their address. `HTTPReply.cacheResult` says where a reply came from, and
 /// ``HTTPCachePolicy`` what a call wants.
 ///
 /// The tier may fail, forget or be damaged: that counts as a miss, shows in ``statistics``, and
-/// never fails a call.
+/// does not fail a call. There is one exception: damage in the middle of a file, found when its
+/// beginning is already with the reader of a stream, ends that body with `truncatedBody`.
 ///
 /// Revalidation in the background (`stale-while-revalidate`) runs in tasks that belong to the
 /// cache: they end when the origin has answered, and are cancelled when the last user of the cache
@@ -59,7 +60,7 @@ public final class HTTPCache: Sendable {
 
     /// What the tier holds.
     ///
-    /// - Throws: ``CacheError`` of the tier.
+    /// - Throws: `CacheError` of the tier.
     public func usage() async throws(CacheError) -> CacheTierUsage {
         try await store.tier.usage()
     }
@@ -68,7 +69,7 @@ public final class HTTPCache: Sendable {
 
     /// Removes all responses of all users; those that are on their way are not stored either.
     ///
-    /// - Throws: ``CacheError`` of the tier. Even then, what was stored is not used any more by this
+    /// - Throws: `CacheError` of the tier. Even then, what was stored is not used any more by this
     ///   cache.
     public func removeAll() async throws(CacheError) {
         try await store.removeAll()

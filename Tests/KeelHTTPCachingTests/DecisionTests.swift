@@ -1,0 +1,152 @@
+import HTTPTypes
+import KeelCache
+import KeelTestKit
+import Testing
+
+@testable import KeelHTTPCaching
+
+@Suite("Deciding about what is stored")
+struct DecisionTests {
+    private let start: Int64 = 1_800_000_000
+
+    private func instant(_ seconds: Int64) -> CacheInstant {
+        CacheInstant(microseconds: (start + seconds) * 1_000_000)
+    }
+
+    private func stored(
+        _ fields: HTTPFields,
+        requested: Int64 = 0,
+        received: Int64 = 0
+    ) -> StoredResponse {
+        StoredResponse(
+            status: .ok,
+            fields: fields,
+            selectors: [],
+            requested: instant(requested),
+            received: instant(received),
+            body: .init(high: 0, low: 0),
+            length: 10
+        )
+    }
+
+    /// A row: what the response says, its delay, and its age a hundred seconds after its receipt.
+    @Test(
+        "The age counts what the response says, what its date shows, and the delay",
+        arguments: [
+            (nil, nil, 0, 100), ("30", nil, 0, 130), ("30", nil, 5, 135), (nil, -40, 0, 140),
+            ("30", -40, 5, 140), ("50", -40, 5, 155), (nil, 40, 0, 100), ("x", -40, 0, 140),
+            ("10, 90", nil, 0, 110), ("99999999999999999999", nil, 0, DeltaSeconds.limit),
+        ] as [(String?, Int64?, Int64, Int64)]
+    )
+    func countsAge(_ field: String?, _ date: Int64?, _ delay: Int64, _ expected: Int64) {
+        var fields = HTTPFields()
+        fields[.age] = field
+        fields[.date] = date.map { CacheDate.text(start + delay + $0) }
+        let response = stored(fields, received: delay)
+        #expect(ResponseAge.seconds(of: response, at: instant(delay + 100)) == expected)
+    }
+
+    @Test("A clock that runs backwards makes nothing younger than it was")
+    func survivesClocks() {
+        let response = stored([.age: "30"], received: 10)
+        #expect(ResponseAge.seconds(of: response, at: instant(-1000)) == 40)
+        let early = CacheInstant(microseconds: .min)
+        #expect(ResponseAge.seconds(of: response, at: early) == 40)
+        let late = CacheInstant(microseconds: .max)
+        #expect(ResponseAge.seconds(of: response, at: late) > 1_000_000_000)
+    }
+
+    @Test("Fresh is until the lifetime is over, and not a second longer")
+    func endsFreshness() {
+        let response = stored([.cacheControl: "max-age=60"])
+        func decision(_ seconds: Int64) -> CacheDecision {
+            CacheRules().decide(
+                CacheQuestion(
+                    method: .get,
+                    fields: [:],
+                    directives: RequestDirectives(),
+                    policy: .standard,
+                    now: instant(seconds)
+                ),
+                among: [response]
+            )
+        }
+        guard case .serve(let choice) = decision(59) else {
+            Issue.record("It is fresh for another second.")
+            return
+        }
+        #expect(choice.reason == nil)
+        guard case .forward(.stale, let fallback) = decision(60) else {
+            Issue.record("It is stale.")
+            return
+        }
+        #expect(fallback != nil)
+    }
+
+    @Test("Whatever is said and asked, nothing is used that must not be")
+    func neverBreaksRules() {
+        var random = SeededRandom(seed: 11)
+        let says = [
+            "max-age=60", "max-age=0", "max-age=x", "s-maxage=90", "no-cache", "no-cache=\"a\"",
+            "must-revalidate", "proxy-revalidate", "stale-while-revalidate=50",
+            "stale-if-error=50", "immutable", "public", "private", "foo=\"max-age=99999\"",
+        ]
+        let asks = [
+            "max-age=30", "max-age=0", "min-fresh=10", "max-stale", "max-stale=20", "no-cache",
+            "only-if-cached", "max-age=x", "foo",
+        ]
+        let policies: [HTTPCachePolicy] = [
+            .standard, .revalidate, .reload, .cacheElseNetwork, .cacheOnly, .staleWhenOffline,
+            .failWhenOffline,
+        ]
+        func some(_ texts: [String]) -> String {
+            (0..<Int.random(in: 0...3, using: &random))
+                .compactMap { _ in texts.randomElement(using: &random) }.joined(separator: ", ")
+        }
+        for _ in 0..<5000 {
+            var rules = CacheRules()
+            rules.isShared = Bool.random(using: &random)
+            rules.offlineLimit = 1000
+            let response = stored([.cacheControl: some(says), .eTag: "\"1\""])
+            let fields: HTTPFields = [.cacheControl: some(asks)]
+            let question = CacheQuestion(
+                method: .get,
+                fields: fields,
+                directives: RequestDirectives(fields),
+                policy: policies.randomElement(using: &random) ?? .standard,
+                now: instant(Int64.random(in: 0...200, using: &random))
+            )
+            let decision = rules.decide(question, among: [response])
+            check(decision, question, rules)
+        }
+    }
+
+    private func check(_ decision: CacheDecision, _ question: CacheQuestion, _ rules: CacheRules) {
+        func context() -> Comment { "\(decision), \(question.fields), \(question.policy)" }
+        let isOnlyStored =
+            question.directives.onlyIfCached || question.policy.reads == .onlyStored
+        switch decision {
+        case .serve(let choice), .serveAndRevalidate(let choice):
+            #expect(!choice.directives.noCache.isWhole, context())
+            #expect(question.policy.reads != .nothing, context())
+            #expect(!question.directives.noCache, context())
+            if choice.freshness.isFresh {
+                #expect(choice.reason == nil, context())
+            } else {
+                #expect(choice.reason != nil, context())
+                #expect(!choice.directives.mustRevalidate, context())
+                #expect(!rules.isShared || !choice.directives.sharedMaxAge.isPresent, context())
+            }
+        case .validate(let choice, _), .forward(_, let choice?):
+            #expect(!isOnlyStored, context())
+            for failure in [CacheRules.OriginFailure.offline, .status] {
+                guard let reason = rules.standIn(choice, for: failure, question) else { continue }
+                #expect(!choice.directives.mustRevalidate, context())
+                #expect(!choice.directives.noCache.isWhole, context())
+                #expect(failure == .offline || reason == .serverError, context())
+            }
+        case .forward(_, nil): #expect(!isOnlyStored, context())
+        case .refuse: #expect(isOnlyStored, context())
+        }
+    }
+}
