@@ -51,18 +51,23 @@ extension EvictionPolicy {
         return admits(candidate, over: victim) ? victim : candidate
     }
 
+    // What follows changes nothing, and is `mutating` so that no call copies the policy: the counts of
+    // references to its arrays would cost more than the rest.
+
     /// What the main part would give up.
-    private func mainVictim() -> Int? {
-        guard let oldest = lists.last(.probation) else {
-            return lists.last(.protected).map(leastWorth)
+    private mutating func mainVictim() -> Int? {
+        guard weighsCost else { return lists.last(.probation) ?? lists.last(.protected) }
+        guard let tried = lists.last(.protected) else {
+            guard let untried = lists.last(.probation) else { return nil }
+            return leastWorth(untried)
         }
-        let victim = leastWorth(oldest)
-        guard weighsCost, let other = lists.last(.protected).map(leastWorth) else { return victim }
-        return isWorthMore(victim, than: other) ? other : victim
+        guard let untried = lists.last(.probation) else { return leastWorth(tried) }
+        let (first, second) = (leastWorth(untried), leastWorth(tried))
+        return isWorthMore(first, than: second) ? second : first
     }
 
     /// Of the oldest few the one with the fewest uses for its cost, where costs differ.
-    private func leastWorth(_ oldest: Int) -> Int {
+    private mutating func leastWorth(_ oldest: Int) -> Int {
         guard weighsCost else { return oldest }
         var least = oldest
         var leastUses = Double(sketch.frequency(lists.nodes[oldest].hash))
@@ -83,11 +88,12 @@ extension EvictionPolicy {
     }
 
     /// Whether a node has more uses than another, for each unit of cost where costs are limited.
-    private func isWorthMore(_ node: Int, than other: Int) -> Bool {
-        let (mine, theirs) = (lists.nodes[node], lists.nodes[other])
-        let (myUses, theirUses) = (sketch.frequency(mine.hash), sketch.frequency(theirs.hash))
-        guard weighsCost else { return myUses > theirUses }
-        return Double(myUses) * Double(theirs.cost) > Double(theirUses) * Double(mine.cost)
+    private mutating func isWorthMore(_ node: Int, than other: Int) -> Bool {
+        let mine = sketch.frequency(lists.nodes[node].hash)
+        let theirs = sketch.frequency(lists.nodes[other].hash)
+        guard weighsCost else { return mine > theirs }
+        let (myCost, theirCost) = (lists.nodes[node].cost, lists.nodes[other].cost)
+        return Double(mine) * Double(theirCost) > Double(theirs) * Double(myCost)
     }
 
     /// True about once in a hundred calls for a candidate that was asked for several times.

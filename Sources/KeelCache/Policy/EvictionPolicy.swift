@@ -176,6 +176,7 @@ package struct EvictionPolicy: Sendable {
     }
 
     /// What all entries may weigh together.
+    @inline(__always)
     private var weightLimit: Int {
         guard weighsCost else { return countLimit }
         return count >= countLimit ? min(cost, costLimit) : costLimit

@@ -64,8 +64,9 @@ struct ShadowTable: Sendable {
         index = ContiguousArray(repeating: 0, count: 16)
     }
 
-    /// How many entries the largest shadow has.
-    var count: Int { shadows.reduce(0) { max($0, $1.count) } }
+    /// How many entries a shadow has; the others have about as many.
+    @inline(__always)
+    var count: Int { shadows[0].count }
 
     /// Sets the size of each shadow; what is too much leaves when the next key comes.
     mutating func setCapacity(_ capacity: Int) {
@@ -102,7 +103,7 @@ struct ShadowTable: Sendable {
     @inline(__always)
     private func isSettled(_ index: Int) -> Bool {
         let record = records[index]
-        guard now &- record.moved < UInt32(truncatingIfNeeded: shadows[0].count >> 4) else {
+        guard now &- record.moved < UInt32(truncatingIfNeeded: shadows[0].count >> 3) else {
             return false
         }
         let low = record.regions & 0x5555
@@ -148,6 +149,7 @@ struct ShadowTable: Sendable {
     /// The place at which the search for a key begins.
     static func home(_ hash: UInt32, _ mask: Int) -> Int { Int((hash &* 0x85EB_CA6B) >> 7) & mask }
 
+    @inline(__always)
     private func find(_ hash: UInt32) -> Int? {
         let mask = index.count - 1
         var place = Self.home(hash, mask)
