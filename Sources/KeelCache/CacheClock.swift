@@ -4,6 +4,16 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#endif
+
 /// The time that a cache goes by: the time of day for expiry, and a way to wait.
 ///
 /// Entries outlive the program, so that their times are times of day. A test moves both with one
@@ -69,6 +79,13 @@ public struct CacheClock: Sendable {
     public func sleep(for duration: Duration) async throws { try await wait(duration) }
 
     private static func machineMicroseconds() -> Int64 {
-        Int64((Date().timeIntervalSince1970 * 1_000_000).rounded(.down))
+        #if canImport(Darwin) || canImport(Glibc) || canImport(Musl) || canImport(Android)
+        // A fifth of the time of `Date()`, and each hit on an entry that can expire takes it.
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+        #else
+        return Int64((Date().timeIntervalSince1970 * 1_000_000).rounded(.down))
+        #endif
     }
 }

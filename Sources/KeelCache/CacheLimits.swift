@@ -35,7 +35,7 @@ public struct CacheLimits: Hashable, Sendable {
 
     /// How many parts a table with these limits has: a power of two.
     @usableFromInline var shardCount: Int {
-        var shards = 16
+        var shards = 64
         if let count { shards = min(shards, count / 1_024) }
         if let cost { shards = min(shards, cost / (8 << 20), 4) }
         guard shards > 1 else { return 1 }

@@ -36,6 +36,13 @@ struct TierConformanceTests {
         try await check.run(on: Self.subject { $0.failing([]) })
     }
 
+    @Test(arguments: CacheTierCheck.applicable(to: []))
+    func templateOfTheDocumentation(_ check: CacheTierCheck) async throws {
+        try await check.run(
+            on: CacheTierSubject { LegacyCacheTier(clock: $0.clock) }
+        )
+    }
+
     @Test("There are at least 40 checks, and no two make one promise")
     func counts() {
         let promises = CacheTierCheck.all.map(\.testDescription)

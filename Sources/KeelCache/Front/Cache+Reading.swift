@@ -7,7 +7,12 @@ extension Cache {
         guard let table else { return peekSlowly(key) }
         let hash = table.seed.hash(key)
         guard let found = table.use(key, hash: hash) else { return nil }
-        if found.freshUntil == .max, found.detail == nil { return found.value }
+        // Spelt out here, so that it is compiled for the caller's types.
+        if found.detail == nil,
+            found.freshUntil == .max || found.freshUntil > clock.now.microseconds
+        {
+            return found.value
+        }
         return fresh(found.value, found.freshUntil, found.detail, key)
     }
 

@@ -112,7 +112,7 @@ extension Cache {
         if outcome.result == .refused || own.hasListeners { own.tell(outcome, of: key) }
     }
 
-    @usableFromInline
+    @inlinable
     func defaultCost(_ value: Value) -> Int { max(0, costOf?(value) ?? 1) }
 
     @usableFromInline

@@ -33,8 +33,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let ledger: CacheLedger<Key>
     let board: TagBoard
     let lower: CacheLower<Key, Value>?
-    let clock: CacheClock
-    let costOf: (@Sendable (Value) -> Int)?
+    @usableFromInline let clock: CacheClock
+    @usableFromInline let costOf: (@Sendable (Value) -> Int)?
     /// Whether an entry for which nothing is said needs nothing but a value.
     @usableFromInline let isSimple: Bool
     let flights = SingleFlight<FlightID<Key>, LoadOutcome<Value>>()

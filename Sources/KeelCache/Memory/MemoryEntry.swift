@@ -9,6 +9,8 @@ struct MemoryEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let key: Key
     /// Nil for a value that is known not to exist.
     @usableFromInline var value: Value?
+    /// Whether a use waits to be told to the policy.
+    @usableFromInline var isNoted = false
 
     @inlinable
     init(hash: UInt64, freshUntil: Int64, detail: MemoryDetail?, key: Key, value: Value?) {
@@ -100,7 +102,7 @@ struct MemoryRemovals<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if first == nil { first = entry } else { others.append(entry) }
     }
 
-    func forEach(_ body: (MemoryEntry<Key, Value>) -> Void) {
+    func visit(_ body: (MemoryEntry<Key, Value>) -> Void) {
         if let first { body(first) }
         for entry in others { body(entry) }
     }

@@ -20,6 +20,11 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
     /// Values under way, by the hash of their keys.
     @usableFromInline var marks: [UInt64: MemoryMark] = [:]
     @usableFromInline var lastGeneration: UInt64 = 0
+    /// Slots whose use the policy has not been told of.
+    @usableFromInline let notes: UnsafeMutablePointer<UInt32>
+    @usableFromInline var noteCount = 0
+
+    @inlinable static var noteLimit: Int { 64 }
 
     @inlinable
     init(countLimit: Int?, costLimit: Int?, seed: UInt64) {
@@ -29,6 +34,7 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
         mask = cellCount - 1
         capacity = 8
         entries = .allocate(capacity: capacity)
+        notes = .allocate(capacity: Self.noteLimit)
         self.costLimit = costLimit ?? .max
         policy = EvictionPolicy(countLimit: countLimit, costLimit: costLimit, seed: seed)
     }
@@ -38,8 +44,35 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
         for position in 0...mask where cells[position] != 0 {
             (entries + Self.slot(of: cells[position])).deinitialize(count: 1)
         }
+        notes.deallocate()
         entries.deallocate()
         cells.deallocate()
+    }
+
+    // MARK: Uses
+
+    /// Notes a use, for the policy to hear of together with others.
+    ///
+    /// To tell it of each use at once would touch memory all over the table under the lock. An entry
+    /// that is used again before the policy has heard of it is noted once.
+    @inlinable
+    mutating func note(_ slot: Int) {
+        if entries[slot].isNoted { return }
+        entries[slot].isNoted = true
+        notes[noteCount] = UInt32(truncatingIfNeeded: slot)
+        noteCount &+= 1
+        if noteCount == Self.noteLimit { tellUses() }
+    }
+
+    /// Tells the policy of uses, as has to be done before it is asked or told anything else.
+    @inlinable
+    mutating func tellUses() {
+        for index in 0..<noteCount {
+            let slot = Int(notes[index])
+            entries[slot].isNoted = false
+            policy.touch(slot)
+        }
+        noteCount = 0
     }
 
     // MARK: Finding
@@ -82,7 +115,15 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
         cells[position] = (hash & 0xFFFF_FFFF_0000_0000) | UInt64(slot &+ 1)
     }
 
-    /// Takes an entry out of its slot; the policy has forgotten it or is told by the caller.
+    /// Takes an entry out that the policy does not choose.
+    @inlinable
+    mutating func remove(_ slot: Int) -> Entry {
+        tellUses()
+        policy.remove(slot)
+        return take(slot)
+    }
+
+    /// Takes an entry out of its slot after the policy has forgotten it.
     @inlinable
     mutating func take(_ slot: Int) -> Entry {
         let entry = (entries + slot).move()
@@ -162,7 +203,7 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
     }
 
     /// Hands all entries to a reader, which nobody else can reach any more.
-    borrowing func forEach(_ body: (borrowing Entry) -> Void) {
+    borrowing func visit(_ body: (borrowing Entry) -> Void) {
         for position in 0...mask where cells[position] != 0 {
             body(entries[Self.slot(of: cells[position])])
         }

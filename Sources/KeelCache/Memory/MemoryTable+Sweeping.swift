@@ -13,7 +13,7 @@ extension MemoryTable {
         var total = 0
         for index in 0..<shardCount {
             shards[index].state.withLock { shard in
-                shard.forEach { if isMeant($0) { total += 1 } }
+                shard.visit { if isMeant($0) { total += 1 } }
             }
         }
         return total
@@ -81,7 +81,7 @@ extension MemoryTable {
                 other.takeOver(shard)
                 swap(&shard, &other)
             }
-            other.forEach(body)
+            other.visit(body)
         }
     }
 
@@ -111,8 +111,7 @@ extension MemoryTable {
                         let slot = MemoryShard<Key, Value>.slot(of: cell)
                         if cell != 0, isMeant(shard.entries[slot]) {
                             // Another cell may move to this place: it is looked at again.
-                            shard.policy.remove(slot)
-                            removed.append(shard.take(slot))
+                            removed.append(shard.remove(slot))
                         } else {
                             position += 1
                         }

@@ -53,7 +53,7 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @inlinable
     func use(_ key: Key, hash: UInt64) -> (value: Value?, freshUntil: Int64, detail: MemoryDetail?)?
     {
-        shard(hash).pointee.state.withLock { shard in
+        shard(hash).pointee.withLock { shard in
             let slot = shard.slot(of: key, hash: hash)
             guard slot >= 0 else {
                 shard.counts.misses &+= 1
@@ -61,7 +61,7 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
                 return nil
             }
             shard.counts.hits &+= 1
-            shard.policy.touch(slot)
+            shard.note(slot)
             let entry = shard.entries + slot
             return (entry.pointee.value, entry.pointee.freshUntil, entry.pointee.detail)
         }
@@ -76,8 +76,7 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
             guard slot >= 0, shard.entries[slot].detail === detail,
                 shard.entries[slot].freshUntil == freshUntil
             else { return nil }
-            shard.policy.remove(slot)
-            return shard.take(slot)
+            return shard.remove(slot)
         }
     }
 
@@ -130,7 +129,7 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         onlyIfMissing: Bool = false,
         admission: (() -> Bool)? = nil
     ) -> MemoryOutcome<Key, Value> {
-        shard(entry.hash).pointee.state.withLock { shard in
+        shard(entry.hash).pointee.withLock { shard in
             let hash = entry.hash
             if let generation, shard.marks[hash]?.generation != generation {
                 return MemoryOutcome(.overtaken)
@@ -142,12 +141,12 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
             guard cost <= shard.costLimit else {
                 var outcome = MemoryOutcome<Key, Value>(.refused)
                 if slot >= 0 {
-                    shard.policy.remove(slot)
-                    outcome.replaced = shard.take(slot)
+                    outcome.replaced = shard.remove(slot)
                 }
                 return outcome
             }
             var outcome = MemoryOutcome<Key, Value>(.stored)
+            shard.tellUses()
             if slot >= 0 {
                 outcome.replaced = (shard.entries + slot).move()
                 (shard.entries + slot).initialize(to: entry)
@@ -178,8 +177,7 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
             admission?()
             let slot = shard.slot(of: key, hash: hash)
             guard slot >= 0 else { return nil }
-            shard.policy.remove(slot)
-            return shard.take(slot)
+            return shard.remove(slot)
         }
     }
 }
@@ -194,5 +192,19 @@ struct LockedShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendab
         state = Mutex(
             MemoryShard(countLimit: limits.count, costLimit: limits.cost, seed: seed)
         )
+    }
+
+    /// Runs a body under the lock, trying for a moment before it sleeps.
+    ///
+    /// On Linux a lock that somebody waits for costs two calls of the kernel, some microseconds; all
+    /// sections here are far shorter than that.
+    @inlinable
+    borrowing func withLock<Result: Sendable>(
+        _ body: (inout MemoryShard<Key, Value>) -> Result
+    ) -> Result {
+        for _ in 0..<40 {
+            if let result = state.withLockIfAvailable({ body(&$0) }) { return result }
+        }
+        return state.withLock { body(&$0) }
     }
 }

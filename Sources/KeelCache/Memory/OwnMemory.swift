@@ -61,7 +61,7 @@ final class OwnMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, S
         guard ledger.hasListeners else { return }
         if outcome.result == .refused { ledger.tell(key, .refused) }
         if outcome.replaced != nil, outcome.result == .stored { ledger.tell(key, .replaced) }
-        outcome.evicted.forEach { ledger.tell($0.key, .evicted) }
+        outcome.evicted.visit { ledger.tell($0.key, .evicted) }
     }
 
     func remove(_ key: Key, admission: () -> Void) {

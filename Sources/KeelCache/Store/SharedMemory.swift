@@ -89,7 +89,7 @@ final class SharedMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory
         } else if outcome.replaced != nil {
             ledger.tell(new.key, .replaced)
         }
-        outcome.evicted.forEach { $0.key.view.tellEviction(of: $0.key) }
+        outcome.evicted.visit { $0.key.view.tellEviction(of: $0.key) }
         return outcome.result
     }
 
