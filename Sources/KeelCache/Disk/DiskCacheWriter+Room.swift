@@ -10,9 +10,14 @@ extension DiskCacheWriter {
                 index.byteCount + count > store.byteLimit ? index.segments.first : nil
             }
             guard let oldest else { return }
-            if oldest.number != active?.handle.number {
+            if active == nil {
+                // Only a segment that is not the last can be dropped.
+                try roll()
+            } else if oldest.number != active?.handle.number {
                 // What was moved once in this call is not moved again, so that it comes to an end.
                 reclaim(oldest, keepsUsed: oldest.number <= last)
+            } else if let dropped = store.index.withLock({ $0.dropOldestLarge() }) {
+                store.remove(dropped)
             } else if let active, active.byteCount > SegmentHeader.byteCount {
                 try roll()
             } else {

@@ -268,7 +268,10 @@ extension DiskIndex {
         switch header.kind {
         case .entry:
             let size = record.diskByteCount
-            if record.isNew { unfinishedByteCount -= size }
+            if let draft = record.draft {
+                draft.notePublished()
+                unfinishedByteCount -= size
+            }
             let slot = IndexSlot(header, segment: segment, offset: offset)
             return put(slot, record.reference, diskByteCount: size)
         case .removedKey:

@@ -36,11 +36,11 @@ struct DiskIntake {
         if let draft { drafts.append(draft) }
         var prepared = try store.codec.prepare(record, storedKey, value)
         prepared.diskByteCount = draft?.diskByteCount ?? 0
-        prepared.isNew = draft != nil
+        prepared.draft = draft
         records.append(prepared)
     }
 
-    /// Removes the files, because their records were not written.
+    /// Removes the files whose records were not written.
     func abandon() { for draft in drafts { draft.abandon() } }
 
     private func stored(
@@ -63,7 +63,7 @@ struct DiskIntake {
         }
         let writer = try LargeValueWriter(in: store)
         try writer.append(value.bytes)
-        let draft = try adopt(try writer.finish(), &value)
+        guard let draft = try adopt(try writer.finish(), &value) else { throw Self.lost }
         value.bytes = []
         return (value, draft)
     }
@@ -84,9 +84,14 @@ struct DiskIntake {
             try writer.append(piece)
             position += piece.count
         }
-        let draft = try adopt(try writer.finish(), &value)
+        guard let draft = try adopt(try writer.finish(), &value) else { throw Self.lost }
         return (value, draft)
     }
+
+    private static let lost = CacheError(
+        .unavailable,
+        "the cache’s folder went away while a large value was written"
+    )
 
     private func adopt(
         _ file: any CacheFile,

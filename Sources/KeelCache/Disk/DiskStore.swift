@@ -38,7 +38,7 @@ final class DiskStore: Sendable {
     /// Makes room for bytes of a value on its way, at the cost of the oldest entries.
     ///
     /// Files ask for it a piece at a time and without a way to wait, so that nothing is moved here:
-    /// whole segments go.
+    /// whole segments go, or large values.
     func reserve(_ count: Int) throws(CacheError) {
         while true {
             let dropped = index.withLock { index -> (isDone: Bool, files: DiskIndex.Dropped?) in
@@ -46,7 +46,7 @@ final class DiskStore: Sendable {
                     index.unfinishedByteCount += count
                     return (true, nil)
                 }
-                return (false, index.dropOldest())
+                return (false, index.dropOldest() ?? index.dropOldestLarge())
             }
             if dropped.isDone { return }
             guard let files = dropped.files else {

@@ -163,6 +163,38 @@ struct DiskFaultTests {
         #expect(error?.code == .damaged)
     }
 
+    @Test("older segments are gone for good before one with removals goes")
+    func orderOfRemoval() async throws {
+        let files = SimulatedFileSystem()
+        let tier = try files.tier(limit: 32 << 10)
+        let fill = { (name: String) async throws in
+            for number in 0..<20 { try await tier.set("\(name)-\(number)", bytes(900)) }
+        }
+        try await tier.set("removed", [1])
+        try await fill("a")
+        let holder = files.disk.paths.keys.filter { $0.hasSuffix(".segment") }.max() ?? ""
+        try await tier.remove(.keys([Array("removed".utf8)]))
+        try await tier.flush()
+        for name in ["b", "c", "d", "e"] { try await fill(name) }
+        // Whatever a power failure leaves of the names, the first segment cannot come back alone.
+        var isOlderUnsafe = false
+        var hasGone = false
+        for step in files.steps {
+            switch step {
+            case .remove(let path) where path == holder:
+                hasGone = true
+                #expect(!isOlderUnsafe)
+            case .remove(let path) where path.hasSuffix(".segment") && path < holder:
+                isOlderUnsafe = true
+            case .syncFolder:
+                isOlderUnsafe = false
+            default:
+                break
+            }
+        }
+        #expect(hasGone)
+    }
+
     @Test("a failing snapshot loses nothing")
     func failingSnapshot() async throws {
         let files = SimulatedFileSystem()

@@ -83,6 +83,45 @@ struct DiskLimitTests {
         #expect(try await tier.usage().byteCount < 10_000)
     }
 
+    @Test("large values make room one at a time, those that were read last")
+    func largeValues() async throws {
+        let files = SimulatedFileSystem()
+        var tier: DiskCacheTier? = try files.tier(limit: 1 << 20)
+        for number in 0..<10 {
+            try await tier?.set("\(number)", bytes(200_000, seed: number))
+            #expect(try await tier?.value("0") == bytes(200_000, seed: 0))
+        }
+        #expect(try await tier?.value("9") == bytes(200_000, seed: 9))
+        #expect(try await tier?.value("5") == nil)
+        #expect(try await tier?.usage().entryCount == 5)
+        #expect(files.peakByteCount <= 1 << 20 + 131_072)
+        await tier?.close()
+        tier = nil
+        tier = try files.tier(limit: 1 << 20)
+        #expect(try await tier?.usage().entryCount == 5)
+        try await tier?.set("new", bytes(300_000))
+        #expect(try await tier?.value("new") == bytes(300_000))
+        #expect(try await tier?.usage().byteCount == files.disk.byteCount)
+    }
+
+    @Test("a batch that fails half-way keeps what it wrote, and counts right")
+    func halfABatch() async throws {
+        let files = SimulatedFileSystem()
+        let tier = try files.tier(limit: 2 << 20)
+        let records =
+            (0..<8).map { record("\($0)", bytes(100_000, seed: $0)) }
+            + (0..<80).map { record("small-\($0)", bytes(8000, seed: $0)) }
+        files.limit(to: 1_000_000)
+        let error = await cacheError { try await tier.write(records) }
+        #expect(error?.code == .diskFull)
+        #expect(try await tier.usage().byteCount == files.disk.byteCount)
+        for number in 0..<8 {
+            let found = try await tier.value("\(number)")
+            #expect(found == nil || found == bytes(100_000, seed: number))
+        }
+        #expect(try await tier.value("0") == bytes(100_000, seed: 0))
+    }
+
     @Test("a lower limit holds from the opening on")
     func lowerLimit() async throws {
         let files = SimulatedFileSystem()

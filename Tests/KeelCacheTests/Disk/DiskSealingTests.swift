@@ -57,9 +57,12 @@ struct DiskSealingTests {
         #expect(!files.disk.paths.keys.contains { $0.hasSuffix(".segment") })
     }
 
-    @Test("pieces of a sealed value that are cut off, swapped or taken from another are refused")
-    func pieces() async throws {
-        let stride = 65_536 + 12 + 128
+    @Test(
+        "pieces of a value that are cut off, swapped or taken from another are refused",
+        arguments: [false, true]
+    )
+    func pieces(isSealed: Bool) async throws {
+        let stride = 65_536 + 12 + (isSealed ? 128 : 0)
         let changes: [@Sendable (inout [UInt8], [UInt8]) -> Void] = [
             { file, _ in file.removeLast(file.count - 32 - stride) },
             { file, _ in
@@ -72,7 +75,9 @@ struct DiskSealingTests {
         ]
         for change in changes {
             let files = SimulatedFileSystem()
-            let tier = try files.tier(limit: 4 << 20) { $0.sealing = FakeByteSealing(key: 1) }
+            let tier = try files.tier(limit: 4 << 20) {
+                $0.sealing = isSealed ? FakeByteSealing(key: 1) : nil
+            }
             _ = try await DiskFileTests.write("other", bytes(200_000), to: tier)
             let others = Set(files.disk.paths.keys)
             let entry = try await DiskFileTests.write("a", bytes(200_000), to: tier)

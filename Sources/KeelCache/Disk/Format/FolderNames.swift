@@ -37,7 +37,9 @@ struct FolderNames: Hashable, Sendable {
         }
         let digits = name[..<dot]
         switch (name[dot...], digits.utf8.count) {
-        case (".segment", 8): return UInt32(digits, radix: 16).map { .segment($0) }
+        case (".segment", 8):
+            // Numbers near the end are nobody's, and there has to be a next one.
+            return UInt32(digits, radix: 16).flatMap { $0 < 0xF000_0000 ? .segment($0) : nil }
         case (".value", 16): return UInt64(digits, radix: 16).map { .value($0) }
         case (".part", 16): return .unfinished
         default: return nil

@@ -6,8 +6,8 @@ struct PreparedRecord: Sendable {
     var reference: LargeValueReference?
     /// How many bytes that file takes.
     var diskByteCount = 0
-    /// Whether that file is led to for the first time.
-    var isNew = false
+    /// That file, when it is led to for the first time.
+    var draft: LargeValueDraft?
 }
 
 /// A value in the form in which it is kept.

@@ -184,6 +184,27 @@ struct DiskIndex: Sendable {
         return dropped
     }
 
+    /// Forgets the oldest large value, first of those that were not read.
+    ///
+    /// The records that lead to large values are short, so that many of them share a segment; they
+    /// do not have to go together.
+    ///
+    /// - Returns: What to remove, nil when there is no large value.
+    mutating func dropOldestLarge() -> Dropped? {
+        let slots = large.keys.compactMap { slot(of: $0) }
+        func isOlder(_ left: IndexSlot, _ right: IndexSlot) -> Bool {
+            (left.segment, left.offset) < (right.segment, right.offset)
+        }
+        let unused = slots.lazy.filter { !$0.flags.contains(.used) }
+        guard let oldest = unused.min(by: isOlder) ?? slots.min(by: isOlder) else { return nil }
+        if oldest.flags.contains(.used) {
+            // All were read since: they begin anew.
+            for slot in slots { _ = table.setFlags(slot.flags.subtracting(.used), at: slot) }
+        }
+        evictionCount += 1
+        return markDead(oldest)
+    }
+
     /// Forgets everything.
     mutating func reset() -> Dropped {
         let dropped = Dropped(segments: segments, values: large.values.map(\.reference.id))

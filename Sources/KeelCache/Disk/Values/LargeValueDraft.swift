@@ -9,6 +9,7 @@ final class LargeValueDraft: Sendable {
     private let store: DiskStore
     private let byteCount = Atomic<Int>(0)
     private let isAdopted = Atomic<Bool>(false)
+    private let isPublished = Atomic<Bool>(false)
 
     init(id: UInt64, in store: DiskStore) {
         self.id = id
@@ -32,8 +33,8 @@ final class LargeValueDraft: Sendable {
 
     /// Gives the file its name, for a record that will lead to it.
     ///
-    /// - Returns: Whether the caller has it now; otherwise somebody had it before, and the value
-    ///   has to be copied.
+    /// - Returns: Whether the caller has it now; otherwise somebody had it before, or somebody
+    ///   deleted the folder, and the value has to be copied.
     /// - Throws: ``CacheError`` when the file cannot be renamed.
     func adopt() throws(CacheError) -> Bool {
         guard
@@ -47,13 +48,18 @@ final class LargeValueDraft: Sendable {
             try store.files.rename(store.names.unfinishedValue(id), to: store.names.value(id))
         } catch {
             isAdopted.store(false, ordering: .releasing)
+            if error.kind == .notFound { return false }
             throw CacheError(error, "a large value could not be kept")
         }
         return true
     }
 
-    /// Gives an adopted file up again, because no record leads to it after all.
+    /// Notes that a record leads to the file, which belongs to the index from here on.
+    func notePublished() { isPublished.store(true, ordering: .releasing) }
+
+    /// Gives an adopted file up again, unless a record leads to it after all.
     func abandon() {
+        guard !isPublished.load(ordering: .acquiring) else { return }
         try? store.files.remove(store.names.value(id))
         store.release(diskByteCount)
     }
