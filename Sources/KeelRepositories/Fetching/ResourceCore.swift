@@ -32,6 +32,9 @@ final class ResourceCore: Sendable {
         self.now = now
     }
 
+    /// How many callers wait for fetches under way.
+    var waiterCount: Int { flights.waiterCount }
+
     /// A number that grows whenever something with one of these tags is invalidated.
     func epoch(of tags: Set<String>) -> Int {
         epochs.withLock { epochs in tags.reduce(0) { $0 + epochs[$1, default: 0] } }

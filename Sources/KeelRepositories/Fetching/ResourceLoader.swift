@@ -33,6 +33,9 @@ public struct ResourceLoader: Sendable {
         refreshes = Refreshes()
     }
 
+    /// How many callers wait for fetches under way.
+    package var waiterCount: Int { core.waiterCount }
+
     /// Returns a resource, from where the policy says.
     ///
     /// - Throws: ``RepositoryError``.

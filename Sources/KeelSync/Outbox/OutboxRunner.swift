@@ -70,13 +70,15 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         var backlog: [OutboxPlan.Lane] = []
         var nextTime: Timestamp?
         var seenChanges = -1
+        // Time alone can change what may be sent, and other processes ring no bell here.
+        var hasTimePassed = false
         var failures = 0
         while !Task.isCancelled {
             let generation = core.signal.generation
             let changes = core.changeCount.load(ordering: .relaxed)
             var pause = core.configuration.pollInterval
             do throws(StorageError) {
-                if backlog.isEmpty || changes != seenChanges {
+                if backlog.isEmpty || changes != seenChanges || hasTimePassed {
                     (backlog, nextTime) = try await plan()
                     seenChanges = changes
                     try await core.lookUpAwaited()
@@ -98,6 +100,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
                 await core.signal.wait(since: generation)
             } else {
                 await core.signal.wait(since: generation, upTo: pause, on: core.configuration.clock)
+                hasTimePassed = core.signal.generation == generation
             }
         }
         return nil
