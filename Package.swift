@@ -176,8 +176,9 @@ let package = Package(
         .target(
             name: "Keel",
             dependencies: [
-                "KeelAsyncHTTPClient", "KeelCore", "KeelDependencies", "KeelHTTP", "KeelStorage",
-                "KeelStorageSQLite",
+                "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies", "KeelHTTP",
+                "KeelHTTPCaching", "KeelRepositories", "KeelStorage", "KeelStorageSQLite",
+                "KeelSync",
             ]
         ),
         .target(

@@ -1,9 +1,13 @@
 // The umbrella's one job beside presets and dependency keys: `import Keel` is enough to begin with.
 // Not re-exported are swift-log, whose `Logger` an app imports itself, and KeelDependencies, whose
 // `DependencyKey` would clash with that of other packages.
+@_exported public import KeelCache
 @_exported public import KeelCore
 @_exported public import KeelHTTP
+@_exported public import KeelHTTPCaching
+@_exported public import KeelRepositories
 @_exported public import KeelStorage
+@_exported public import KeelSync
 
 #if SQLite
 @_exported public import KeelStorageSQLite

@@ -49,6 +49,29 @@ struct PresetTests {
         #expect(text == "Hello")
     }
 
+    @Test("Caches keep values from one store to the next, and a folder has one user at a time")
+    func caches() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let keel = KeelConfiguration(
+            environment: .production,
+            storage: .memory,
+            caches: .folder(folder)
+        )
+        do {
+            let store = try keel.makeCaches()
+            let names = store.cache("names", key: Int.self, value: String.self)
+            await names.set("Ada", for: 1)
+            try await store.flush()
+            let refused = #expect(throws: CacheError.self) { try keel.makeCaches() }
+            #expect(refused?.code == .folderInUse)
+        }
+        let store = try keel.makeCaches()
+        let names = store.cache("names", key: Int.self, value: String.self)
+        #expect(await names.get(1) == "Ada")
+        #expect(try await KeelConfiguration.test().makeCaches().tierUsage() == nil)
+    }
+
     @Test("A development store reports the index that a query needs")
     func reports() async throws {
         let reports = Reports()

@@ -1,4 +1,5 @@
 public import Foundation
+public import KeelCache
 public import KeelStorage
 
 /// How an app's infrastructure is put together in one environment.
@@ -7,6 +8,7 @@ public import KeelStorage
 /// let keel = KeelConfiguration.production("Notes", api: apiAddress, schema: schema)
 /// let storage = try keel.makeStorage()
 /// let network = keel.makeNetwork()
+/// let caches = try keel.makeCaches()
 /// ```
 ///
 /// Start from a preset and change what you need; or put the parts together yourself, the presets
@@ -34,6 +36,16 @@ public struct KeelConfiguration: Sendable {
         case file(URL)
     }
 
+    /// Where caches keep what does not fit into memory, or is to survive the process.
+    public enum CacheLocation: Sendable, Hashable {
+        /// Nowhere: caches are in memory alone.
+        case memory
+        /// In the user's folder for caches, under the app's name.
+        case cachesFolder(String)
+        /// In a folder of its own.
+        case folder(URL)
+    }
+
     /// What a query does that no declared index serves.
     public enum UndeclaredQueries: Sendable {
         /// It looks at every document, quietly.
@@ -48,6 +60,10 @@ public struct KeelConfiguration: Sendable {
     public var environment: Environment
     /// Where documents are kept.
     public var storage: StorageLocation
+    /// Where caches keep what does not fit into memory.
+    public var caches: CacheLocation
+    /// The most bytes that caches take on disk.
+    public var cacheByteLimit = 256 << 20
     /// The indexes that the app's queries need.
     public var schema: StorageSchema
     /// What a query does that no declared index serves.
@@ -61,6 +77,7 @@ public struct KeelConfiguration: Sendable {
     public init(
         environment: Environment,
         storage: StorageLocation,
+        caches: CacheLocation = .memory,
         schema: StorageSchema = StorageSchema(),
         undeclaredQueries: UndeclaredQueries = .scan,
         api: URL? = nil,
@@ -68,6 +85,7 @@ public struct KeelConfiguration: Sendable {
     ) {
         self.environment = environment
         self.storage = storage
+        self.caches = caches
         self.schema = schema
         self.undeclaredQueries = undeclaredQueries
         self.api = api
@@ -85,6 +103,7 @@ extension KeelConfiguration {
         Self(
             environment: .production,
             storage: .applicationSupport(app),
+            caches: .cachesFolder(app),
             schema: schema,
             api: api
         )
@@ -100,6 +119,7 @@ extension KeelConfiguration {
         Self(
             environment: .development,
             storage: .applicationSupport("\(app) (development)"),
+            caches: .cachesFolder("\(app) (development)"),
             schema: schema,
             undeclaredQueries: .report(Self.printReport),
             api: api

@@ -1,0 +1,111 @@
+import ArgumentParser
+import Foundation
+import KeelAsyncHTTPClient
+import KeelCache
+import KeelHTTP
+import KeelHTTPCaching
+import KeelHummingbird
+import KeelServing
+import Logging
+import ServiceLifecycle
+
+/// Puts Keel's HTTP cache in front of an origin.
+struct ProxyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "proxy",
+        abstract: "Puts the HTTP cache (RFC 9111) in front of an origin.",
+        discussion: """
+            Listens on the loopback interface only. The first line of output is the address; \
+            SIGTERM and SIGINT end it after what was accepted has been answered.
+            """
+    )
+
+    @Option(help: "The origin, such as http://127.0.0.1:8000.")
+    var origin: Origin
+
+    @Option(help: "The port to listen on; 0 takes a free one.")
+    var port = 0
+
+    @Option(help: "The folder to keep responses in; without one they are kept in memory.")
+    var folder: String?
+
+    @Option(help: "The most megabytes that responses may take.")
+    var megabytes = 256
+
+    @Flag(help: "Acts as a cache that several users share.")
+    var shared = false
+
+    @Flag(help: "Leaves the Cache-Status field (RFC 9211) of answers alone.")
+    var noStatus = false
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port is 0 to 65535.") }
+        guard (1...1_000_000).contains(megabytes) else {
+            throw ValidationError("--megabytes is 1 to 1000000.")
+        }
+    }
+
+    func run() async throws {
+        var configuration: HTTPCache.Configuration = shared ? .shared : HTTPCache.Configuration()
+        if noStatus { configuration.name = nil }
+        let cache = HTTPCache(configuration, tier: try makeTier())
+        let transport = AsyncHTTPClientTransport()
+        let proxy = ReverseProxy(
+            scheme: origin.scheme,
+            authority: origin.authority,
+            transport: CachedTransport(cache: cache, upstream: transport)
+        )
+        let logger = Logger(label: "keel.proxy") { StreamLogHandler.standardError(label: $0) }
+        let server = HandlerServer(proxy, port: port, logger: logger) { port in
+            print("http://127.0.0.1:\(port)")
+            fflush(nil)
+        }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [server],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger
+            )
+        )
+        try await group.run()
+        cache.cancelRevalidations()
+        await transport.shutdown()
+    }
+
+    private func makeTier() throws -> any CacheTier {
+        guard let folder else { return InMemoryCacheTier(byteLimit: megabytes << 20) }
+        return try DiskCacheTier(
+            at: URL(fileURLWithPath: folder, isDirectory: true),
+            configuration: DiskCacheTier.Configuration(byteLimit: megabytes << 20)
+        )
+    }
+}
+
+/// A transport with a cache before it.
+private struct CachedTransport: HTTPTransport {
+    let cache: HTTPCache
+    let upstream: AsyncHTTPClientTransport
+
+    var features: HTTPTransportFeatures { upstream.features }
+
+    func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        try await cache.send(call, over: upstream)
+    }
+
+    func shutdown() async { await upstream.shutdown() }
+}
+
+/// The scheme, host and port of an origin, as the command line names it.
+struct Origin: ExpressibleByArgument {
+    let scheme: String
+    let authority: String
+
+    init?(argument: String) {
+        guard let parts = URLComponents(string: argument), let host = parts.host, !host.isEmpty,
+            let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme),
+            parts.path.isEmpty || parts.path == "/", parts.query == nil, parts.user == nil
+        else { return nil }
+        self.scheme = scheme
+        authority = parts.port.map { "\(host):\($0)" } ?? host
+    }
+}

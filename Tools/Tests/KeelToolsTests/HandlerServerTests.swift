@@ -1,0 +1,121 @@
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelHTTP
+import KeelHummingbird
+import KeelServing
+import Logging
+import ServiceLifecycle
+import Testing
+
+@Suite("A handler behind Hummingbird", .timeLimit(.minutes(1)))
+struct HandlerServerTests {
+    /// Answers with what it was asked; `/wait` only once `open` says so.
+    private struct Echo: ServingHandler {
+        var open: AsyncStream<Void>?
+        var reached: AsyncStream<Void>.Continuation?
+
+        func respond(to call: HTTPCall) async -> HTTPReply {
+            if call.head.path == "/wait", let open {
+                reached?.finish()
+                for await _ in open {}
+            }
+            if call.head.path == "/cut" {
+                return HTTPReply(
+                    head: HTTPResponse(status: .ok),
+                    body: .chunks([[1]], thenThrow: TransportError(.connectionLost))
+                )
+            }
+            do throws(TransportError) {
+                let body = try await call.body?.open().collect(upTo: 1 << 20) ?? []
+                var reply = HTTPReply.bytes(.ok, type: "text/plain", body)
+                reply.head.headerFields[.location] = call.head.path
+                return reply
+            } catch {
+                return .text(.badRequest, error.message)
+            }
+        }
+    }
+
+    private func serving<Value: Sendable>(
+        _ handler: Echo = Echo(),
+        _ body: @escaping @Sendable (Int, ServiceGroup) async throws -> Value
+    ) async throws -> Value {
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let server = HandlerServer(handler, logger: logger) { port in listening.yield(port) }
+        let group = ServiceGroup(services: [server], logger: logger)
+        return try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let port = try #require(await ports.first { _ in true })
+            let value = try await body(port, group)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+            return value
+        }
+    }
+
+    private func call(
+        _ port: Int,
+        _ path: String,
+        _ method: HTTPRequest.Method = .get,
+        body: HTTPBody? = nil
+    ) -> HTTPCall {
+        let head = HTTPRequest(
+            method: method,
+            scheme: "http",
+            authority: "127.0.0.1:\(port)",
+            path: path
+        )
+        return HTTPCall(head, body: body)
+    }
+
+    @Test("Requests and answers get through, with and without a length")
+    func echoes() async throws {
+        try await serving { port, _ in
+            let transport = AsyncHTTPClientTransport()
+            let plain = try await transport.send(call(port, "/a?b=c"))
+            #expect(plain.head.status == .ok)
+            #expect(plain.head.headerFields[.location] == "/a?b=c")
+            let sized = HTTPBody(Array("Hello".utf8))
+            let pieces = HTTPBody(length: nil, isReplayable: true) {
+                () async throws(TransportError) in .chunks([[72, 101], [108, 108, 111]])
+            }
+            for body in [sized, pieces] {
+                let reply = try await transport.send(call(port, "/", .put, body: body))
+                #expect(try await reply.body.collect(upTo: 100) == Array("Hello".utf8))
+            }
+            await transport.shutdown()
+        }
+    }
+
+    @Test("An answer whose body breaks off is cut, not ended")
+    func cuts() async throws {
+        try await serving { port, _ in
+            let transport = AsyncHTTPClientTransport()
+            let reply = try await transport.send(call(port, "/cut"))
+            await #expect(throws: TransportError.self) { try await reply.body.collect(upTo: 100) }
+            await transport.shutdown()
+        }
+    }
+
+    @Test("Shutting down gracefully answers what was accepted, and accepts nothing more")
+    func graceful() async throws {
+        let (open, opener) = AsyncStream.makeStream(of: Void.self)
+        let (reached, reachedSignal) = AsyncStream.makeStream(of: Void.self)
+        let handler = Echo(open: open, reached: reachedSignal)
+        let port = try await serving(handler) { port, group in
+            let transport = AsyncHTTPClientTransport()
+            async let answer = transport.send(call(port, "/wait"))
+            for await _ in reached {}
+            await group.triggerGracefulShutdown()
+            opener.finish()
+            let reply = try await answer
+            #expect(reply.head.status == .ok)
+            await transport.shutdown()
+            return port
+        }
+        let transport = AsyncHTTPClientTransport()
+        await #expect(throws: TransportError.self) { try await transport.send(call(port, "/")) }
+        await transport.shutdown()
+    }
+}
