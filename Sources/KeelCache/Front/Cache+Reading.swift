@@ -4,9 +4,10 @@ extension Cache {
     /// It counts as a use. The tier below is not asked.
     @inlinable
     public func peek(_ key: Key) -> Value? {
-        guard let table else { return peekSlowly(key) }
-        let hash = table.seed.hash(key)
-        guard let found = table.use(key, hash: hash) else { return nil }
+        guard let parts else { return peekSlowly(key) }
+        defer { withExtendedLifetime(self) {} }
+        let hash = parts.seed.hash(key)
+        guard let found = parts.use(key, hash: hash) else { return nil }
         // Spelt out here, so that it is compiled for the caller's types.
         if found.detail == nil,
             found.freshUntil == .max || found.freshUntil > clock.now.microseconds

@@ -100,15 +100,16 @@ extension Cache {
 
     @inlinable
     func setSimply(_ value: Value, for key: Key, cost: Int?) {
-        guard let table, let own else { return }
+        guard let parts, let own else { return }
+        defer { withExtendedLifetime(self) {} }
         let entry = MemoryEntry(
-            hash: table.seed.hash(key),
+            hash: parts.seed.hash(key),
             freshUntil: .max,
             detail: nil,
             key: key,
             value: value
         )
-        let outcome = table.store(entry, cost: cost.map { max(0, $0) } ?? defaultCost(value))
+        let outcome = parts.store(entry, cost: cost.map { max(0, $0) } ?? defaultCost(value))
         if outcome.result == .refused || own.hasListeners { own.tell(outcome, of: key) }
     }
 

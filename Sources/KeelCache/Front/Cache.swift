@@ -26,8 +26,10 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// What the cache does where a call says nothing else.
     public let configuration: CacheConfiguration
 
-    /// The table, nil where the memory is a store's.
-    @usableFromInline let table: MemoryTable<Key, Value>?
+    /// The memory's parts, nil where it is a store's, or where each use needs the time.
+    ///
+    /// `own` keeps them alive.
+    @usableFromInline let parts: MemoryParts<Key, Value>?
     @usableFromInline let own: OwnMemory<Key, Value>?
     let memory: any CacheMemory<Key, Value>
     let ledger: CacheLedger<Key>
@@ -105,7 +107,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     init(_ parts: CacheParts<Key, Value>) {
         configuration = parts.configuration
         // Idleness is counted by the clock, so that the shortest way to a value is not for it.
-        table = parts.configuration.timeToIdle == nil ? parts.own?.table : nil
+        self.parts = parts.configuration.timeToIdle == nil ? parts.own?.table.parts : nil
         own = parts.own
         memory = parts.memory
         ledger = parts.ledger
@@ -114,7 +116,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         clock = parts.clock
         costOf = parts.cost
         isSimple =
-            table != nil && parts.lower == nil && parts.configuration.expiry == .never
+            self.parts != nil && parts.lower == nil && parts.configuration.expiry == .never
     }
 
     // MARK: Looking at it

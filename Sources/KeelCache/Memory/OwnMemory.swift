@@ -10,7 +10,7 @@ final class OwnMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, S
     }
 
     func use(_ key: Key) -> MemoryFound<Value>? {
-        table.use(key, hash: table.seed.hash(key)).map {
+        table.parts.use(key, hash: table.seed.hash(key)).map {
             MemoryFound(value: $0.value, freshUntil: $0.freshUntil, detail: $0.detail)
         }
     }
@@ -41,7 +41,7 @@ final class OwnMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, S
             value: new.value
         )
         let outcome = withoutActuallyEscaping(admission) { admission in
-            table.store(
+            table.parts.store(
                 entry,
                 cost: new.cost,
                 generation: new.generation,

@@ -22,7 +22,7 @@ final class SharedMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory
 
     func use(_ key: Key) -> MemoryFound<Value>? {
         let (name, hash) = name(key)
-        let found = table.use(name, hash: hash)
+        let found = table.parts.use(name, hash: hash)
         ledger.count { statistics in
             if found == nil { statistics.misses += 1 } else { statistics.hits += 1 }
         }
@@ -75,7 +75,7 @@ final class SharedMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory
             value: new.value
         )
         let outcome = withoutActuallyEscaping(admission) { admission in
-            table.store(
+            table.parts.store(
                 entry,
                 cost: new.cost,
                 generation: new.generation,
