@@ -29,9 +29,10 @@ struct ProgramRun: Sendable {
         output = String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The end of the output, for messages.
+    /// The last line of the output that says something, for messages.
     var lastLine: String {
-        output.split(separator: "\n").last.map(String.init) ?? "nothing was printed"
+        let line = output.split(separator: "\n").last { $0.contains { $0.isLetter } }
+        return line.map(String.init) ?? "nothing was printed"
     }
 
     /// The only number that the program printed.
