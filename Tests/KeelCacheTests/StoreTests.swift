@@ -26,10 +26,11 @@ struct StoreTests {
             #expect(store.cost <= 100)
         }
         #expect(restaurants.count + ratings.count + closures.count == store.count)
+        // The others may have had to make room for what costs less.
         #expect(closures.peek(29)?() == 29)
-        #expect(ratings.peek(29) == 29)
+        #expect(closures.statistics.hits == 1)
+        #expect(ratings.statistics.hits == 0)
         #expect(ratings.statistics.evictions > 0)
-        #expect(ratings.statistics.hits == 1)
     }
 
     @Test("Equal keys of two caches are two entries")

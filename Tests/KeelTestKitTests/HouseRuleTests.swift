@@ -39,7 +39,10 @@ struct HouseRuleTests {
         #expect(error(.cancelled).isCancellation)
         for code in codes {
             #expect(!code.name.isEmpty)
-            #expect(code.name.allSatisfy { $0.isASCII && $0.isLetter }, "a metric label: \(code)")
+            #expect(
+                code.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) },
+                "a metric label: \(code)"
+            )
             #expect(code.advice.hasSuffix("."), "advice is a sentence: \(code)")
             #expect(code.advice.count > 15, "advice helps: \(code)")
 

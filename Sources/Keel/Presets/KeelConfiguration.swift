@@ -1,5 +1,4 @@
 public import Foundation
-public import KeelCache
 public import KeelStorage
 
 /// How an app's infrastructure is put together in one environment.

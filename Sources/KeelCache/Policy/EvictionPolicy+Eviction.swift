@@ -47,8 +47,15 @@ extension EvictionPolicy {
         // A window that is not full grows at the cost of the main part.
         guard windowWeight > windowTarget else { return victim }
         // Who wins stays in the window until there is room: it may have to win again.
-        let candidate = leastWorth(oldest)
+        let candidate = leastWorth(oldest, sparesNewest: true)
+        if lists.before(candidate) == nil, isSmall(candidate) { return victim }
         return admits(candidate, over: victim) ? victim : candidate
+    }
+
+    /// Whether keeping an entry costs the others little.
+    private mutating func isSmall(_ node: Int) -> Bool {
+        guard weighsCost else { return true }
+        return lists.nodes[node].cost <= max(windowTarget, costLimit / 64)
     }
 
     // What follows changes nothing, and is `mutating` so that no call copies the policy: the counts of
@@ -67,7 +74,9 @@ extension EvictionPolicy {
     }
 
     /// Of the oldest few the one with the fewest uses for its cost, where costs differ.
-    private mutating func leastWorth(_ oldest: Int) -> Int {
+    ///
+    /// Whoever sets a value expects to find it: only a large one is refused at the door.
+    private mutating func leastWorth(_ oldest: Int, sparesNewest: Bool = false) -> Int {
         guard weighsCost else { return oldest }
         var least = oldest
         var leastUses = Double(sketch.frequency(lists.nodes[oldest].hash))
@@ -75,6 +84,7 @@ extension EvictionPolicy {
         for _ in 1..<ShadowLists.comparedCount {
             guard let next = lists.before(node) else { break }
             node = next
+            if sparesNewest, lists.before(node) == nil, isSmall(node) { break }
             let uses = Double(sketch.frequency(lists.nodes[node].hash))
             let costs = (Double(lists.nodes[node].cost), Double(lists.nodes[least].cost))
             if uses * costs.1 < leastUses * costs.0 { (least, leastUses) = (node, uses) }
