@@ -40,7 +40,8 @@ let package = Package(
         .target(
             name: "RestaurantsData",
             dependencies: [
-                "RestaurantsDomain", keel("KeelHTTP"), keel("KeelStorage"),
+                "RestaurantsDomain", keel("KeelHTTP"), keel("KeelRepositories"),
+                keel("KeelStorage"), keel("KeelSync"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -70,8 +71,8 @@ let package = Package(
             name: "RestaurantsTests",
             dependencies: [
                 "RestaurantsDomain", "RestaurantsPresentation", "RestaurantsData", "RestaurantsAPI",
-                keel("KeelHTTP"), keel("KeelStorage"), keel("KeelStorageSQLite"),
-                keel("KeelTestKit"),
+                keel("Keel"), keel("KeelHTTP"), keel("KeelRepositories"), keel("KeelStorage"),
+                keel("KeelStorageSQLite"), keel("KeelSync"), keel("KeelTestKit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),

@@ -10,6 +10,8 @@ struct APIRequest: Sendable {
     let knownVersion: String?
     /// The token that the request is signed with.
     let bearerToken: String?
+    /// What tells a repetition of a request from a second wish.
+    let idempotencyKey: String?
     let body: [UInt8]
 
     init(
@@ -17,10 +19,12 @@ struct APIRequest: Sendable {
         target: String,
         knownVersion: String? = nil,
         authorization: String? = nil,
+        idempotencyKey: String? = nil,
         body: [UInt8] = []
     ) {
         self.method = method
         self.knownVersion = knownVersion
+        self.idempotencyKey = idempotencyKey
         self.body = body
         let words = (authorization ?? "").split(separator: " ")
         let isBearer = words.count == 2 && words[0].lowercased() == "bearer"

@@ -7,7 +7,7 @@
 /// | `GET /restaurants/{id}` | the restaurant |
 ///
 /// Every one of these responses carries an `ETag`, and `If-None-Match` is answered with 304. What
-/// else there is, ``AccountBook`` says.
+/// else there is, ``AccountBook`` and ``ChoiceBook`` say.
 struct APIResponder: Sendable {
     static let usualLimit = 100
     static let mostLimit = 1000
@@ -15,15 +15,20 @@ struct APIResponder: Sendable {
     let catalogue: RestaurantCatalogue
     let accounts: AccountBook
     let hiccups: Hiccups?
+    let choices = ChoiceBook()
+    /// Told what became of each write, on one line.
+    let log: @Sendable (String) -> Void
 
     init(
         catalogue: RestaurantCatalogue,
         accounts: AccountBook = AccountBook(),
-        hiccups: Hiccups? = nil
+        hiccups: Hiccups? = nil,
+        log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.catalogue = catalogue
         self.accounts = accounts
         self.hiccups = hiccups
+        self.log = log
     }
 
     /// The catalogue never changes, so its fingerprint is the version of all it gives.
@@ -36,9 +41,25 @@ struct APIResponder: Sendable {
         case ("POST", ["auth", "refresh"]): accounts.refresh(request)
         case ("POST", ["auth", "logout"]): accounts.logOut(request)
         case ("GET", ["me"]): accounts.currentUser(request)
+        case (_, let path) where path.starts(with: ["users", "me"]): write(request)
         case ("GET", _): entries(request)
         default: .failure(405, "this method is not possible here")
         }
+    }
+
+    private func write(_ request: APIRequest) -> APIResponse {
+        guard let user = accounts.account(of: request)?.id else { return AccountBook.badToken }
+        var (response, effect) = choices.answer(request, of: user, in: catalogue)
+        if effect == .applied { response.isLost = hiccups?.losesAnswer(to: request) ?? false }
+        let name = ([request.method] + request.path.dropFirst(2)).joined(separator: " ")
+        let outcome =
+            switch effect {
+            case .applied: response.isLost ? "applied, but the answer is lost" : "applied"
+            case .repeated: "not applied again: it has a known key"
+            case .refused: "refused with \(response.status)"
+            }
+        log("\(user): \(name): \(outcome)")
+        return response
     }
 
     private func entries(_ request: APIRequest) -> APIResponse {

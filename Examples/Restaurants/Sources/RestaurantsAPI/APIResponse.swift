@@ -8,6 +8,8 @@ struct APIResponse: Sendable, Hashable {
     var version: String?
     /// Further header fields.
     var fields: [String: String] = [:]
+    /// Whether the connection breaks before the response is sent.
+    var isLost = false
 
     static func json(_ body: [UInt8], version: String) -> APIResponse {
         APIResponse(status: 200, body: body, version: version)

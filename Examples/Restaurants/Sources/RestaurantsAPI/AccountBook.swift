@@ -76,15 +76,21 @@ final class AccountBook: Sendable {
     }
 
     func currentUser(_ request: APIRequest) -> APIResponse {
+        guard let account = account(of: request) else { return Self.badToken }
+        return .value(UserJSON(account))
+    }
+
+    static let badToken = APIResponse.failure(401, "the access token is not good")
+
+    /// Whose token a request is signed with.
+    func account(of request: APIRequest) -> Account? {
         let now = now()
-        let account = state.withLock { state -> Account? in
+        return state.withLock { state in
             guard let access = request.bearerToken.flatMap({ state.access[$0] }),
                 access.end > now
             else { return nil }
             return access.account
         }
-        guard let account else { return .failure(401, "the access token is not good") }
-        return .value(UserJSON(account))
     }
 
     // MARK: Tokens

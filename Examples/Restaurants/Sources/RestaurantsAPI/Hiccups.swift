@@ -2,8 +2,9 @@ internal import Synchronization
 
 /// What goes wrong on purpose, once each, so that one can see how a client copes.
 ///
-/// The first `GET` of each path, whatever its query, below `/restaurants` is put off with 503 and `Retry-After`; the
-/// first `GET /me` is refused with 401, as if its token had been withdrawn.
+/// The first `GET` of each path below `/restaurants`, whatever its query, is put off with 503 and
+/// `Retry-After`; the first `GET /me` is refused with 401, as if its token had been withdrawn. Of
+/// each path below `/users`, the first write is carried out and its answer lost.
 final class Hiccups: Sendable {
     private let seen = Mutex<Set<[String]>>([])
 
@@ -19,5 +20,10 @@ final class Hiccups: Sendable {
         var response = APIResponse.failure(503, "the kitchen is busy")
         response.fields["Retry-After"] = "1"
         return response
+    }
+
+    /// Whether the answer to a write that was carried out is lost.
+    func losesAnswer(to request: APIRequest) -> Bool {
+        seen.withLock { $0.insert(request.path).inserted }
     }
 }

@@ -14,8 +14,17 @@ public struct RestaurantAPIServer: Sendable {
     /// - Parameters:
     ///   - catalogue: The restaurants.
     ///   - hasHiccups: Whether first requests go wrong, to show how a client copes.
-    public init(_ catalogue: RestaurantCatalogue, hasHiccups: Bool = false) {
-        responder = APIResponder(catalogue: catalogue, hiccups: hasHiccups ? Hiccups() : nil)
+    ///   - log: Told what became of each write, on one line.
+    public init(
+        _ catalogue: RestaurantCatalogue,
+        hasHiccups: Bool = false,
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        responder = APIResponder(
+            catalogue: catalogue,
+            hiccups: hasHiccups ? Hiccups() : nil,
+            log: log
+        )
     }
 
     /// Serves until the task is cancelled.
@@ -67,27 +76,33 @@ public struct RestaurantAPIServer: Sendable {
                     if body.count > Self.longestBody { return }
                 case .end:
                     guard let head else { continue }
-                    try await answer(head, body, responses)
+                    let response = response(to: head, body)
+                    if response.isLost { return }
+                    try await send(response, to: head, responses)
                     if !head.isKeepAlive { return }
                 }
             }
         }
     }
 
-    private func answer(
-        _ head: HTTPRequestHead,
-        _ body: [UInt8],
-        _ responses: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
-    ) async throws {
-        let response = responder.answer(
+    private func response(to head: HTTPRequestHead, _ body: [UInt8]) -> APIResponse {
+        responder.answer(
             APIRequest(
                 method: head.method.rawValue,
                 target: head.uri,
                 knownVersion: head.headers.first(name: "If-None-Match"),
                 authorization: head.headers.first(name: "Authorization"),
+                idempotencyKey: head.headers.first(name: "Idempotency-Key"),
                 body: body
             )
         )
+    }
+
+    private func send(
+        _ response: APIResponse,
+        to head: HTTPRequestHead,
+        _ responses: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+    ) async throws {
         var headers: HTTPHeaders = ["Content-Type": "application/json"]
         if let version = response.version { headers.add(name: "ETag", value: version) }
         for (name, value) in response.fields { headers.add(name: name, value: value) }

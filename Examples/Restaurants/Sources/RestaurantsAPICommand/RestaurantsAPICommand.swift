@@ -13,7 +13,8 @@ struct RestaurantsAPICommand {
           --port N      The port; 0, unless said otherwise, takes one that is free.
           --hiccups     Lets the first request of each kind go wrong, to show how a client copes.
 
-        Prints its address once it can be used, and serves until it is ended.
+        Prints its address once it can be used, then one line for each write, with what became of
+        it, and serves until it is ended.
         Exits with 1 when it cannot serve, with 64 when it was not understood.
         """
 
@@ -45,7 +46,9 @@ struct RestaurantsAPICommand {
     private static func serve(_ data: String, _ port: Int, _ hasHiccups: Bool) async {
         do {
             let catalogue = try RestaurantCatalogue(contentsOf: URL(fileURLWithPath: data))
-            let server = RestaurantAPIServer(catalogue, hasHiccups: hasHiccups)
+            let server = RestaurantAPIServer(catalogue, hasHiccups: hasHiccups) {
+                write($0, to: .standardOutput)
+            }
             try await server.run(port: port) { port in
                 write(
                     "Serving \(catalogue.count) restaurants on http://127.0.0.1:\(port)",

@@ -7,6 +7,8 @@ import RestaurantsPresentation
 /// The composition root: the one place that knows all layers, and what they stand on.
 struct Composition {
     let useCases: UseCases
+    /// Tells the service what users have chosen.
+    let outbox: ChoiceOutbox
     private let accounts: any AccountRepository
     private let transport: any HTTPTransport
 
@@ -31,14 +33,16 @@ struct Composition {
         )
         transport = network.transport
         accounts = SessionAccountRepository(service)
+        outbox = ChoiceOutbox(service, storage: storage)
         useCases = UseCases(
             restaurants: OfflineFirstRestaurantRepository(
                 api: service.api,
                 storage: storage,
                 now: now
             ),
-            favourites: StoredFavouriteRepository(storage: storage),
-            ratings: StoredRatingRepository(storage: storage),
+            favourites: StoredFavouriteRepository(outbox),
+            ratings: StoredRatingRepository(outbox),
+            changes: outbox,
             accounts: accounts,
             now: now
         )

@@ -1,4 +1,5 @@
 import Foundation
+import RestaurantsData
 import RestaurantsDomain
 import RestaurantsPresentation
 
@@ -34,11 +35,38 @@ struct RestaurantsApp {
         }
         do {
             let user = try settings.user(signedIn: try await composition.signedInUser())
-            try await runner.run(invocation.command, as: user)
+            try await run(invocation.command, as: user, runner, composition, settings)
         } catch {
             await composition.close()
             throw error
         }
         await composition.close()
+    }
+
+    /// Carries a command out and tells the service what waits, as far as it answers in time.
+    ///
+    /// A command never fails because the service cannot be told.
+    private static func run(
+        _ command: Command,
+        as user: UserID,
+        _ runner: CommandRunner,
+        _ composition: Composition,
+        _ settings: Settings
+    ) async throws {
+        let (outbox, patience) = (composition.outbox, Duration.seconds(3))
+        switch command {
+        case .watch:
+            // It ends with the watching.
+            async let _: Void = outbox.keepSending(of: user)
+            try await runner.run(command, as: user)
+        case .pending(nil), .logout:
+            await outbox.send(of: user, within: patience)
+            try await runner.run(command, as: user)
+        default:
+            try await runner.run(command, as: user)
+            // Who has just signed in may be another user.
+            let user = try settings.user(signedIn: try await composition.signedInUser())
+            await outbox.send(of: user, within: patience)
+        }
     }
 }

@@ -26,6 +26,7 @@ extension Demonstration {
                     restaurants favourites
                     RESTAURANTS_PASSWORD=engine restaurants login ada@example.com
                     restaurants whoami --log
+                    restaurants pending
                     restaurants --help
 
                   Ctrl-C ends the service and removes the store.

@@ -16,11 +16,17 @@ extension Demonstration {
             ("B watches what A does: a rating", rate),
             ("Favourites belong to one user", checkUsers),
             ("Loading again loses no favourite and no rating", refreshAgain),
-            ("A signs out", signOut),
+            ("What A chose is at the service, once, though answers were lost", checkArrival),
             ("The service goes away", stopService),
             ("A lists and B searches without it", readOffline),
             ("Loading without it fails, and says why", refreshOffline),
             ("Changes without it still appear live", rateOffline),
+            ("Favourites and ratings wait for it", chooseOffline),
+            ("A is killed while they wait, and none is lost", killWaiting),
+            ("The service comes back, with fewer restaurants", restartService),
+            ("A signs in again: what waited arrives, each once", arrive),
+            ("What the service refuses is shown, and dropped", dropRefused),
+            ("A signs out", signOut),
         ]
     }
 
@@ -34,9 +40,11 @@ extension Demonstration {
 
     // MARK: With the service
 
-    func startService() async throws {
-        let data = setting.data.path(percentEncoded: false)
-        let api = try start("restaurants-api", ["--data", data, "--port", "0", "--hiccups"])
+    func startService() async throws { try await startService(setting.data) }
+
+    func startService(_ data: URL) async throws {
+        let file = data.path(percentEncoded: false)
+        let api = try start("restaurants-api", ["--data", file, "--port", "0", "--hiccups"])
         self.api = api
         let line = try await api.line(within: .seconds(30), "the address") {
             $0.hasPrefix("Serving ")

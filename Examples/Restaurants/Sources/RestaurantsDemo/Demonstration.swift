@@ -9,6 +9,8 @@ actor Demonstration {
     var api: RunningProcess?
     var address = ""
     var watcher: RunningProcess?
+    /// The ids of what waited for the service when it was away.
+    var waiting: [String] = []
     /// What the app said while the service was there, to compare with later.
     var online: (list: [String], search: [String]) = ([], [])
 
@@ -24,7 +26,7 @@ actor Demonstration {
             """
             \(Terminal.bold("Restaurants, an app on Keel"))
             Two instances of the app, A and B, work on one file. Their restaurants come from a
-            service on this machine, which will go away.
+            service on this machine, which will go away and come back.
 
               data   \(setting.data.relativePath) (\(setting.restaurants.count) restaurants)
               store  \(setting.store)

@@ -5,7 +5,8 @@ import Foundation
 struct RestaurantsDemo {
     private static let help = """
         Shows the Restaurants app running: a service, two instances of the app on one file, a user
-        who signs in, live changes between the two, and what works when the service is gone.
+        who signs in, live changes between the two, and what works when the service is gone: reading,
+        and writing, which the service learns of when it is back.
 
         USAGE: restaurants-demo [--data FILE] [--interactive]
 

@@ -80,6 +80,12 @@ final class RunningProcess: Sendable {
         }
     }
 
+    /// What the program has said so far, in whole lines.
+    var said: [String] { output.all(hasEnded: !process.isRunning) }
+
+    /// Ends the program at once, as the system does: it has no say in it.
+    func kill() { Foundation.kill(identifier, SIGKILL) }
+
     /// Ends the program, if need be by force.
     func stop() async {
         guard process.isRunning else { return }
@@ -89,7 +95,7 @@ final class RunningProcess: Sendable {
             try await wait(.seconds(2), for: "the end") { process.isRunning ? nil : true }
         }
         _ = await ending.result
-        if process.isRunning { kill(identifier, SIGKILL) }
+        if process.isRunning { kill() }
     }
 
     @discardableResult

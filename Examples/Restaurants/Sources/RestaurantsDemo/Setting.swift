@@ -46,6 +46,15 @@ struct Setting: Sendable {
         return program
     }
 
+    /// Writes the data without one restaurant.
+    func writeData(without id: String, to file: URL) throws {
+        let decoder = JSONDecoder()
+        let lines = try String(contentsOf: data, encoding: .utf8).split(separator: "\n").filter {
+            (try? decoder.decode(Known.self, from: Data($0.utf8)))?.id != id
+        }
+        try Data(lines.joined(separator: "\n").utf8).write(to: file)
+    }
+
     /// `Data/restaurants.jsonl` of this package: the demonstration runs where it was built.
     private static var ownData: URL {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent()

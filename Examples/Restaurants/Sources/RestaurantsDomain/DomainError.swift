@@ -25,6 +25,8 @@ public struct DomainError: Error, Sendable {
         case sessionEnded
         /// A rating with this number of stars is not possible.
         case ratingOutOfRange(Int)
+        /// No change that waits for the service has an id that begins so, or several have.
+        case changeNotFound(String)
         /// A search without a word.
         case emptySearch
         /// The source of restaurants could not be reached.
@@ -64,6 +66,7 @@ extension DomainError: LocalizedError {
         case .notSignedIn: "Nobody is signed in."
         case .sessionEnded: "The session has ended."
         case .ratingOutOfRange(let count): "A rating of \(count) stars is not possible."
+        case .changeNotFound(let id): "“\(id)” is not the id of a change that waits."
         case .emptySearch: "There is nothing to search for."
         case .sourceUnreachable: "The restaurant service could not be reached."
         case .sourceRefused: "The restaurant service refused the request."
@@ -86,6 +89,7 @@ extension DomainError: LocalizedError {
         case .notSignedIn: "Sign in with your e-mail address first."
         case .sessionEnded: "Sign in again; your favourites and ratings are still here."
         case .ratingOutOfRange: "Give from 1 to 5 stars."
+        case .changeNotFound: "Take the id from the list of what waits for the service."
         case .emptySearch: "Name at least one word of the restaurant’s name, cuisine or street."
         case .sourceUnreachable:
             "What was loaded before can still be listed and searched. "

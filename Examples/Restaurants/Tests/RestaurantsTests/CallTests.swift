@@ -41,15 +41,18 @@ struct CallTests {
     func coalescing() async throws {
         let (clock, begun) = (TestClock(), CallCount())
         // The first exchange lasts until the clock is moved; any other one ends at once.
+        let found = ServiceJSON.page(gulls)
         let transport = ScriptedHTTPTransport(
-            [.json(gulls).delayed(by: .seconds(1), on: clock)],
-            then: .json(gulls)
+            [.json(found).delayed(by: .seconds(1), on: clock)],
+            then: .json(found)
         )
         let app = try Instance(transport, observers: [begun])
-        let (id, calls) = (try RestaurantID("r-1"), 9)
+        let calls = 9
         let names = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<calls {
-                group.addTask { try await app.restaurants.restaurant(id).name }
+                group.addTask {
+                    try await app.restaurants.search("gulls", limit: 5).map(\.name).joined()
+                }
             }
             await clock.waitForSleepers()
             while begun.count < calls { await Task.yield() }
@@ -60,9 +63,28 @@ struct CallTests {
         }
         #expect(names == Array(repeating: "Three Gulls", count: calls))
         // A call that began late may have made an exchange of its own; none did both or neither.
-        let joined = app.log.all.filter { $0 == "GET /restaurants/r-1 joined a call under way" }
+        let joined = app.log.all.filter {
+            $0 == "GET /restaurants/search?… joined a call under way"
+        }
         #expect(joined.count >= 1)
         #expect(joined.count + transport.calls.count == calls)
+    }
+
+    @Test("A restaurant that is asked for twice at once is loaded once", .timeLimit(.minutes(1)))
+    func sharedLoad() async throws {
+        let clock = TestClock()
+        let transport = ScriptedHTTPTransport([
+            .json(gulls).delayed(by: .seconds(1), on: clock)
+        ])
+        let app = try Instance(transport)
+        let id = try RestaurantID("r-1")
+        async let first = app.restaurants.restaurant(id)
+        async let second = app.restaurants.restaurant(id)
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(1))
+        let both = try await [first, second]
+        #expect(both.map(\.name) == ["Three Gulls", "Three Gulls"])
+        #expect(transport.calls.count == 1)
     }
 }
 

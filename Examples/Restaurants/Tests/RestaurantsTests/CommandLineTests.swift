@@ -20,7 +20,8 @@ struct CommandLineTests {
             ("watch", .watch(events: nil)), ("watch --for-events 2", .watch(events: 2)),
             ("show r-1 r-2", .show(["r-1", "r-2"])), ("logout", .logout), ("whoami", .whoami),
             ("login ada@example.com", .login(email: "ada@example.com")),
-            ("list --help", .help), ("", .help),
+            ("pending", .pending(nil)), ("pending --retry a1", .pending(.retry("a1"))),
+            ("pending --discard a1", .pending(.discard("a1"))), ("list --help", .help), ("", .help),
         ] as [(String, Command)]
     )
     func understood(_ line: String, _ command: Command) throws {

@@ -1,6 +1,7 @@
 import Foundation
 import KeelHTTP
 import KeelStorage
+import KeelSync
 import KeelTestKit
 import RestaurantsData
 import RestaurantsDomain
@@ -50,13 +51,14 @@ enum ServiceJSON {
     }
 
     /// What a user gets who signs in, with tokens of a number.
-    static func grant(_ number: Int) -> String {
+    static func grant(_ number: Int, user: String = user) -> String {
         """
         {"accessToken": "access-\(number)", "refreshToken": "refresh-\(number)",
          "expiresIn": 900, "user": \(user)}
         """
     }
 
+    static let bob = #"{"id": "bob", "name": "Bob Harbour", "email": "bob@example.com"}"#
     static let user = #"{"id": "ada", "name": "Ada Lovelace", "email": "ada@example.com"}"#
 
     static func page(_ restaurants: String..., next: String? = nil) -> String {
@@ -81,6 +83,7 @@ struct Instance {
     let restaurants: OfflineFirstRestaurantRepository
     let favourites: StoredFavouriteRepository
     let ratings: StoredRatingRepository
+    let outbox: ChoiceOutbox
     let accounts: SessionAccountRepository
     /// What the app's log told.
     let log: Lines
@@ -102,6 +105,18 @@ struct Instance {
         observers: [any HTTPEventObserver] = []
     ) throws {
         let address = try #require(URL(string: "http://service.example"))
+        try self.init(transport, address, on: adapter, at: now, retry: retry, observers: observers)
+    }
+
+    init(
+        _ transport: ScriptedHTTPTransport,
+        over real: (any HTTPTransport)? = nil,
+        _ address: URL,
+        on adapter: some StorageAdapter,
+        at now: Date = day(0),
+        retry: HTTPRetryPolicy = .never,
+        observers: [any HTTPEventObserver] = []
+    ) throws {
         self.transport = transport
         let lines = Lines()
         log = lines
@@ -114,7 +129,7 @@ struct Instance {
         network.observers = observers
         let service = RestaurantService(
             network,
-            transport: transport,
+            transport: real ?? transport,
             storage: storage,
             now: { now },
             log: { lines.add($0) }
@@ -125,7 +140,11 @@ struct Instance {
             storage: storage,
             now: { now }
         )
-        favourites = StoredFavouriteRepository(storage: storage)
-        ratings = StoredRatingRepository(storage: storage)
+        var waiting = ChoiceOutbox.usual
+        // Every pause is a second or longer: no test waits for its end.
+        waiting.jitter = { 1 }
+        outbox = ChoiceOutbox(service, storage: storage, configuration: waiting)
+        favourites = StoredFavouriteRepository(outbox)
+        ratings = StoredRatingRepository(outbox)
     }
 }

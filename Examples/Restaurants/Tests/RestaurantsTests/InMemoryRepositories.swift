@@ -8,6 +8,8 @@ final class InMemoryRepositories: Sendable {
         var favourites: [Favourite] = []
         var ratings: [Rating] = []
         var user: User?
+        var changes: [PendingChange] = []
+        var retried: [String] = []
     }
 
     private let state: Mutex<State>
@@ -19,6 +21,9 @@ final class InMemoryRepositories: Sendable {
 
     var favourites: [Favourite] { state.withLock { $0.favourites } }
     var ratings: [Rating] { state.withLock { $0.ratings } }
+    var retried: [String] { state.withLock { $0.retried } }
+
+    func set(_ changes: [PendingChange]) { state.withLock { $0.changes = changes } }
 }
 
 extension InMemoryRepositories: RestaurantRepository {
@@ -113,6 +118,20 @@ extension InMemoryRepositories: RatingRepository {
 
     func updates(of user: UserID) -> LiveUpdates<Rating> {
         .prepared([LiveUpdate(count: ratings.count, changes: nil)])
+    }
+}
+
+extension InMemoryRepositories: PendingChangeRepository {
+    func changes(of user: UserID) async throws(DomainError) -> [PendingChange] {
+        state.withLock { $0.changes }
+    }
+
+    func retry(_ change: PendingChange, of user: UserID) async throws(DomainError) {
+        state.withLock { $0.retried.append(change.id) }
+    }
+
+    func discard(_ change: PendingChange, of user: UserID) async throws(DomainError) {
+        state.withLock { state in state.changes.removeAll { $0.id == change.id } }
     }
 }
 

@@ -89,6 +89,61 @@ struct RenderingTests {
         )
     }
 
+    @Test("What waits for the service is listed, and decided about by the beginning of its id")
+    func pending() async throws {
+        let repositories = InMemoryRepositories([try .fixture("r-1", "Three Gulls")])
+        func change(
+            _ id: String,
+            _ subject: PendingChange.Subject,
+            _ restaurant: String,
+            _ state: PendingChange.State
+        ) throws -> PendingChange {
+            PendingChange(
+                id: id,
+                subject: subject,
+                restaurant: try RestaurantID(restaurant),
+                since: day(0),
+                state: state
+            )
+        }
+        repositories.set([
+            try change("0a-long-id", .favourite, "r-1", .waiting(nil)),
+            try change("1b", .rating, "r-9", .refused("status 404")),
+        ])
+        let useCases = UseCases(
+            restaurants: repositories,
+            favourites: repositories,
+            ratings: repositories,
+            changes: repositories,
+            accounts: repositories,
+            now: { day(0) }
+        )
+        let shown = Lines()
+        let runner = CommandRunner(useCases, on: Screen { shown.add($0) })
+        let ada = try UserID("ada")
+        try await runner.run(.pending(nil), as: ada)
+        try await runner.run(.pending(.retry("1")), as: ada)
+        try await runner.run(.pending(.discard("0a-")), as: ada)
+        try await runner.run(.pending(.discard("1b")), as: ada)
+        let table = """
+            ID        CHANGE     RESTAURANT   STATE
+            0a-long-  favourite  Three Gulls  waiting
+            1b        rating     r-9          refused: status 404
+            1 waiting, 1 refused, of ada.
+            """
+        let rest = """
+            ID  CHANGE  RESTAURANT  STATE
+            1b  rating  r-9         refused: status 404
+            0 waiting, 1 refused, of ada.
+            """
+        #expect(shown.all == [table, table, rest, "Nothing of ada waits for the service."])
+        #expect(repositories.retried == ["1b"])
+        let error = await #expect(throws: DomainError.self) {
+            try await runner.run(.pending(.retry("1")), as: ada)
+        }
+        #expect(error?.kind == .changeNotFound("1"))
+    }
+
     @Test("An error shows its kind, what to do, and its cause")
     func error() {
         struct Refused: Error, CustomStringConvertible { let description = "port closed" }
@@ -114,6 +169,7 @@ struct RenderingTests {
             restaurants: repositories,
             favourites: repositories,
             ratings: repositories,
+            changes: repositories,
             accounts: repositories,
             now: { day(0) }
         )

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import KeelHTTP
+import KeelRepositories
 import KeelStorage
 import KeelTestKit
 import RestaurantsDomain
@@ -82,17 +83,20 @@ struct SourceDocumentFlawTests {
 
         let nextDay = try Instance(
             .json(ServiceJSON.restaurant("r-1", "Four Gulls")),
-            .status(.notFound),
             on: store,
             at: day(2)
         )
         #expect(try await nextDay.restaurants.restaurant(gull).name == "Four Gulls")
+        // It is young again.
+        #expect(try await nextDay.restaurants.restaurant(gull).name == "Four Gulls")
+        #expect(nextDay.transport.calls.count == 1)
 
+        let later = try Instance(.status(.notFound), on: store, at: day(4))
         let error = await #expect(throws: DomainError.self) {
-            try await nextDay.restaurants.restaurant(gull)
+            try await later.restaurants.restaurant(gull)
         }
         #expect(error?.kind == .restaurantNotFound(gull))
-        #expect(try await nextDay.restaurants.knownRestaurants([gull]) == [])
+        #expect(try await later.restaurants.knownRestaurants([gull]) == [])
     }
 
     @Test("A detached write that is lost: a finished call has written, a failed one says so")
@@ -117,10 +121,11 @@ struct SourceDocumentFlawTests {
         let error = await #expect(throws: DomainError.self) { try await app.restaurants.refresh() }
 
         #expect(error?.kind == .sourceUnreachable)
-        guard case .remote(let network)? = error?.cause as? DataSourceError else {
-            Issue.record("The cause is \(String(describing: error?.cause))")
-            return
-        }
+        let repository = try #require(error?.cause as? RepositoryError)
+        #expect(repository.code == .unreachable)
+        let source = try #require(repository.cause as? DataSourceError)
+        #expect(source.source == .remote)
+        let network = try #require(source.cause as? NetworkError)
         #expect(network.code == .noConnection)
         #expect(network.transportError?.code == .connectionRefused)
     }

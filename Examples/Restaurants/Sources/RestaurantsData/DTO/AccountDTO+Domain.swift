@@ -1,44 +1,34 @@
 internal import Foundation
 internal import KeelHTTP
+internal import KeelRepositories
 internal import RestaurantsDomain
 
-extension User {
-    /// Maps what the service wrote.
-    init(_ dto: UserDTO) throws(MappingFailure) {
-        func required(_ value: String?, _ field: String) throws(MappingFailure) -> String {
-            guard let value else { throw MappingFailure(id: dto.id, field, .missing) }
-            return value
-        }
-        let id = try required(dto.id, "id")
-        let name = try required(dto.name, "name")
-        let email = try required(dto.email, "email")
-        do throws(DomainError) {
-            self.init(id: try UserID(id), name: name, email: try EmailAddress(email))
-        } catch {
-            let reason = error.errorDescription ?? "\(error.kind)"
-            throw MappingFailure(id: id, "the user", .unreadable(reason))
-        }
+extension UserDTO: DomainConvertible {
+    /// What is kept beside the tokens of a session.
+    init(_ credentials: BearerCredentials) {
+        let fields = credentials.fields
+        self.init(id: fields["user"], name: fields["name"], email: fields["email"])
     }
 
-    /// Maps what is kept beside the tokens of a session.
-    init(_ credentials: BearerCredentials) throws(MappingFailure) {
-        let fields = credentials.fields
-        try self.init(UserDTO(id: fields["user"], name: fields["name"], email: fields["email"]))
+    func toDomain() throws(MappingError) -> User {
+        let fields = FieldMapper(of: id)
+        return User(
+            id: try fields.userID(id, "id"),
+            name: try fields.required(name, "name"),
+            email: try fields.value(email, "email") { try EmailAddress($0) }
+        )
     }
 }
 
-extension BearerCredentials {
-    /// Maps what the service gave to a request that was made at a time.
-    init(_ grant: GrantDTO, asked: Date) throws(MappingFailure) {
-        guard let token = grant.accessToken else {
-            throw MappingFailure(id: nil, "accessToken", .missing)
-        }
-        guard let dto = grant.user else { throw MappingFailure(id: nil, "user", .missing) }
-        let user = try User(dto)
-        self.init(
-            accessToken: token,
-            refreshToken: grant.refreshToken,
-            expiresAt: grant.expiresIn.map { asked.addingTimeInterval($0) },
+extension GrantDTO {
+    /// What the service gave to a request that was made at a time.
+    func credentials(asked: Date) throws(MappingError) -> BearerCredentials {
+        let fields = FieldMapper()
+        let user = try fields.one(user, "user")
+        return BearerCredentials(
+            accessToken: try fields.required(accessToken, "accessToken"),
+            refreshToken: refreshToken,
+            expiresAt: expiresIn.map { asked.addingTimeInterval($0) },
             fields: ["user": user.id.name, "name": user.name, "email": user.email.text]
         )
     }

@@ -1,96 +1,62 @@
-internal import Foundation
+internal import KeelRepositories
 internal import RestaurantsDomain
 
-extension Restaurant {
-    /// Maps an entry of a list, if it can be read at all.
-    init(_ entry: RestaurantEntryDTO) throws(MappingFailure) {
-        switch entry {
-        case .restaurant(let dto): try self.init(dto)
-        case .unreadable(let failure): throw failure
-        }
-    }
-
-    /// Maps what the service wrote.
-    init(_ dto: RestaurantDTO) throws(MappingFailure) {
-        func required<Value>(_ value: Value?, _ field: String) throws(MappingFailure) -> Value {
-            guard let value else { throw MappingFailure(id: dto.id, field, .missing) }
-            return value
-        }
-        let address = try required(dto.address, "address")
-        var grades: [Grade] = []
-        for (index, grade) in (dto.grades ?? []).enumerated() {
-            grades.append(try Grade(grade, "grades[\(index)]", of: dto.id))
-        }
-        self.init(
-            id: try RestaurantID(mapping: try required(dto.id, "id")),
-            name: try required(dto.name, "name"),
-            borough: try required(dto.borough, "borough"),
-            cuisine: try required(dto.cuisine, "cuisine"),
-            address: Address(
-                building: try required(address.building, "address.building"),
-                street: try required(address.street, "address.street"),
-                zipCode: try required(address.zipcode, "address.zipcode")
-            ),
-            location: try dto.location.map { location throws(MappingFailure) in
-                try Coordinate(
-                    mapping: try required(location.latitude, "location.latitude"),
-                    try required(location.longitude, "location.longitude"),
-                    of: dto.id
-                )
-            },
-            grades: grades
+extension RestaurantDTO: DomainConvertible {
+    func toDomain() throws(MappingError) -> Restaurant {
+        let fields = FieldMapper(of: id)
+        return Restaurant(
+            id: try fields.restaurantID(id, "id"),
+            name: try fields.required(name, "name"),
+            borough: try fields.required(borough, "borough"),
+            cuisine: try fields.required(cuisine, "cuisine"),
+            address: try fields.one(address, "address"),
+            location: try fields.optional.one(location, "location"),
+            grades: try fields.optional.list(grades, "grades")
         )
     }
 }
 
-extension Grade {
-    fileprivate init(
-        _ dto: GradeDTO,
-        _ place: String,
-        of id: String?
-    ) throws(MappingFailure) {
-        guard let text = dto.date else { throw MappingFailure(id: id, "\(place).date", .missing) }
-        guard let date = try? Date(text, strategy: .iso8601) else {
-            throw MappingFailure(id: id, "\(place).date", .invalid(text))
-        }
-        guard let name = dto.grade else { throw MappingFailure(id: id, "\(place).grade", .missing) }
-        guard let score = dto.score else {
-            throw MappingFailure(id: id, "\(place).score", .missing)
-        }
-        self.init(date: date, mark: try Mark(mapping: name, place, of: id), score: score)
+extension AddressDTO: DomainConvertible {
+    func toDomain() throws(MappingError) -> Address {
+        let fields = FieldMapper()
+        return Address(
+            building: try fields.required(building, "building"),
+            street: try fields.required(street, "street"),
+            zipCode: try fields.required(zipcode, "zipcode")
+        )
     }
 }
 
-// MARK: - Parts that the service's and the stored form share
-
-extension RestaurantID {
-    init(mapping text: String) throws(MappingFailure) {
-        do throws(DomainError) {
-            try self.init(text)
-        } catch {
-            throw MappingFailure(id: text, "id", .invalid(text))
+extension CoordinateDTO: DomainConvertible {
+    func toDomain() throws(MappingError) -> Coordinate {
+        let fields = FieldMapper()
+        let latitude = try fields.required(latitude, "latitude")
+        let longitude = try fields.required(longitude, "longitude")
+        return try fields.value(latitude, "", expecting: "a place on the globe") {
+            Coordinate(latitude: $0, longitude: longitude)
         }
     }
 }
 
-extension Coordinate {
-    init(
-        mapping latitude: Double,
-        _ longitude: Double,
-        of id: String?
-    ) throws(MappingFailure) {
-        guard let place = Coordinate(latitude: latitude, longitude: longitude) else {
-            throw MappingFailure(id: id, "location", .invalid("\(latitude), \(longitude)"))
-        }
-        self = place
+extension GradeDTO: DomainConvertible {
+    func toDomain() throws(MappingError) -> Grade {
+        let fields = FieldMapper()
+        return Grade(
+            date: try fields.date(date, "date"),
+            mark: try fields.oneOf(grade, "grade"),
+            score: try fields.required(score, "score")
+        )
     }
 }
 
-extension Grade.Mark {
-    init(mapping name: String, _ place: String, of id: String?) throws(MappingFailure) {
-        guard let mark = Grade.Mark(rawValue: name) else {
-            throw MappingFailure(id: id, "\(place).grade", .invalid(name))
-        }
-        self = mark
+extension FieldMapper {
+    /// The id of a restaurant, which the domain may refuse.
+    func restaurantID(_ text: String?, _ field: String) throws(MappingError) -> RestaurantID {
+        try value(text, field) { try RestaurantID($0) }
+    }
+
+    /// The id of a user, which the domain may refuse.
+    func userID(_ text: String?, _ field: String) throws(MappingError) -> UserID {
+        try value(text, field) { try UserID($0) }
     }
 }

@@ -1,35 +1,10 @@
+internal import KeelRepositories
 internal import KeelStorage
 internal import RestaurantsDomain
 
-extension DataSourceError {
-    /// Runs an operation of the store.
-    static func local<Value>(
-        _ operation: () async throws(StorageError) -> Value
-    ) async throws(DataSourceError) -> Value {
-        do throws(StorageError) {
-            return try await operation()
-        } catch {
-            throw .local(error)
-        }
-    }
-
-    /// Maps something that was read.
-    static func mapping<Value>(
-        _ operation: () throws(MappingFailure) -> Value
-    ) throws(DataSourceError) -> Value {
-        do throws(MappingFailure) {
-            return try operation()
-        } catch {
-            throw .unmappable(error)
-        }
-    }
-}
-
-extension DocumentCollection {
+extension DocumentCollection where Element: DomainConvertible {
     /// Follows the collection, in the words of the domain.
-    func updates<Item: Sendable>(
-        _ map: @escaping @Sendable (Element) throws(MappingFailure) -> Item
-    ) -> LiveUpdates<Item> {
+    func updates() -> LiveUpdates<Element.Domain> {
         LiveUpdates {
             var snapshots = listen().makeAsyncIterator()
             var isFirst = true
@@ -44,7 +19,7 @@ extension DocumentCollection {
                         isFirst
                         ? nil
                         : try snapshot.changes.map { change throws(DataSourceError) in
-                            try self.change(change, map)
+                            try self.change(change)
                         }
                     return LiveUpdate(count: snapshot.items.count, changes: changes)
                 }
@@ -52,17 +27,18 @@ extension DocumentCollection {
         }
     }
 
-    private func change<Item: Sendable>(
-        _ change: DocumentChange,
-        _ map: (Element) throws(MappingFailure) -> Item
-    ) throws(DataSourceError) -> LiveUpdate<Item>.Change {
+    private func change(
+        _ change: DocumentChange
+    ) throws(DataSourceError) -> LiveUpdate<Element.Domain>.Change {
         let element: Element
         do throws(StorageError) {
             element = try decoder.decode(Element.self, from: change.document)
         } catch {
-            throw .local(error)
+            throw DataSourceError(error)
         }
-        let item = try DataSourceError.mapping { () throws(MappingFailure) in try map(element) }
+        let item = try DataSourceError.mapping { () throws(MappingError) in
+            try element.toDomain()
+        }
         return switch change.kind {
         case .added: .added(item)
         case .modified: .changed(item)

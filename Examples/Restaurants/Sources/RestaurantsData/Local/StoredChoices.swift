@@ -1,54 +1,61 @@
 internal import Foundation
+internal import KeelRepositories
 internal import RestaurantsDomain
 
-/// A favourite as it is kept: `users/{user}/favourites/{restaurant}`.
-struct StoredFavourite: Codable, Hashable, Sendable {
+/// Something that a user has chosen, as it is kept and as the service is told:
+/// `users/{user}/{kind}/{restaurant}`.
+///
+/// The user is named inside too, for queries over the choices of all users.
+protocol StoredChoice: Codable, Sendable, DomainMappable {
+    static var kind: String { get }
+    var restaurant: String { get }
+}
+
+struct StoredFavourite: StoredChoice {
+    static let kind = "favourites"
+
+    var user: String
     var restaurant: String
     var since: Date
 
-    init(_ favourite: Favourite) {
+    init(domain favourite: Favourite) {
+        user = favourite.user.name
         restaurant = favourite.restaurant.text
         since = favourite.since
     }
-}
 
-extension Favourite {
-    init(_ stored: StoredFavourite, of user: UserID) throws(MappingFailure) {
-        let id = try RestaurantID(mapping: stored.restaurant)
-        self.init(user: user, restaurant: id, since: stored.since)
+    func toDomain() throws(MappingError) -> Favourite {
+        let fields = FieldMapper(of: restaurant)
+        return Favourite(
+            user: try fields.userID(user, "user"),
+            restaurant: try fields.restaurantID(restaurant, "restaurant"),
+            since: since
+        )
     }
 }
 
-/// A rating as it is kept: `users/{user}/ratings/{restaurant}`.
-///
-/// The user is named inside too, for queries over the ratings of all users.
-struct StoredRating: Codable, Hashable, Sendable {
+struct StoredRating: StoredChoice {
+    static let kind = "ratings"
+
     var user: String
     var restaurant: String
     var stars: Int
     var date: Date
 
-    init(_ rating: Rating) {
+    init(domain rating: Rating) {
         user = rating.user.name
         restaurant = rating.restaurant.text
         stars = rating.stars.count
         date = rating.date
     }
-}
 
-extension Rating {
-    init(_ stored: StoredRating) throws(MappingFailure) {
-        let id = try RestaurantID(mapping: stored.restaurant)
-        do throws(DomainError) {
-            self.init(
-                user: try UserID(stored.user),
-                restaurant: id,
-                stars: try Stars(stored.stars),
-                date: stored.date
-            )
-        } catch {
-            let reason = error.errorDescription ?? "\(error.kind)"
-            throw MappingFailure(id: stored.restaurant, "a rating", .unreadable(reason))
-        }
+    func toDomain() throws(MappingError) -> Rating {
+        let fields = FieldMapper(of: restaurant)
+        return Rating(
+            user: try fields.userID(user, "user"),
+            restaurant: try fields.restaurantID(restaurant, "restaurant"),
+            stars: try fields.value(stars, "stars") { try Stars($0) },
+            date: date
+        )
     }
 }

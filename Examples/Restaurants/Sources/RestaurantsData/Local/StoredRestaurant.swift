@@ -1,10 +1,11 @@
 internal import Foundation
+internal import KeelRepositories
 internal import RestaurantsDomain
 
 /// A restaurant as it is kept: `restaurants/{id}`.
 ///
 /// Nothing of a user is in it, so that replacing it loses nothing of a user's.
-struct StoredRestaurant: Codable, Hashable, Sendable, Identifiable {
+struct StoredRestaurant: Codable, Hashable, Sendable, Identifiable, DomainMappable {
     struct StoredAddress: Codable, Hashable, Sendable {
         var building: String
         var street: String
@@ -32,7 +33,7 @@ struct StoredRestaurant: Codable, Hashable, Sendable, Identifiable {
     var location: StoredLocation?
     var grades: [StoredGrade]
 
-    init(_ restaurant: Restaurant) {
+    init(domain restaurant: Restaurant) {
         id = restaurant.id.text
         name = restaurant.name
         listingKey = restaurant.listingKey
@@ -50,28 +51,27 @@ struct StoredRestaurant: Codable, Hashable, Sendable, Identifiable {
             StoredGrade(date: $0.date, mark: $0.mark.rawValue, score: $0.score)
         }
     }
-}
 
-extension Restaurant {
-    /// Maps what was kept, which may come from a newer version of the app.
-    init(_ stored: StoredRestaurant) throws(MappingFailure) {
-        self.init(
-            id: try RestaurantID(mapping: stored.id),
-            name: stored.name,
-            borough: stored.borough,
-            cuisine: stored.cuisine,
+    func toDomain() throws(MappingError) -> Restaurant {
+        let fields = FieldMapper(of: id)
+        return Restaurant(
+            id: try fields.restaurantID(id, "id"),
+            name: name,
+            borough: borough,
+            cuisine: cuisine,
             address: Address(
-                building: stored.address.building,
-                street: stored.address.street,
-                zipCode: stored.address.zipCode
+                building: address.building,
+                street: address.street,
+                zipCode: address.zipCode
             ),
-            location: try stored.location.map { place throws(MappingFailure) in
-                try Coordinate(mapping: place.latitude, place.longitude, of: stored.id)
+            location: try fields.optional.value(location, "location") {
+                Coordinate(latitude: $0.latitude, longitude: $0.longitude)
             },
-            grades: try stored.grades.map { grade throws(MappingFailure) in
+            // What was kept may come from a newer version of the app.
+            grades: try fields.list(grades, "grades") { grade, fields throws(MappingError) in
                 Grade(
                     date: grade.date,
-                    mark: try Grade.Mark(mapping: grade.mark, "grades", of: stored.id),
+                    mark: try fields.oneOf(grade.mark, "mark"),
                     score: grade.score
                 )
             }

@@ -1,5 +1,6 @@
 public import Foundation
 public import KeelHTTP
+internal import KeelRepositories
 public import KeelStorage
 
 /// The restaurant service as this app calls it: in the name of whoever is signed in.
@@ -37,7 +38,7 @@ public struct RestaurantService: Sendable {
         policy.now = now
         let unsigned = NetworkClient(configuration, transport: transport)
         let session = AuthSession<BearerCredentials>(
-            server: SessionServer(client: unsigned, now: now),
+            server: AccountRemoteDataSource(remote: RemoteDataSource(unsigned), now: now),
             store: StoredSession(storage: storage),
             policy: policy
         )
@@ -50,6 +51,6 @@ public struct RestaurantService: Sendable {
         )
         self.session = session
         api = NetworkClient(configuration, transport: transport)
-        accounts = AccountRemoteDataSource(client: api, now: now)
+        accounts = AccountRemoteDataSource(remote: RemoteDataSource(api), now: now)
     }
 }

@@ -1,5 +1,6 @@
 public import Foundation
 public import KeelHTTP
+internal import KeelRepositories
 public import KeelStorage
 public import RestaurantsDomain
 
@@ -12,12 +13,15 @@ public import RestaurantsDomain
 ///
 /// Every write is finished when the call that made it returns.
 public struct OfflineFirstRestaurantRepository: RestaurantRepository {
-    /// How long a restaurant is shown without asking for news of it, in seconds.
-    public static let maximumAge: TimeInterval = 24 * 60 * 60
+    /// How long a restaurant is shown without asking for news of it.
+    public static let maximumAge = Duration.seconds(24 * 60 * 60)
+    /// How many restaurants are asked for at once.
+    static let pageSize = 500
 
-    let remote: RestaurantRemoteDataSource
-    let local: RestaurantLocalDataSource
-    private let now: @Sendable () -> Date
+    private let remote: RemoteDataSource
+    private let local: CollectionDataSource<StoredRestaurant>
+    private let ledger: RestaurantLedger
+    private let loader: ResourceLoader
 
     /// Creates a repository.
     ///
@@ -30,106 +34,138 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
         storage: StorageClient,
         now: @escaping @Sendable () -> Date
     ) {
-        remote = RestaurantRemoteDataSource(client: api)
-        local = RestaurantLocalDataSource(storage: storage)
-        self.now = now
+        remote = RemoteDataSource(api)
+        local = CollectionDataSource(storage.collection("restaurants", as: StoredRestaurant.self))
+        ledger = RestaurantLedger(all: "restaurants/", fetches: CollectionFetchLedger(storage))
+        loader = ResourceLoader(ledger: ledger, now: now)
     }
+
+    // MARK: Here
 
     public func restaurants(
         _ filter: RestaurantFilter
     ) async throws(DomainError) -> [Restaurant] {
-        if try await lastRefresh() == nil { _ = try await refresh() }
-        return try await read { () async throws(DataSourceError) in
-            try await local.restaurants(filter)
-        }
-    }
-
-    public func restaurant(_ id: RestaurantID) async throws(DomainError) -> Restaurant {
-        let kept = try await knownRestaurants([id]).first
-        if let kept, try await isFresh() { return kept }
-        do throws(DataSourceError) {
-            return try await load(id, replacing: kept)
-        } catch {
-            if error.isNotFound { throw DomainError(.restaurantNotFound(id), cause: error) }
-            if error.isUnreachable, let kept { return kept }
-            throw DomainError(error)
+        if try await !isLoaded() { _ = try await refresh() }
+        return try await query { query in
+            var query = query.order(by: "listingKey")
+            if let borough = filter.borough {
+                query = query.where(.equal("borough", .string(borough)))
+            }
+            if let cuisine = filter.cuisine {
+                query = query.where(.equal("cuisine", .string(cuisine)))
+            }
+            return filter.limit.map { query.limit(to: $0) } ?? query
         }
     }
 
     public func knownRestaurants(
         _ ids: [RestaurantID]
     ) async throws(DomainError) -> [Restaurant] {
-        try await read { () async throws(DataSourceError) in try await local.restaurants(ids) }
+        try await DomainError.mapping { () async throws(DataSourceError) in
+            let found = try await DataSourceError.local { () async throws(StorageError) in
+                try await local.collection.find(ids.map(\.text))
+            }
+            return try found.compactMap { $0 }.mapped()
+        }
     }
 
     public func search(
         _ words: String,
         limit: Int
     ) async throws(DomainError) -> [Restaurant] {
-        guard try await lastRefresh() != nil else {
+        guard try await isLoaded() else {
             return try await DomainError.mapping { () async throws(DataSourceError) in
-                RefreshPlan.Arrivals(try await remote.search(words, limit: limit)).restaurants
+                try await remote.request(GetSearchResult(words: words, limit: limit))
+                    .restaurants.toDomain().elements
             }
         }
-        return try await read { () async throws(DataSourceError) in
-            try await local.search(words, limit: limit)
+        return try await query { $0.matching(words).order(by: "listingKey").limit(to: limit) }
+    }
+
+    public func updates() -> LiveUpdates<Restaurant> { local.collection.updates() }
+
+    // MARK: From the service
+
+    public func restaurant(_ id: RestaurantID) async throws(DomainError) -> Restaurant {
+        do throws(RepositoryError) {
+            return try await loader.load(one(id.text), .cacheFirst(maxAge: Self.maximumAge)).value
+        } catch {
+            guard error.code == .notFound else { throw DomainError(error) }
+            throw DomainError(.restaurantNotFound(id), cause: error)
         }
     }
 
     public func refresh() async throws(DomainError) -> RefreshReport {
-        try await DomainError.mapping { () async throws(DataSourceError) in
-            // Everything is here before anything is written.
-            let arrivals = RefreshPlan.Arrivals(try await remote.restaurants())
-            let plan = RefreshPlan(from: try await local.restaurants(), to: arrivals)
-            try await local.save(plan.changed)
-            try await local.remove(plan.removedIDs)
-            try await local.noteRefresh(at: now())
-            return plan.report
+        try await RepositoryError.mapped(to: DomainError.init) {
+            () async throws(RepositoryError) in
+            try await loader.load(all, .networkOnly).value.report
         }
     }
 
-    public func updates() -> LiveUpdates<Restaurant> { local.updates() }
+    private func one(_ id: String) -> Resource<Restaurant> {
+        Resource("\(ledger.all)\(id)") { () async throws(DataSourceError) in
+            StoredRestaurant(domain: try await remote.domain(GetRestaurant(id: id)))
+        } read: { () async throws(DataSourceError) in
+            try await local.find(id)
+        } keep: { arrived async throws(DataSourceError) in
+            // What is as it was is no news for who watches.
+            if try await local.find(id) != arrived { try await local.save(arrived) }
+        } forget: { () async throws(DataSourceError) in
+            try await local.delete(id)
+        }.map { stored throws(MappingError) in try stored.toDomain() }
+    }
+
+    private var all: Resource<RefreshPlan> {
+        Resource(ledger.all) { () async throws(DataSourceError) in
+            // Everything is here before anything is written.
+            let pages = try await remote.pages {
+                GetRestaurantPage(after: $0, limit: Self.pageSize)
+            } next: {
+                $0.next
+            }
+            return RefreshPlan(from: try await local.findAll(), to: pages)
+        } read: { () async throws(DataSourceError) in
+            nil
+        } keep: { plan async throws(DataSourceError) in
+            try await local.save(plan.changed)
+            try await local.delete(plan.removedIDs)
+        }
+    }
 
     // MARK: Parts
 
-    /// Loads one restaurant, and keeps it or what has become of it.
-    private func load(
-        _ id: RestaurantID,
-        replacing kept: Restaurant?
-    ) async throws(DataSourceError) -> Restaurant {
-        let dto: RestaurantDTO
-        do throws(DataSourceError) {
-            dto = try await remote.restaurant(id.text)
-        } catch {
-            if error.isNotFound, kept != nil { try await local.remove([id.text]) }
-            throw error
-        }
-        let restaurant = try DataSourceError.mapping { () throws(MappingFailure) in
-            try Restaurant(dto)
-        }
-        if restaurant != kept { try await local.save([StoredRestaurant(restaurant)]) }
-        return restaurant
-    }
-
-    private func read(
-        _ operation: () async throws(DataSourceError) -> [StoredRestaurant]
+    private func query(
+        _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery
     ) async throws(DomainError) -> [Restaurant] {
         try await DomainError.mapping { () async throws(DataSourceError) in
-            let stored = try await operation()
-            return try DataSourceError.mapping { () throws(MappingFailure) in
-                try stored.map { one throws(MappingFailure) in try Restaurant(one) }
-            }
+            try await local.query(refine).mapped()
         }
     }
 
-    private func lastRefresh() async throws(DomainError) -> Date? {
+    private func isLoaded() async throws(DomainError) -> Bool {
         try await DomainError.mapping { () async throws(DataSourceError) in
-            try await local.lastRefresh()
+            try await ledger.time(of: ledger.all) != nil
         }
     }
+}
 
-    private func isFresh() async throws(DomainError) -> Bool {
-        guard let last = try await lastRefresh() else { return false }
-        return now().timeIntervalSince(last) < Self.maximumAge
+/// When restaurants were loaded: one is as young as its own load or that of all.
+private struct RestaurantLedger: FetchLedger {
+    /// The key of all restaurants, which the keys of single ones begin with.
+    let all: String
+    let fetches: CollectionFetchLedger
+
+    func time(of key: String) async throws(DataSourceError) -> Date? {
+        let own = try await fetches.time(of: key)
+        guard key != all, let listed = try await fetches.time(of: all) else { return own }
+        return max(own ?? listed, listed)
+    }
+
+    func note(_ key: String, at time: Date, tags: Set<String>) async throws(DataSourceError) {
+        try await fetches.note(key, at: time, tags: tags)
+    }
+
+    func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
+        try await fetches.invalidate(tags)
     }
 }

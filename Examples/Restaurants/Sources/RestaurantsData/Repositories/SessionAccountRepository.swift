@@ -1,4 +1,5 @@
 internal import KeelHTTP
+internal import KeelRepositories
 public import RestaurantsDomain
 
 /// Accounts of the restaurant service, with the session kept on this device.
@@ -25,51 +26,47 @@ public struct SessionAccountRepository: AccountRepository {
 
     public func signOut() async throws(DomainError) -> User? {
         let credentials = try await credentials()
-        let user = try user(of: credentials)
-        try await DomainError.mapping { () async throws(DataSourceError) in
-            try await DataSourceError.session { () async throws(AuthenticationError) in
-                try await service.session.signOut()
-            }
+        let user = try await user(of: credentials)
+        try await DomainError.session { () async throws(AuthenticationError) in
+            try await service.session.signOut()
         }
         if let token = credentials?.refreshToken {
             // The session is over here, whether or not the service can be told.
-            try? await service.accounts.logOut(token)
+            _ = try? await service.accounts.remote.request(PostLogout(refreshToken: token))
         }
         return user
     }
 
     public func signedInUser() async throws(DomainError) -> User? {
-        try user(of: try await credentials())
+        try await user(of: try await credentials())
     }
 
     public func currentUser() async throws(DomainError) -> User {
         let known = try await signedInUser()
         do throws(DataSourceError) {
-            let dto = try await service.accounts.currentUser()
-            return try DataSourceError.mapping { () throws(MappingFailure) in try User(dto) }
+            return try await service.accounts.remote.domain(GetCurrentUser())
         } catch {
-            if error.isUnreachable, let known { return known }
-            throw DomainError(error)
+            let failure = RepositoryError(error)
+            if failure.isReachability, let known { return known }
+            throw DomainError(failure)
         }
     }
 
     // MARK: Parts
 
     private func credentials() async throws(DomainError) -> BearerCredentials? {
-        try await DomainError.mapping { () async throws(DataSourceError) in
-            try await DataSourceError.session { () async throws(AuthenticationError) in
-                _ = try await service.session.restore()
-            }
+        try await DomainError.session { () async throws(AuthenticationError) in
+            _ = try await service.session.restore()
         }
         return service.session.current
     }
 
-    private func user(of credentials: BearerCredentials?) throws(DomainError) -> User? {
+    private func user(of credentials: BearerCredentials?) async throws(DomainError) -> User? {
         guard let credentials else { return nil }
-        do throws(MappingFailure) {
-            return try User(credentials)
-        } catch {
-            throw DomainError(DataSourceError.unmappable(error))
+        return try await DomainError.mapping { () throws(DataSourceError) in
+            try DataSourceError.mapping { () throws(MappingError) in
+                try UserDTO(credentials).toDomain()
+            }
         }
     }
 }

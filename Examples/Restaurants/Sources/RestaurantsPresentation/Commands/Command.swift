@@ -13,10 +13,18 @@ public enum Command: Hashable, Sendable {
     case rate(String, stars: Int)
     /// Tells live changes; with a number, only so many.
     case watch(events: Int?)
+    /// Lists what the service does not know yet, after deciding about one change of it.
+    case pending(PendingDecision?)
     case login(email: String)
     case logout
     case whoami
     case help
+}
+
+/// What is to become of a change that waits for the service.
+public enum PendingDecision: Hashable, Sendable {
+    case retry(String)
+    case discard(String)
 }
 
 /// A command with the settings that it is carried out under.

@@ -49,6 +49,7 @@ public enum CommandLineParser: Sendable {
         case "favourites", "favorites": .favourites
         case "rate": try rate(&words)
         case "watch": .watch(events: try words.takeNumber("--for-events"))
+        case "pending": .pending(try decision(&words))
         case "login": .login(email: try words.takeArgument("EMAIL", of: "login"))
         case "logout": .logout
         case "whoami": .whoami
@@ -69,9 +70,16 @@ public enum CommandLineParser: Sendable {
         return .rate(id, stars: stars)
     }
 
+    private static func decision(
+        _ words: inout CommandLineWords
+    ) throws(UsageError) -> PendingDecision? {
+        if let id = try words.takeOption("--retry") { return .retry(id) }
+        return try words.takeOption("--discard").map { .discard($0) }
+    }
+
     private static let names = [
         "refresh", "list", "search", "show", "favourite", "unfavourite", "favourites", "rate",
-        "watch", "login", "logout", "whoami",
+        "watch", "pending", "login", "logout", "whoami",
     ]
 
     private static func suggestion(for name: String) -> String {

@@ -58,6 +58,14 @@ public struct CommandRunner: Sendable {
             )
         case .watch(let limit):
             try await watch(as: user, limit: limit)
+        case .pending(let decision):
+            switch decision {
+            case .retry(let id): try await useCases.listPending.retry(id, for: user)
+            case .discard(let id): try await useCases.listPending.discard(id, for: user)
+            case nil: break
+            }
+            let entries = try await useCases.listPending(for: user)
+            screen.show(PendingView.render(entries, of: user, screen))
         case .login(let email):
             let signedIn = try await useCases.signIn(email, password: password())
             screen.show(AccountView.signedIn(signedIn))

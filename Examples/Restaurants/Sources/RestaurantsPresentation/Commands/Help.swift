@@ -21,6 +21,10 @@ public enum Help: Sendable {
           rate ID STARS           Give a restaurant 1 to 5 stars.
           watch                   Tell what changes, as it changes, whoever changes it.
               --for-events N      End after so many changes.
+          pending                 List what the service does not know yet of the signed-in user’s
+                                  favourites and ratings.
+              --retry ID          Send one of them again.
+              --discard ID        Do not tell the service of it.
           login EMAIL             Sign in; asks for the password. (RESTAURANTS_PASSWORD)
           logout                  Sign out.
           whoami                  Tell who is signed in.

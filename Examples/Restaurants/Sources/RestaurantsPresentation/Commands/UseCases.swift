@@ -1,7 +1,7 @@
 public import Foundation
 public import RestaurantsDomain
 
-/// All that the app can do, made of four repositories.
+/// All that the app can do, made of five repositories.
 public struct UseCases: Sendable {
     let list: ListRestaurants
     let search: SearchRestaurants
@@ -11,6 +11,7 @@ public struct UseCases: Sendable {
     let rate: RateRestaurant
     let refresh: RefreshRestaurants
     let watch: WatchRestaurants
+    let listPending: ListPendingChanges
     let signIn: SignIn
     let signOut: SignOut
     let showCurrentUser: ShowCurrentUser
@@ -20,6 +21,7 @@ public struct UseCases: Sendable {
         restaurants: any RestaurantRepository,
         favourites: any FavouriteRepository,
         ratings: any RatingRepository,
+        changes: any PendingChangeRepository,
         accounts: any AccountRepository,
         now: @escaping @Sendable () -> Date
     ) {
@@ -43,6 +45,7 @@ public struct UseCases: Sendable {
             favourites: favourites,
             ratings: ratings
         )
+        listPending = ListPendingChanges(restaurants: restaurants, changes: changes)
         signIn = SignIn(accounts: accounts)
         signOut = SignOut(accounts: accounts)
         showCurrentUser = ShowCurrentUser(accounts: accounts)

@@ -1,0 +1,69 @@
+internal import KeelHTTP
+internal import KeelRepositories
+internal import RestaurantsDomain
+
+extension DomainError {
+    /// Says in the app's words what the failure of a block means, and keeps it as the cause.
+    init(_ error: RepositoryError) {
+        let source = error.dataSourceError
+        let kind: Kind =
+            switch error.code {
+            case .cancelled: .cancelled
+            case _ where source?.source == .local: .storageFailed
+            case .unreachable, .connectionFailed: .sourceUnreachable
+            case .notUnderstood: .sourceNotUnderstood
+            case .signInRequired:
+                // A call that could not be signed was never sent: the session tells why.
+                (source?.networkError?.transportError?.cause as? AuthenticationError)?.meaning
+                    ?? .sessionEnded
+            default: .sourceRefused
+            }
+        self.init(kind, cause: error)
+    }
+
+    /// Says in the app's words why a user could not be signed in.
+    init(signingIn error: any Error) {
+        switch error {
+        case let error as DataSourceError where error.code == .unauthenticated:
+            self.init(.wrongPassword, cause: error)
+        case let error as DataSourceError: self.init(RepositoryError(error))
+        case let error as AuthenticationError: self.init(error.meaning, cause: error)
+        default: self.init(.sourceRefused, cause: error)
+        }
+    }
+
+    /// Runs an operation of a data source.
+    static func mapping<Value>(
+        _ operation: () async throws(DataSourceError) -> Value
+    ) async throws(DomainError) -> Value {
+        do throws(DataSourceError) {
+            return try await operation()
+        } catch {
+            throw DomainError(RepositoryError(error))
+        }
+    }
+
+    /// Runs an operation of the session.
+    static func session<Value>(
+        _ operation: () async throws(AuthenticationError) -> Value
+    ) async throws(DomainError) -> Value {
+        do throws(AuthenticationError) {
+            return try await operation()
+        } catch {
+            throw DomainError(error.meaning, cause: error)
+        }
+    }
+}
+
+extension AuthenticationError {
+    /// What the failure means to the app.
+    fileprivate var meaning: DomainError.Kind {
+        switch code {
+        case .signedOut, .superseded: .notSignedIn
+        case .denied, .expired: .sessionEnded
+        case .storeFailed, .cleanUpIncomplete: .storageFailed
+        case .cancelled: .cancelled
+        default: .sourceRefused
+        }
+    }
+}

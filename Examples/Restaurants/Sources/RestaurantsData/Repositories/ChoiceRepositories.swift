@@ -1,0 +1,143 @@
+internal import KeelHTTP
+internal import KeelRepositories
+internal import KeelStorage
+public import RestaurantsDomain
+
+/// Favourites that are kept on this device, each user's apart, and told to the service.
+public struct StoredFavouriteRepository: FavouriteRepository {
+    private let choices: Choices<StoredFavourite>
+
+    /// Creates a repository beside an outbox.
+    public init(_ outbox: ChoiceOutbox) { choices = Choices(outbox: outbox) }
+
+    public func favourites(of user: UserID) async throws(DomainError) -> [Favourite] {
+        try await DomainError.mapping { () async throws(DataSourceError) in
+            try await choices.local(of: user).findAll().mapped()
+        }
+    }
+
+    public func favourite(
+        _ restaurant: RestaurantID,
+        of user: UserID
+    ) async throws(DomainError) -> Favourite? {
+        try await DomainError.mapping { () async throws(DataSourceError) in
+            try [try await choices.local(of: user).find(restaurant.text)]
+                .compactMap { $0 }.mapped().first
+        }
+    }
+
+    public func save(_ favourite: Favourite) async throws(DomainError) {
+        try await choices.save(favourite, of: favourite.user)
+    }
+
+    public func remove(_ restaurant: RestaurantID, of user: UserID) async throws(DomainError) {
+        try await choices.remove(restaurant, of: user)
+    }
+
+    public func updates(of user: UserID) -> LiveUpdates<Favourite> {
+        choices.local(of: user).collection.updates()
+    }
+}
+
+/// Ratings that are kept on this device, each user's apart, and told to the service.
+public struct StoredRatingRepository: RatingRepository {
+    private let choices: Choices<StoredRating>
+
+    /// Creates a repository beside an outbox.
+    public init(_ outbox: ChoiceOutbox) { choices = Choices(outbox: outbox) }
+
+    public func ratings(of user: UserID) async throws(DomainError) -> [Rating] {
+        try await DomainError.mapping { () async throws(DataSourceError) in
+            try await choices.local(of: user).findAll().mapped()
+        }
+    }
+
+    public func ratings(for restaurant: RestaurantID) async throws(DomainError) -> [Rating] {
+        try await DomainError.mapping { () async throws(DataSourceError) in
+            try await DataSourceError.local { () async throws(StorageError) in
+                let query = DocumentQuery(group: StoredRating.kind)
+                    .where(.equal("restaurant", .string(restaurant.text)))
+                let decoder = DocumentDecoder()
+                return try await choices.outbox.storage.queryDocuments(query).map {
+                    document throws(StorageError) in
+                    try decoder.decode(StoredRating.self, from: document)
+                }
+            }.mapped()
+        }
+    }
+
+    public func save(_ rating: Rating) async throws(DomainError) {
+        try await choices.save(rating, of: rating.user)
+    }
+
+    public func updates(of user: UserID) -> LiveUpdates<Rating> {
+        choices.local(of: user).collection.updates()
+    }
+}
+
+/// One kind of choice, each user's in a place of its own.
+///
+/// A choice of the signed-in user and what the service is to be told of it are one batch: both are
+/// on disk or neither. Choices of other users of this device are kept here only.
+private struct Choices<Stored: StoredChoice>: Sendable {
+    let outbox: ChoiceOutbox
+
+    func local(of user: UserID) -> CollectionDataSource<Stored> {
+        CollectionDataSource(
+            outbox.storage.collection("users/\(user.name)/\(Stored.kind)", as: Stored.self),
+            id: { $0.restaurant }
+        )
+    }
+
+    func save(_ choice: Stored.Domain, of user: UserID) async throws(DomainError) {
+        if let told = try await told(of: user) {
+            try await RepositoryError.mapped(to: DomainError.init) {
+                () async throws(RepositoryError) in _ = try await told.saveOffline(choice)
+            }
+        } else {
+            try await DomainError.mapping { () async throws(DataSourceError) in
+                try await local(of: user).save(Stored(domain: choice))
+            }
+        }
+    }
+
+    func remove(_ restaurant: RestaurantID, of user: UserID) async throws(DomainError) {
+        if let told = try await told(of: user) {
+            try await RepositoryError.mapped(to: DomainError.init) {
+                () async throws(RepositoryError) in
+                _ = try await told.deleteOffline(restaurant.text)
+            }
+        } else {
+            try await DomainError.mapping { () async throws(DataSourceError) in
+                try await local(of: user).delete(restaurant.text)
+            }
+        }
+    }
+
+    /// The choices of the user who is signed in; nil for other users.
+    private func told(
+        of user: UserID
+    ) async throws(DomainError) -> EntityRepository<Stored.Domain>? {
+        guard try await outbox.isSignedIn(user) else { return nil }
+        return EntityRepository(
+            Stored.kind,
+            remote: RemoteEntities(),
+            local: local(of: user),
+            loader: ResourceLoader(),
+            offline: OfflineWrites(outbox.outbox(of: user)) { change throws(DataSourceError) in
+                switch change {
+                case .save(let choice): try OutboxRequest(PutChoice(choice: choice))
+                case .delete(let id): try OutboxRequest(DeleteChoice<Stored>(restaurant: id))
+                }
+            },
+            id: { $0.restaurant }
+        )
+    }
+}
+
+extension Sequence where Element: DomainConvertible {
+    /// Maps what was kept.
+    func mapped() throws(DataSourceError) -> [Element.Domain] {
+        try DataSourceError.mapping { () throws(MappingError) in try toDomain() }
+    }
+}
