@@ -40,7 +40,7 @@ let package = Package(
         .target(
             name: "RestaurantsData",
             dependencies: [
-                "RestaurantsDomain", keel("KeelHTTP"), keel("KeelRepositories"),
+                "RestaurantsDomain", keel("KeelCore"), keel("KeelHTTP"), keel("KeelRepositories"),
                 keel("KeelStorage"), keel("KeelSync"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]

@@ -1,3 +1,4 @@
+internal import KeelCore
 internal import KeelHTTP
 internal import KeelRepositories
 public import KeelStorage
@@ -22,6 +23,12 @@ public final class ChoiceOutbox: Sendable {
         // All processes on one file have the same clock.
         configuration.leaseMargin = .seconds(2)
         configuration.pollInterval = .seconds(1)
+        // A service that is away for long is no reason to give a choice up.
+        configuration.retry = RetryPolicy(
+            attempts: 1000,
+            baseDelay: .milliseconds(500),
+            maximumDelay: .seconds(3)
+        )
         return configuration
     }
 
