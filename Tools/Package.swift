@@ -57,6 +57,7 @@ let package = Package(
                 "KeelHummingbird", keel("KeelAsyncHTTPClient"), keel("KeelCache"),
                 keel("KeelHTTP"), keel("KeelHTTPCaching"), keel("KeelServing"), logging, lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
         .testTarget(

@@ -8,6 +8,7 @@ import KeelHummingbird
 import KeelServing
 import Logging
 import ServiceLifecycle
+import UnixSignals
 
 /// Puts Keel's HTTP cache in front of an origin.
 struct ProxyCommand: AsyncParsableCommand {

@@ -15,6 +15,8 @@ struct HandlerResponder: Sendable {
         self.logger = logger
     }
 
+    // Concurrent, as Hummingbird's own functions are: its writer cannot be sent to another executor.
+    @concurrent
     func respond(to request: Request, _ writer: consuming ResponseWriter) async throws {
         var head = request.head
         head.scheme = head.scheme ?? "http"
@@ -35,6 +37,7 @@ struct HandlerResponder: Sendable {
         try await body.finish(reply.body.trailers)
     }
 
+    @concurrent
     private static func write(
         _ piece: ArraySlice<UInt8>,
         to body: inout some ResponseBodyWriter

@@ -1,4 +1,4 @@
-public import HummingbirdCore
+import HummingbirdCore
 public import KeelServing
 public import Logging
 import NIOCore

@@ -8,10 +8,10 @@ import Synchronization
 /// `@unchecked`, because the iterator cannot be sent: the flag lets only one call touch it, and the
 /// lock around the flag orders one call after the other.
 final class RequestBodyReader: @unchecked Sendable {
-    private var iterator: RequestBody.AsyncIterator
+    private var iterator: HummingbirdCore.RequestBody.AsyncIterator
     private let isReading = Mutex(false)
 
-    init(_ body: RequestBody) { iterator = body.makeAsyncIterator() }
+    init(_ body: HummingbirdCore.RequestBody) { iterator = body.makeAsyncIterator() }
 
     func next() async throws(TransportError) -> ArraySlice<UInt8>? {
         let isFree = isReading.withLock { isReading in
