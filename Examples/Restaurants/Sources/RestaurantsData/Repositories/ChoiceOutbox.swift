@@ -19,9 +19,9 @@ public final class ChoiceOutbox: Sendable {
     /// The settings of an app that somebody waits for and that may be killed at any time.
     public static var usual: Outbox.Configuration {
         var configuration = Outbox.Configuration()
-        configuration.sendTimeout = .seconds(10)
+        configuration.sendTimeout = .seconds(4)
         // All processes on one file have the same clock.
-        configuration.leaseMargin = .seconds(2)
+        configuration.leaseMargin = .seconds(1)
         configuration.pollInterval = .seconds(1)
         // A service that is away for long is no reason to give a choice up.
         configuration.retry = RetryPolicy(
