@@ -131,7 +131,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
 
     /// Keeps a thing here, and tells the service when it can be reached.
     ///
-    /// - Returns: The receipt: the thing is on disk, and ``OutboxReceipt/server()`` waits for the
+    /// - Returns: The receipt: the thing is on disk, and `server()` of the receipt waits for the
     ///   service.
     /// - Throws: ``RepositoryError``, `unsupported` without ``OfflineWrites``.
     @discardableResult
