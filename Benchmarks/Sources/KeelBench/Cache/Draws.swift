@@ -26,6 +26,6 @@ enum Draws {
 
     /// The same as a key of 30 bytes.
     static func text(_ rank: Int) -> String {
-        "restaurants/berlin/" + String(100_000_000_00 + number(rank))
+        "restaurants/berlin/" + String(10_000_000_000 + number(rank))
     }
 }
