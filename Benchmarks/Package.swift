@@ -18,6 +18,10 @@ let strict: [SwiftSetting] =
         .treatWarning("DeprecatedDeclaration", as: .warning),
     ]
 
+let cache: [Target.Dependency] = [
+    "CacheSimulation", .product(name: "KeelCache", package: "keel"),
+]
+
 let storage: [Target.Dependency] = [
     .product(name: "KeelStorage", package: "keel"),
     .product(name: "KeelStorageSQLite", package: "keel"),
@@ -55,7 +59,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "KeelBench",
-            dependencies: storage + http + [.product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: cache + storage + http + [.product(name: "GRDB", package: "GRDB.swift")],
             exclude: ["HTTP/Peers/websocket-echo-client.py"]
         ),
         .executableTarget(

@@ -5,6 +5,7 @@ import Foundation
 struct KeelBench {
     /// Every group by the name that the command line uses.
     static let groups: [String: @concurrent @Sendable (Options) async throws -> [Measure]] = [
+        "cache": CacheGroup.measures,
         "http": HTTPGroup.measures,
         "storage": StorageGroup.measures,
     ]

@@ -49,6 +49,14 @@ struct PolicyTests {
         #expect(mix.trace(seed: 3).keys != mix.trace(seed: 4).keys)
     }
 
+    @Test("A shortened mix begins as the whole one does")
+    func shortens() throws {
+        let mix = try #require(SyntheticMix.small.last)
+        let keys = mix.shortened(to: 500).trace().keys
+        #expect(keys.count == 500)
+        #expect(keys[...] == mix.trace().keys[..<500])
+    }
+
     @Test("A comparison has a row for each size, and a table")
     func compares() throws {
         let mix = try #require(SyntheticMix.small.first { $0.name == "loop" })

@@ -35,6 +35,14 @@ public struct SyntheticMix: Sendable {
         return trace
     }
 
+    /// The same mix with fewer requests, where it only matters that it runs.
+    ///
+    /// - Parameter requests: The most requests.
+    /// - Returns: The mix.
+    public func shortened(to requests: Int) -> SyntheticMix {
+        SyntheticMix(name, sizes, requests: min(self.requests, requests), pattern)
+    }
+
     /// Mixes for caches of 250 to 4000 entries: seconds in a release build.
     public static let small: [SyntheticMix] = zipfs + loops + recents + shifts + mixtures
 

@@ -4,6 +4,8 @@ enum Target: Sendable {
     case atMost(Double)
     /// The peer's figure divided by Keel's is at least this.
     case atLeast(Double)
+    /// Keel's figure divided by the peer's is at least this: where more is better.
+    case partAtLeast(Double)
     /// Keel's own figure is at most this, in the unit of the measure, whatever the peer's is.
     case keelAtMost(Double)
     /// The row is printed for information: the ratio is how many times faster Keel is.
@@ -12,7 +14,7 @@ enum Target: Sendable {
     var text: String? {
         switch self {
         case .atMost(let limit): "<= \(limit)"
-        case .atLeast(let limit): ">= \(limit)"
+        case .atLeast(let limit), .partAtLeast(let limit): ">= \(limit)"
         case .keelAtMost(let limit): "\(limit) abs."
         case .info: nil
         }
@@ -20,7 +22,7 @@ enum Target: Sendable {
 
     func ratio(keel: Double, peer: Double) -> Double {
         switch self {
-        case .atMost, .keelAtMost: keel / peer
+        case .atMost, .partAtLeast, .keelAtMost: keel / peer
         case .atLeast, .info: peer / keel
         }
     }
@@ -30,7 +32,7 @@ enum Target: Sendable {
         let ratio = ratio(keel: keel, peer: peer)
         return switch self {
         case .atMost(let limit): ratio.isNaN ? nil : ratio <= limit
-        case .atLeast(let limit): ratio.isNaN ? nil : ratio >= limit
+        case .atLeast(let limit), .partAtLeast(let limit): ratio.isNaN ? nil : ratio >= limit
         case .keelAtMost(let limit): keel.isNaN ? nil : keel <= limit
         case .info: nil
         }

@@ -27,7 +27,9 @@ enum Report {
         let cells = [
             result.name, "\(text(result.keel)) \(result.unit)",
             "\(text(result.peer)) \(result.unit)",
-            String(format: "%.2f", result.ratio), result.target.text ?? "-",
+            // Nothing by nothing, where both sides count what went wrong.
+            result.ratio.isNaN ? "-" : String(format: "%.2f", result.ratio),
+            result.target.text ?? "-",
             String(format: "±%.0f%%", result.noise * 100),
         ]
         Swift.print(row(cells, verdict))

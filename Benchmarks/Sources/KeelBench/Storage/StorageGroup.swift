@@ -2,12 +2,6 @@ import Foundation
 import KeelStorage
 import KeelStorageSQLite
 
-/// A benchmark that did not do what it was to do; its figure would mean nothing.
-struct Flaw: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
-}
-
 /// Document storage on SQLite against GRDB: Documentation/Benchmarks.md has the targets.
 enum StorageGroup {
     @concurrent

@@ -73,18 +73,3 @@ final class StorePair: Sendable {
         try peer.pool.close()
     }
 }
-
-/// A value that is made when it is first needed, so that unselected measures cost nothing.
-actor Lazily<Value: Sendable> {
-    private let make: @concurrent @Sendable () async throws -> Value
-    private var made: Value?
-
-    init(_ make: @escaping @concurrent @Sendable () async throws -> Value) { self.make = make }
-
-    func value() async throws -> Value {
-        if let made { return made }
-        let value = try await make()
-        made = value
-        return value
-    }
-}

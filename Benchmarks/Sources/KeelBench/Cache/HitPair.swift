@@ -1,0 +1,79 @@
+import KeelCache
+
+/// The same entries in a cache and in what an app would use instead.
+final class HitPair<Key: Hashable & Sendable>: Sendable {
+    /// What is read, in order; other instances than the keys of the entries.
+    let reads: [Key]
+    let cache: Cache<Key, Int>
+    /// The cache whose entries can expire.
+    let expiring: Cache<Key, Int>
+    let dictionary = PeerDictionary<Key>()
+    let sharded = PeerShards<Key>()
+    let timed = PeerTimedDictionary<Key>()
+    let isolated: PeerActor<Key>
+
+    init(_ keys: [Key], reads count: Int) where Key == Int {
+        reads = Draws.ranks(count, of: keys.count).map(Draws.number)
+        (cache, expiring, isolated) = Self.filled(keys, dictionary, sharded, timed)
+    }
+
+    init(_ keys: [Key], reads count: Int) where Key == String {
+        // One more instance of each key, as a caller would make it.
+        let others = keys.indices.map(Draws.text)
+        reads = Draws.ranks(count, of: keys.count).map { others[$0] }
+        (cache, expiring, isolated) = Self.filled(keys, dictionary, sharded, timed)
+    }
+
+    private static func filled(
+        _ keys: [Key],
+        _ dictionary: PeerDictionary<Key>,
+        _ sharded: PeerShards<Key>,
+        _ timed: PeerTimedDictionary<Key>
+    ) -> (Cache<Key, Int>, Cache<Key, Int>, PeerActor<Key>) {
+        // Room for all, however the keys fall to the cache's parts: only hits are measured.
+        let limits = CacheLimits.count(keys.count * 5 / 4)
+        let cache = Cache<Key, Int>(CacheConfiguration(limits: limits))
+        let expiring = Cache<Key, Int>(CacheConfiguration(limits: limits, expiry: .hours(1)))
+        var entries: [Key: Int] = [:]
+        for (number, key) in keys.enumerated() {
+            cache.setNow(number, for: key)
+            expiring.setNow(number, for: key)
+            dictionary.set(number, for: key)
+            sharded.set(number, for: key)
+            timed.set(number, for: key, seconds: 3600)
+            entries[key] = number
+        }
+        return (cache, expiring, PeerActor(entries))
+    }
+
+    /// Nanoseconds that a read takes.
+    ///
+    /// Inlined, so that what is called is compiled for the caller's types.
+    @inline(__always)
+    func perRead(_ read: (Key) -> Int?) throws -> Double {
+        try Self.perRead(reads[...], read)
+    }
+
+    /// Nanoseconds a read while two threads read, each its half.
+    @inline(__always)
+    func perReadOfTwo(_ read: @escaping @Sendable (Key) -> Int?) async throws -> Double {
+        let halves = [reads[..<(reads.count / 2)], reads[(reads.count / 2)...]]
+        let start = ContinuousClock.now
+        try await withThrowingDiscardingTaskGroup { group in
+            for half in halves {
+                group.addTask { @concurrent in _ = try Self.perRead(half, read) }
+            }
+        }
+        return start.duration(to: .now) / .nanoseconds(1) / Double(reads.count)
+    }
+
+    @inline(__always)
+    private static func perRead(_ keys: ArraySlice<Key>, _ read: (Key) -> Int?) throws -> Double {
+        var found = 0
+        let start = ContinuousClock.now
+        for key in keys where read(key) != nil { found += 1 }
+        let time = start.duration(to: .now)
+        guard found == keys.count else { throw Flaw("an entry was not found") }
+        return time / .nanoseconds(1) / Double(keys.count)
+    }
+}
