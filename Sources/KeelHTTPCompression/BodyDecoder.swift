@@ -1,4 +1,5 @@
 internal import KeelHTTP
+internal import KeelZlib
 internal import Synchronization
 
 /// Decodes one body of one content coding, piece by piece and with bounded memory.

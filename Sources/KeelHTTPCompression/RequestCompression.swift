@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import KeelHTTP
+internal import KeelZlib
 internal import Synchronization
 
 /// Compresses the bodies of requests with gzip.

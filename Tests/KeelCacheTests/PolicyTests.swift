@@ -52,6 +52,46 @@ struct PolicyTests {
         #expect(cache.statistics.staleHits == 10)
     }
 
+    @Test("A stale value is counted as a miss, and a failed load behind it lets the next one begin")
+    func revalidatesAgain() async throws {
+        await cache.set(1, for: "a")
+        await clock.advance(by: .seconds(20))
+        let failing = Gate()
+        for _ in 0..<3 {
+            let value = try await ask(.staleWhileRevalidate) {
+                try await failing.pass()
+                throw Refusal()
+            }
+            #expect(value == 1)
+            await wait { failing.begunCount == 1 }
+        }
+        let statistics = cache.statistics
+        #expect((statistics.hits, statistics.misses, statistics.staleHits) == (0, 3, 3))
+        failing.open()
+        // Whether a new load begins is up to when the old one has ended.
+        while try await ask(.staleWhileRevalidate, { 2 }) == 1 { await Task.yield() }
+        #expect(failing.begunCount == 1)
+        #expect(cache.statistics.loads == 2)
+    }
+
+    @Test("A stale value that is removed is not returned, even while it is being loaded anew")
+    func removedWhileRevalidating() async throws {
+        await cache.set(1, for: "a")
+        await clock.advance(by: .seconds(20))
+        let load: @Sendable () async throws -> Int = { [gate] in
+            try await gate.pass()
+            return 2
+        }
+        #expect(try await ask(.staleWhileRevalidate, load) == 1)
+        await wait { gate.begunCount == 1 }
+        #expect(try await ask(.staleWhileRevalidate, load) == 1)
+        try await cache.remove("a")
+        #expect(try await ask(.staleWhileRevalidate) { 3 } == 3)
+        gate.open()
+        await wait { cache.statistics.overtaken == 1 }
+        #expect(cache.peek("a") == 3)
+    }
+
     @Test("After its staleness a value does not stand in any more")
     func staleEnds() async throws {
         await cache.set(1, for: "a")

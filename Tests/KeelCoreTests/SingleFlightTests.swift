@@ -1,45 +1,10 @@
 import KeelCore
+import KeelTestKit
 import Synchronization
 import Testing
 
 @Suite("Single flight", .timeLimit(.minutes(1)))
 struct SingleFlightTests {
-    /// An operation that waits until it is let go, and counts how often it ran and was cancelled.
-    private final class Gate: Sendable {
-        private struct State {
-            var started = 0
-            var cancelled = 0
-            var isOpen = false
-            var continuations: [AsyncStream<Void>.Continuation] = []
-        }
-
-        private let state = Mutex(State())
-
-        var started: Int { state.withLock { $0.started } }
-        var cancelled: Int { state.withLock { $0.cancelled } }
-
-        func open() {
-            let waiting = state.withLock { state in
-                state.isOpen = true
-                return state.continuations
-            }
-            for continuation in waiting { continuation.yield() }
-        }
-
-        func pass() async throws -> Int {
-            let (opened, continuation) = AsyncStream.makeStream(of: Void.self)
-            let (number, isOpen) = state.withLock { state in
-                state.started += 1
-                state.continuations.append(continuation)
-                return (state.started, state.isOpen)
-            }
-            if isOpen { return number }
-            for await _ in opened { return number }
-            state.withLock { $0.cancelled += 1 }
-            throw CancellationError()
-        }
-    }
-
     private struct Refusal: Error, Equatable {}
 
     private let flights = SingleFlight<String, Int>()
@@ -63,7 +28,7 @@ struct SingleFlightTests {
         await wait { flights.waiterCount(of: "key") == 1000 }
         gate.open()
         for caller in callers { #expect(try await caller.value == 1) }
-        #expect(gate.started == 1)
+        #expect(gate.begunCount == 1)
         #expect(flights.count == 0)
     }
 
@@ -76,7 +41,7 @@ struct SingleFlightTests {
             await #expect(throws: CancellationError.self) { try await caller.value }
         }
         #expect(flights.waiterCount(of: "key") == 1)
-        #expect(gate.cancelled == 0)
+        #expect(gate.cancelledCount == 0)
         gate.open()
         #expect(try await callers.last?.value == 1)
     }
@@ -84,23 +49,23 @@ struct SingleFlightTests {
     @Test("When all callers are cancelled, so is the call, and nothing is left of it")
     func cancelsWithTheLast() async throws {
         let callers = start(100)
-        await wait { flights.waiterCount(of: "key") == 100 && gate.started == 1 }
+        await wait { flights.waiterCount(of: "key") == 100 && gate.begunCount == 1 }
         for caller in callers { caller.cancel() }
         for caller in callers {
             await #expect(throws: CancellationError.self) { try await caller.value }
         }
-        await wait { gate.cancelled == 1 }
+        await wait { gate.cancelledCount == 1 }
         #expect(flights.count == 0)
     }
 
     @Test("A caller who comes after the others have left starts a call of its own")
     func startsAnew() async throws {
         let first = start(1)[0]
-        await wait { gate.started == 1 }
+        await wait { gate.begunCount == 1 }
         first.cancel()
         _ = await first.result
         let second = start(1)[0]
-        await wait { gate.started == 2 }
+        await wait { gate.begunCount == 2 }
         gate.open()
         #expect(try await second.value == 2)
         #expect(try await flights.run("key") { 3 } == 3)
@@ -126,7 +91,7 @@ struct SingleFlightTests {
     @Test("Keys do not wait for each other, and a joining caller is told")
     func separatesKeys() async throws {
         let waiting = start(1)[0]
-        await wait { gate.started == 1 }
+        await wait { gate.begunCount == 1 }
         #expect(try await flights.run("other") { 7 } == 7)
         let joined = Mutex(false)
         async let second = flights.run(
@@ -147,7 +112,7 @@ struct SingleFlightTests {
             return try await flights.run("key") { try await gate.pass() }
         }
         await #expect(throws: CancellationError.self) { try await caller.value }
-        #expect(gate.started == 0)
+        #expect(gate.begunCount == 0)
         #expect(flights.count == 0)
     }
 }

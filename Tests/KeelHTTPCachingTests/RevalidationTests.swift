@@ -11,36 +11,6 @@ import Testing
 struct RevalidationTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
-    /// Holds answers back until it is opened.
-    private final class Gate: Sendable {
-        private let state = Mutex<(isOpen: Bool, waiting: Int, cancelled: Int)>((false, 0, 0))
-
-        var waiting: Int { state.withLock { $0.waiting } }
-        var cancelled: Int { state.withLock { $0.cancelled } }
-        func open() { state.withLock { $0.isOpen = true } }
-
-        func answer(
-            _ text: String,
-            status: HTTPResponse.Status = .ok,
-            tag: String? = nil
-        ) -> Answer {
-            var fields: HTTPFields = [.cacheControl: "max-age=60"]
-            fields[.eTag] = tag
-            let head = HTTPResponse(status: status, headerFields: fields)
-            return Answer { _ async throws(TransportError) in
-                self.state.withLock { $0.waiting += 1 }
-                while !self.state.withLock({ $0.isOpen }) {
-                    if Task.isCancelled {
-                        self.state.withLock { $0.cancelled += 1 }
-                        throw TransportError(.cancelled)
-                    }
-                    await Task.yield()
-                }
-                return HTTPReply(head: head, body: .chunks([Array(text.utf8)]))
-            }
-        }
-    }
-
     private func wait(until condition: @Sendable () -> Bool) async {
         while !condition() { await Task.yield() }
     }
@@ -154,9 +124,9 @@ struct RevalidationTests {
             try await bench.send()
             await bench.pass(70)
             try await bench.send()
-            await wait { gate.waiting == 1 }
+            await wait { gate.begunCount == 1 }
         }
-        await wait { gate.cancelled == 1 }
+        await wait { gate.cancelledCount == 1 }
     }
 
     @Test("A thousand calls of one stale response make one request, by 304")
@@ -251,7 +221,7 @@ struct RevalidationTests {
         _ = try await client.response(to: GetMenu()).get()
         await bench.pass(61)
         let first = Task { await client.response(to: GetMenu()) }
-        await wait { gate.waiting == 1 }
+        await wait { gate.begunCount == 1 }
         let second = Task { try await client.response(to: GetMenu()).get() }
         await wait { bench.cache.waitingCalls == 2 }
         first.cancel()
@@ -301,4 +271,21 @@ struct RevalidationTests {
 struct GetMenu: Endpoint {
     typealias Response = [String]
     var path: EndpointPath { "/menu" }
+}
+
+extension Gate {
+    /// An answer that is held back until the gate is open.
+    fileprivate func answer(
+        _ text: String,
+        status: HTTPResponse.Status = .ok,
+        tag: String? = nil
+    ) -> ScriptedHTTPTransport.Answer {
+        var fields: HTTPFields = [.cacheControl: "max-age=60"]
+        fields[.eTag] = tag
+        let head = HTTPResponse(status: status, headerFields: fields)
+        return ScriptedHTTPTransport.Answer { _ async throws(TransportError) in
+            guard (try? await self.pass()) != nil else { throw TransportError(.cancelled) }
+            return HTTPReply(head: head, body: .chunks([Array(text.utf8)]))
+        }
+    }
 }

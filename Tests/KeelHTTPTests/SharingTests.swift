@@ -12,30 +12,9 @@ struct SharingTests {
 
     private let clock = TestClock()
 
-    /// Holds answers back until it is opened.
-    private final class Gate: Sendable {
-        private let state = Mutex<(isOpen: Bool, waiting: Int, cancelled: Int)>((false, 0, 0))
-
-        var waiting: Int { state.withLock { $0.waiting } }
-        var cancelled: Int { state.withLock { $0.cancelled } }
-
-        func open() { state.withLock { $0.isOpen = true } }
-
-        func pass() async throws(TransportError) {
-            state.withLock { $0.waiting += 1 }
-            while !state.withLock({ $0.isOpen }) {
-                if Task.isCancelled {
-                    state.withLock { $0.cancelled += 1 }
-                    throw TransportError(.cancelled)
-                }
-                await Task.yield()
-            }
-        }
-    }
-
     private func answer(_ gate: Gate, _ body: [[UInt8]] = [[1], [2]]) -> Answer {
         Answer { _ async throws(TransportError) in
-            try await gate.pass()
+            guard (try? await gate.pass()) != nil else { throw TransportError(.cancelled) }
             return HTTPReply(head: HTTPResponse(status: .ok), body: .chunks(body))
         }
     }
@@ -89,7 +68,7 @@ struct SharingTests {
             }
             #expect(error.isCancellation)
         }
-        #expect(gate.cancelled == 0)
+        #expect(gate.cancelledCount == 0)
         gate.open()
         #expect(try await calls.last?.value.get().body == [1, 2])
         #expect(transport.calls.count == 1)
@@ -103,10 +82,10 @@ struct SharingTests {
         let calls = (1...50).map { _ in
             Task { await client.response(to: GetRestaurant(id: "1")) }
         }
-        await wait { gate.waiting > 0 }
+        await wait { gate.begunCount > 0 }
         for call in calls { call.cancel() }
         for call in calls { _ = await call.value }
-        await wait { gate.cancelled == gate.waiting }
+        await wait { gate.cancelledCount == gate.begunCount }
     }
 
     @Test("Repetitions inside a shared call are not multiplied, and its error reaches all")
@@ -115,8 +94,8 @@ struct SharingTests {
         let log = EventLog()
         let transport = ScriptedHTTPTransport(
             then: Answer { _ async throws(TransportError) in
-                try await gate.pass()
-                throw TransportError(.connectionLost)
+                let passed = try? await gate.pass()
+                throw TransportError(passed == nil ? .cancelled : .connectionLost)
             }
         )
         let layer = CoalescingMiddleware()
@@ -174,7 +153,7 @@ struct SharingTests {
             let calls = [one, other].map { endpoint in
                 Task { try await client.response(to: endpoint).get().body }
             }
-            await wait { gate.waiting == count && (count > 1 || layer.waiterCount == 2) }
+            await wait { gate.begunCount == count && (count > 1 || layer.waiterCount == 2) }
             gate.open()
             for call in calls { _ = try await call.value }
             #expect(transport.calls.count == count, "row \(number)")
@@ -189,12 +168,12 @@ struct SharingTests {
         let layer = CoalescingMiddleware { _ in session.withLock { $0 } }
         let client = try makeClient(transport) { $0.middleware = [layer] }
         let first = Task { try await client.response(to: GetRestaurant(id: "1")).get() }
-        await wait { gate.waiting == 1 }
+        await wait { gate.begunCount == 1 }
         session.withLock { $0 = "b" }
         let second = Task { try await client.response(to: GetRestaurant(id: "1")).get() }
-        await wait { gate.waiting == 2 }
+        await wait { gate.begunCount == 2 }
         let stream = Task { try await client.stream(GetRestaurant(id: "1")).head.status }
-        await wait { gate.waiting == 3 }
+        await wait { gate.begunCount == 3 }
         gate.open()
         _ = try await (first.value, second.value)
         #expect(try await stream.value == .ok)
@@ -224,10 +203,10 @@ struct SharingTests {
                 configuration.authorize(with: users)
             }
             let one = Task { try await client.response(to: GetRestaurant(id: "1")).get() }
-            await wait { gate.waiting == 1 }
+            await wait { gate.begunCount == 1 }
             users.change(to: second)
             let other = Task { try await client.response(to: GetRestaurant(id: "1")).get() }
-            await wait { gate.waiting == count && (count > 1 || layer.waiterCount == 2) }
+            await wait { gate.begunCount == count && (count > 1 || layer.waiterCount == 2) }
             gate.open()
             _ = try await (one.value, other.value)
             #expect(transport.calls.count == count)

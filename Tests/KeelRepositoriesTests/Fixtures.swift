@@ -187,45 +187,6 @@ final class WallClock: Sendable {
     func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
 }
 
-/// A door that stays shut until somebody opens it, or who waits is cancelled.
-final class Gate: Sendable {
-    private struct State {
-        var isOpen = false
-        var next = 0
-        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-    }
-
-    private let state = Mutex(State())
-
-    func open() {
-        let waiters = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiters = [:] }
-            return state.waiters.values
-        }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    func wait() async {
-        let id = state.withLock { state in
-            state.next += 1
-            return state.next
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isDue = state.withLock { state in
-                    if state.isOpen || Task.isCancelled { return true }
-                    state.waiters[id] = continuation
-                    return false
-                }
-                if isDue { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
-        }
-    }
-}
-
 /// Counts.
 final class Counter: Sendable {
     private let value = Mutex(0)

@@ -2,6 +2,7 @@ import Foundation
 import KeelCore
 import KeelRepositories
 import KeelStorage
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -17,7 +18,7 @@ private final class Subject: Sendable {
             self.fetches.next()
             // What the source says is decided when it is asked, and may arrive much later.
             let answer = self.source.withLock { $0 }
-            if let gate = self.gate.withLock({ $0 }) { await gate.wait() }
+            if let gate = self.gate.withLock({ $0 }) { _ = try? await gate.pass() }
             if Task.isCancelled { throw DataSourceError(.cancelled) }
             return try answer.get()
         } read: { () async throws(DataSourceError) in

@@ -1,3 +1,4 @@
+import KeelCore
 import KeelStorage
 import KeelSync
 import KeelTestKit
@@ -135,6 +136,43 @@ struct OutboxRunnerTests {
         }
         #expect(server.deliveries.count == 2)
         #expect(clock.elapsed >= .seconds(7) && clock.elapsed < .seconds(3600))
+    }
+
+    @Test("A flush ends although nobody answers and pauses are drawn as none")
+    func flushEnds() async throws {
+        let outbox = makeOutbox { $0.jitter = { 0 } }
+        let server = RecordingServer { _ in .unreachable }
+        try await outbox.enqueue(.note("a"))
+        #expect(try await outbox.flush(sending: server) == false)
+        #expect(server.deliveries.count == 1)
+    }
+
+    @Test("An outage does not lengthen the pauses after the server is reached again")
+    func forgetsOutages() async throws {
+        let reached = Mutex(false)
+        let pauses = Mutex<[Duration]>([])
+        let outbox = makeOutbox { configuration in
+            configuration.retry = RetryPolicy(
+                attempts: 5,
+                baseDelay: .seconds(1),
+                maximumDelay: .seconds(600)
+            )
+            configuration.jitter = { 1 }
+            configuration.onEvent = { event in
+                if case .postponed(_, _, let pause) = event { pauses.withLock { $0.append(pause) } }
+            }
+        }
+        let server = RecordingServer { _ in
+            reached.withLock { $0 } ? .failed(after: nil) : .unreachable
+        }
+        try await outbox.enqueue(.note("a"))
+        for _ in 0..<5 {
+            _ = try await outbox.flush(sending: server)
+            wall.advance(by: 3600)
+        }
+        reached.withLock { $0 = true }
+        _ = try await outbox.flush(sending: server)
+        #expect(pauses.withLock { $0 } == [1, 2, 4, 8, 16, 1].map { .seconds($0) })
     }
 
     @Test("An attempt that takes too long is cancelled and repeated")

@@ -9,10 +9,30 @@ extension Cache {
         let hash = parts.seed.hash(key)
         guard let found = parts.use(key, hash: hash) else { return nil }
         // Spelt out here, so that it is compiled for the caller's types.
-        if found.detail == nil,
+        if found.detail?.isPlain != false,
             found.freshUntil == .max || found.freshUntil > clock.now.microseconds
         {
             return found.value
+        }
+        return fresh(found.value, found.freshUntil, found.detail, key)
+    }
+
+    /// A value that can be returned at once: a fresh one, or a stale one while another is loaded.
+    @inlinable
+    func peekWhileRevalidating(_ key: Key) -> Value? {
+        guard let parts else { return peekSlowly(key) }
+        defer { withExtendedLifetime(self) {} }
+        let hash = parts.seed.hash(key)
+        guard let found = parts.use(key, hash: hash) else { return nil }
+        if found.freshUntil == .max, found.detail == nil { return found.value }
+        if found.detail?.isPlain != false {
+            let now = clock.now.microseconds
+            if found.freshUntil > now { return found.value }
+            if let value = found.value, let detail = found.detail, detail.usableUntil > now,
+                parts.countStale(detail, hash: hash)
+            {
+                return value
+            }
         }
         return fresh(found.value, found.freshUntil, found.detail, key)
     }

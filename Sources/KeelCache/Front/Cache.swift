@@ -134,6 +134,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         statistics.hits += counts.hits
         statistics.misses += counts.misses
         statistics.evictions += counts.evictions
+        statistics.staleHits += counts.staleHits
         return statistics
     }
 

@@ -28,7 +28,10 @@ extension Cache {
     ) async throws -> Value {
         let policy = policy ?? configuration.policy
         let looksFirst = policy.looksFirst
-        if looksFirst, let value = peek(key) { return value }
+        if looksFirst {
+            let value = policy.revalidates ? peekWhileRevalidating(key) : peek(key)
+            if let value { return value }
+        }
         let value = try await fetch(key, policy, isNoted: looksFirst, acceptsAbsence: false) {
             CacheLoaded(try await load(), expiry: expiry, tags: tags)
         }
@@ -80,7 +83,7 @@ extension Cache {
         if policy.source == .cacheOnly { return nil }
         if policy.source == .cache, policy.revalidates, let value = held?.entry.value {
             ledger.count { $0.staleHits += 1 }
-            loadBehind(call)
+            loadBehind(call, held?.entry.detail)
             return value
         }
         return try await loadAndWait(call, standIn: held?.entry)
@@ -104,17 +107,25 @@ extension Cache {
         else { return }
         let freshness = Double(held.entry.freshUntil) - Double(created)
         let age = Double(clock.now.microseconds) - Double(created)
-        if age >= freshness * part { loadBehind(call) }
+        if age >= freshness * part { loadBehind(call, held.entry.detail) }
     }
 
     // MARK: Loading
 
     /// Loads behind the caller's back, once for a key.
-    func loadBehind(_ call: LoadCall<Key, Value>) {
+    ///
+    /// - Parameters:
+    ///   - call: What to load.
+    ///   - detail: That of the entry which the new value is for; it says so meanwhile, and those who
+    ///     read the entry need not try to load.
+    func loadBehind(_ call: LoadCall<Key, Value>, _ detail: MemoryDetail?) {
         var hasher = Hasher()
         hasher.combine(call.key)
         let name = UInt64(bitPattern: Int64(hasher.finalize()))
         background.start(name) { [self] in
+            // In this task alone, so that it never says so when there is no load any more.
+            detail?.setRenewed(true)
+            defer { detail?.setRenewed(false) }
             let id = begin(call.key)
             defer { memory.end(call.key) }
             // The failure is counted, and the next reader may try again.

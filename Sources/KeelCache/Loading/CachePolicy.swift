@@ -17,7 +17,7 @@ public struct CachePolicy: Hashable, Sendable {
 
     var source: Source
     /// Whether a value that is not fresh may be returned while another is loaded.
-    var revalidates = false
+    @usableFromInline var revalidates = false
     /// Whether a cached value stands in when loading fails.
     var survivesErrors = false
     var softTimeout: Duration?

@@ -1,4 +1,6 @@
-/// One entry of a memory table.
+public import Synchronization
+
+/// One entry of a memory table, on its way in or out.
 @usableFromInline
 struct MemoryEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let hash: UInt64
@@ -9,8 +11,6 @@ struct MemoryEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let key: Key
     /// Nil for a value that is known not to exist.
     @usableFromInline var value: Value?
-    /// Whether a use waits to be told to the policy.
-    @usableFromInline var isNoted = false
 
     @inlinable
     init(hash: UInt64, freshUntil: Int64, detail: MemoryDetail?, key: Key, value: Value?) {
@@ -22,15 +22,53 @@ struct MemoryEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
+/// What every hit reads of an entry: as little as can be, since each line of memory counts.
+@usableFromInline
+struct MemorySlot<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    @usableFromInline let key: Key
+    /// Nil for a value that is known not to exist.
+    @usableFromInline var value: Value?
+    /// Whether the entry has neither an end of freshness nor a detail.
+    @usableFromInline let isPlain: Bool
+    /// Whether a use waits to be told to the policy.
+    @usableFromInline var isNoted = false
+
+    @inlinable
+    init(_ entry: MemoryEntry<Key, Value>) {
+        key = entry.key
+        value = entry.value
+        isPlain = entry.freshUntil == .max && entry.detail == nil
+    }
+}
+
+/// What a hit on a plain entry does not read.
+@usableFromInline
+struct MemoryMargin: Sendable {
+    @usableFromInline let hash: UInt64
+    @usableFromInline let freshUntil: Int64
+    @usableFromInline let detail: MemoryDetail?
+
+    @inlinable
+    init(_ hash: UInt64, _ freshUntil: Int64, _ detail: MemoryDetail?) {
+        self.hash = hash
+        self.freshUntil = freshUntil
+        self.detail = detail
+    }
+}
+
 /// What an entry has beyond a value and the end of its freshness.
 ///
 /// `@unchecked`, because of the time of idleness: only the holder of the shard's lock touches it.
 @usableFromInline
 final class MemoryDetail: @unchecked Sendable {
+    /// Whether a newer value is being loaded.
+    @usableFromInline let isRenewed = Atomic<Bool>(false)
+    /// Whether times are all there is, and idleness is none of them.
+    @usableFromInline let isPlain: Bool
     /// When the value was made.
     let created: Int64
     /// Up to when the value may be used after its freshness; `.max` for ever.
-    let usableUntil: Int64
+    @usableFromInline let usableUntil: Int64
     let tags: [String]
     /// The tag board's epoch when the value began to be made.
     let stamp: UInt64
@@ -50,6 +88,7 @@ final class MemoryDetail: @unchecked Sendable {
         self.tags = tags
         self.stamp = stamp
         self.idle = idle
+        isPlain = tags.isEmpty && idle <= 0
         idleUntil = idle > 0 ? created &+ idle : .max
     }
 
@@ -66,6 +105,8 @@ final class MemoryDetail: @unchecked Sendable {
 
     /// Whether the entry has been idle for too long, without noting a use.
     func isIdle(at now: Int64) -> Bool { idleUntil <= now }
+
+    func setRenewed(_ isRenewed: Bool) { self.isRenewed.store(isRenewed, ordering: .relaxed) }
 
     /// Counts idleness from now on; the entry is not in a table yet.
     func begin(at now: Int64) { if idle > 0 { idleUntil = now &+ idle } }

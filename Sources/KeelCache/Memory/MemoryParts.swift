@@ -3,41 +3,70 @@ public import Synchronization
 /// Where the shards of a memory table are.
 ///
 /// A cache has a copy, so that a hit does not count a reference to the table, which all tasks would
-/// write to. Whoever uses a copy keeps the table alive meanwhile.
+/// write to: there is no reference in here. Whoever uses a copy keeps the table alive meanwhile.
 ///
 /// `@unchecked`, because of the pointer: it never changes, and what it points to is locked.
 @usableFromInline
 struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
     @usableFromInline typealias Entry = MemoryEntry<Key, Value>
 
-    @usableFromInline let shards: UnsafeMutablePointer<LockedShard<Key, Value>>
+    @usableFromInline typealias Shard = LockedShard<Key, Value>
+
+    @usableFromInline let shards: UnsafeMutableRawPointer
     @usableFromInline let shardCount: Int
     /// How far a hash is shifted to leave the shard's number.
     @usableFromInline let shift: UInt64
     @usableFromInline let seed: KeySeed
 
-    init(_ limits: CacheLimits) {
+    /// - Parameters:
+    ///   - limits: Those of the table.
+    ///   - poll: Nil for a table of one shard.
+    init(_ limits: CacheLimits, _ poll: WindowPoll?) {
         let seed = KeySeed()
         self.seed = seed
         shardCount = limits.shardCount
         shift = UInt64(64 - shardCount.trailingZeroBitCount)
-        shards = .allocate(capacity: shardCount)
+        shards = .allocate(byteCount: shardCount * Self.stride, alignment: 128)
         for index in 0..<shardCount {
-            let part = limits.part(index, of: shardCount)
-            (shards + index).initialize(to: LockedShard(part, seed: seed.mix(UInt64(index))))
+            (shards + index * Self.stride).initializeMemory(
+                as: Shard.self,
+                to: LockedShard(newShard(index, limits, poll))
+            )
         }
     }
 
+    /// An empty shard for a place in the table.
+    func newShard(
+        _ index: Int,
+        _ limits: CacheLimits,
+        _ poll: WindowPoll?
+    ) -> MemoryShard<Key, Value> {
+        let part = limits.part(index, of: shardCount)
+        return MemoryShard(part, seed: seed.mix(UInt64(index)), poll: poll)
+    }
+
     func destroy() {
-        shards.deinitialize(count: shardCount)
+        for index in 0..<shardCount { shard(at: index).deinitialize(count: 1) }
         shards.deallocate()
     }
 
     @inlinable
-    func shard(_ hash: UInt64) -> UnsafeMutablePointer<LockedShard<Key, Value>> {
+    func shard(_ hash: UInt64) -> UnsafeMutablePointer<Shard> {
         // A shift by all 64 bits leaves 0, the only shard there is then.
-        shards + Int(truncatingIfNeeded: hash >> shift)
+        shard(at: Int(truncatingIfNeeded: hash >> shift))
     }
+
+    @inlinable
+    func shard(at index: Int) -> UnsafeMutablePointer<Shard> {
+        (shards + index &* Self.stride).assumingMemoryBound(to: Shard.self)
+    }
+
+    /// How many bytes one shard is from the next.
+    ///
+    /// No line of memory belongs to two, nor a pair of lines, which processors fetch together: two
+    /// threads would wait for each other's locks.
+    @inlinable
+    static var stride: Int { (MemoryLayout<Shard>.size + 127) & ~127 }
 
     /// What is under a key; a use is noted, and counted as a hit or a miss.
     ///
@@ -55,8 +84,24 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
             shard.counts.hits &+= 1
             shard.note(slot)
             let entry = shard.entries + slot
-            return (entry.pointee.value, entry.pointee.freshUntil, entry.pointee.detail)
+            if entry.pointee.isPlain { return (entry.pointee.value, .max, nil) }
+            let margin = shard.margins + slot
+            return (entry.pointee.value, margin.pointee.freshUntil, margin.pointee.detail)
         }
+    }
+
+    /// Counts a hit on a stale value as what it is, where another value is being loaded.
+    ///
+    /// - Returns: Whether one is.
+    @inlinable
+    func countStale(_ detail: MemoryDetail, hash: UInt64) -> Bool {
+        guard detail.isRenewed.load(ordering: .relaxed) else { return false }
+        shard(hash).pointee.withLock { shard in
+            shard.counts.hits &-= 1
+            shard.counts.misses &+= 1
+            shard.counts.staleHits &+= 1
+        }
+        return true
     }
 
     /// Stores an entry in place of what is under its key.
@@ -94,15 +139,16 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
                 return outcome
             }
             var outcome = MemoryOutcome<Key, Value>(.stored)
-            shard.tellUses()
+            shard.tellAllUses()
             if slot >= 0 {
-                outcome.replaced = (shard.entries + slot).move()
-                (shard.entries + slot).initialize(to: entry)
+                outcome.replaced = shard.pull(slot)
+                shard.put(entry, slot)
                 shard.policy.setCost(slot, cost)
                 shard.policy.touch(slot)
             } else {
                 shard.insert(entry, slot: shard.policy.insert(hash: hash, cost: cost))
             }
+            if shard.policy.hasVotes { shard.vote() }
             while let victim = shard.policy.nextVictim() {
                 shard.counts.evictions &+= 1
                 outcome.evicted.add(shard.take(victim))
@@ -117,12 +163,7 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
 struct LockedShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable {
     @usableFromInline let state: Mutex<MemoryShard<Key, Value>>
 
-    @inlinable
-    init(_ limits: CacheLimits, seed: UInt64) {
-        state = Mutex(
-            MemoryShard(countLimit: limits.count, costLimit: limits.cost, seed: seed)
-        )
-    }
+    init(_ shard: consuming MemoryShard<Key, Value>) { state = Mutex(shard) }
 
     /// Runs a body under the lock, trying for a moment before it sleeps.
     ///

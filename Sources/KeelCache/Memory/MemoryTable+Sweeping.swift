@@ -4,7 +4,7 @@ extension MemoryTable {
     /// How many entries there are.
     var count: Int {
         (0..<shardCount).reduce(0) { total, index in
-            total + shards[index].state.withLock { $0.count }
+            total + shard(at: index).pointee.state.withLock { $0.count }
         }
     }
 
@@ -12,7 +12,7 @@ extension MemoryTable {
     func count(where isMeant: (borrowing Entry) -> Bool) -> Int {
         var total = 0
         for index in 0..<shardCount {
-            shards[index].state.withLock { shard in
+            shard(at: index).pointee.state.withLock { shard in
                 shard.visit { if isMeant($0) { total += 1 } }
             }
         }
@@ -22,7 +22,7 @@ extension MemoryTable {
     /// What all entries cost.
     var cost: Int {
         (0..<shardCount).reduce(0) { total, index in
-            total + shards[index].state.withLock { $0.policy.cost }
+            total + shard(at: index).pointee.state.withLock { $0.policy.cost }
         }
     }
 
@@ -30,10 +30,11 @@ extension MemoryTable {
     var counts: MemoryCounts {
         var total = MemoryCounts()
         for index in 0..<shardCount {
-            let counts = shards[index].state.withLock { $0.counts }
+            let counts = shard(at: index).pointee.state.withLock { $0.counts }
             total.hits += counts.hits
             total.misses += counts.misses
             total.evictions += counts.evictions
+            total.staleHits += counts.staleHits
         }
         return total
     }
@@ -41,7 +42,10 @@ extension MemoryTable {
     /// How many calls wait for values under way.
     var holderCount: Int {
         (0..<shardCount).reduce(0) { total, index in
-            total + shards[index].state.withLock { $0.marks.values.reduce(0) { $0 + $1.holders } }
+            total
+                + shard(at: index).pointee.state.withLock {
+                    $0.marks.values.reduce(0) { $0 + $1.holders }
+                }
         }
     }
 
@@ -63,7 +67,7 @@ extension MemoryTable {
 
     /// Makes values that are under way unfit to be stored.
     func overtakeAll() {
-        for index in 0..<shardCount { shards[index].state.withLock { $0.overtakeAll() } }
+        for index in 0..<shardCount { shard(at: index).pointee.state.withLock { $0.overtakeAll() } }
     }
 
     /// Takes everything out; no value that is under way will be stored.
@@ -71,13 +75,8 @@ extension MemoryTable {
     /// - Parameter body: Is told of each entry, outside of any lock.
     func removeAll(_ body: (borrowing Entry) -> Void) {
         for index in 0..<shardCount {
-            let part = limits.part(index, of: shardCount)
-            var other = MemoryShard<Key, Value>(
-                countLimit: part.count,
-                costLimit: part.cost,
-                seed: seed.mix(UInt64(index))
-            )
-            shards[index].state.withLock { shard in
+            var other = parts.newShard(index, limits, poll)
+            shard(at: index).pointee.state.withLock { shard in
                 other.takeOver(shard)
                 swap(&shard, &other)
             }
@@ -100,16 +99,16 @@ extension MemoryTable {
     ) -> [Entry] {
         var removed: [Entry] = []
         for index in 0..<shardCount {
-            if overtakesAll { shards[index].state.withLock { $0.overtakeAll() } }
+            if overtakesAll { shard(at: index).pointee.state.withLock { $0.overtakeAll() } }
             var position = 0
             var isDone = false
             while !isDone {
-                isDone = shards[index].state.withLock { shard in
+                isDone = shard(at: index).pointee.state.withLock { shard in
                     let end = pause.map { position + $0 } ?? .max
                     while position <= shard.mask, position < end {
                         let cell = shard.cells[position]
                         let slot = MemoryShard<Key, Value>.slot(of: cell)
-                        if cell != 0, isMeant(shard.entries[slot]) {
+                        if cell != 0, isMeant(shard.entry(slot)) {
                             // Another cell may move to this place: it is looked at again.
                             removed.append(shard.remove(slot))
                         } else {

@@ -15,20 +15,27 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     @usableFromInline let parts: MemoryParts<Key, Value>
     let limits: CacheLimits
+    /// Nil for the only shard.
+    let poll: WindowPoll?
 
     init(limits: CacheLimits) {
         self.limits = limits
-        parts = MemoryParts(limits)
+        let shardCount = limits.shardCount
+        poll = shardCount > 1 ? WindowPoll(limits, shardCount) : nil
+        parts = MemoryParts(limits, poll)
     }
 
     deinit { parts.destroy() }
 
-    var shards: UnsafeMutablePointer<LockedShard<Key, Value>> { parts.shards }
     var shardCount: Int { parts.shardCount }
     var seed: KeySeed { parts.seed }
 
     func shard(_ hash: UInt64) -> UnsafeMutablePointer<LockedShard<Key, Value>> {
         parts.shard(hash)
+    }
+
+    func shard(at index: Int) -> UnsafeMutablePointer<LockedShard<Key, Value>> {
+        parts.shard(at: index)
     }
 
     // MARK: Reading
@@ -39,8 +46,8 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     func discard(_ key: Key, hash: UInt64, detail: MemoryDetail?, freshUntil: Int64) -> Entry? {
         shard(hash).pointee.state.withLock { shard in
             let slot = shard.slot(of: key, hash: hash)
-            guard slot >= 0, shard.entries[slot].detail === detail,
-                shard.entries[slot].freshUntil == freshUntil
+            guard slot >= 0, shard.margins[slot].detail === detail,
+                shard.margins[slot].freshUntil == freshUntil
             else { return nil }
             return shard.remove(slot)
         }
@@ -59,11 +66,10 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         shard(hash).pointee.state.withLock { shard in
             let slot = shard.slot(of: key, hash: hash)
             guard slot >= 0 else { return nil }
-            let entry = shard.entries + slot
             return MemoryFound(
-                value: entry.pointee.value,
-                freshUntil: entry.pointee.freshUntil,
-                detail: entry.pointee.detail
+                value: shard.entries[slot].value,
+                freshUntil: shard.margins[slot].freshUntil,
+                detail: shard.margins[slot].detail
             )
         }
     }

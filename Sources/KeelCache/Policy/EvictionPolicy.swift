@@ -49,8 +49,9 @@ package struct EvictionPolicy: Sendable {
     ///   - countLimit: The most entries to keep, or nil for any number.
     ///   - costLimit: The most that the entries may cost together, or nil for any sum.
     ///   - seed: What makes the places of keys, and the few entries admitted by chance, unpredictable.
-    @usableFromInline
-    package init(countLimit: Int?, costLimit: Int?, seed: UInt64) {
+    ///   - shardCount: How many policies share a load. With more than one, somebody has to count
+    ///     their votes: see ``hasVotes``.
+    package init(countLimit: Int?, costLimit: Int?, seed: UInt64, shardCount: Int = 1) {
         self.countLimit = max(0, countLimit ?? .max)
         self.costLimit = max(0, costLimit ?? .max)
         isBounded = countLimit != nil || costLimit != nil
@@ -59,7 +60,27 @@ package struct EvictionPolicy: Sendable {
         self.seed = seed
         // The generator must not start with zero, where it would stay.
         random = seed | 1
-        shadows = ShadowCaches(limit: costLimit ?? countLimit ?? 0, weighsCost: weighsCost)
+        shadows = ShadowCaches(
+            limit: costLimit ?? countLimit ?? 0,
+            weighsCost: weighsCost,
+            shardCount: shardCount
+        )
+        setTargets()
+    }
+
+    /// Whether the shadows found something about the load that the other shards should know.
+    @usableFromInline private(set) var hasVotes = false
+
+    /// Hands over what the shadows found.
+    mutating func takeVotes() -> WindowVotes.Ballot? {
+        hasVotes = false
+        return shadows.takeBallot()
+    }
+
+    /// Sets the window, by its place in ``ShadowCaches/windows``.
+    mutating func setWindow(_ place: Int) {
+        guard place != shadows.best else { return }
+        shadows.best = place
         setTargets()
     }
 
@@ -173,6 +194,7 @@ package struct EvictionPolicy: Sendable {
     private mutating func recordInShadows(_ hash: UInt32, _ cost: Int) {
         let weight = weight(cost)
         if shadows.access(hash, weight: weight, limit: weightLimit, sketch: sketch) { setTargets() }
+        if shadows.ballot != nil { hasVotes = true }
     }
 
     /// What all entries may weigh together.

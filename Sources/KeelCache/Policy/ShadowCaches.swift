@@ -11,8 +11,14 @@ package struct ShadowCaches: Sendable {
     /// Small caches are sampled a little earlier: with every key, shadows cost more than the rest.
     static func maximumSize(limit: Int) -> Int { limit > 8192 ? 1024 : 768 }
 
+    private static let shortestEpoch = 256
+    private static let shortestOfShards = 64
+
     /// The window of the shadow that had the most hits of late.
     package var window: Double { Self.windows[best] }
+
+    /// What a shard of several found in the last epoch, until somebody takes it.
+    private(set) var ballot: WindowVotes.Ballot?
 
     /// A key is in the sample if its first bits, as many as this, are 0.
     package private(set) var sampleBits: UInt32 = 0
@@ -20,9 +26,10 @@ package struct ShadowCaches: Sendable {
     private var limit: Int
     private let weighsCost: Bool
     private var table: ShadowTable
-    private var best = 0
-    /// The sums of the hits of each shadow, of which each epoch forgets some.
-    private var hits: [Double]
+    /// The place of ``window``.
+    var best = 0
+    /// Nil where shards vote together.
+    private var votes: WindowVotes?
     private var epochStart: UInt32 = 0
 
     /// Creates empty shadows of an empty cache.
@@ -31,15 +38,37 @@ package struct ShadowCaches: Sendable {
     ///   - limit: The most entries of the cache, or the most that they may cost.
     ///   - weighsCost: Whether the limit is one of cost. How many entries there will be is then not
     ///     known, and the sample becomes smaller as they come.
-    package init(limit: Int, weighsCost: Bool) {
+    ///   - shardCount: How many caches like this one have the same load; with more than one, each
+    ///     leaves its ``ballot`` to be counted with those of the others.
+    package init(limit: Int, weighsCost: Bool, shardCount: Int = 1) {
         self.limit = limit
         self.weighsCost = weighsCost
-        if !weighsCost {
-            while limit >> Int(sampleBits) > Self.maximumSize(limit: limit) { sampleBits += 1 }
-        }
+        votes = shardCount > 1 ? nil : WindowVotes()
+        if !weighsCost { sampleBits = Self.sampleBits(limit: limit, shardCount: shardCount) }
         table = ShadowTable(weighsCost: weighsCost)
-        hits = Array(repeating: 0, count: Self.windows.count)
         table.setCapacity(limit >> Int(sampleBits))
+    }
+
+    /// How much smaller than a shard its shadows are, as a power of two.
+    private static func sampleBits(limit: Int, shardCount: Int) -> UInt32 {
+        var bits: UInt32 = 0
+        while limit >> Int(bits) > maximumSize(limit: limit) { bits += 1 }
+        // Not too small, or a window of a twentieth is as good as none.
+        while bits < wantedBits(limit &* shardCount), limit >> Int(bits + 1) >= 64 { bits += 1 }
+        return bits
+    }
+
+    /// How much smaller than a whole cache its shadows need to be.
+    private static func wantedBits(_ limit: Int) -> UInt32 {
+        var bits: UInt32 = 0
+        while limit >> Int(bits) > maximumSize(limit: limit) { bits += 1 }
+        return bits
+    }
+
+    /// How many more votes the shards of a table have than one shard with its limit would have.
+    static func span(limit: Int, shardCount: Int) -> Int {
+        let bits = sampleBits(limit: limit / shardCount, shardCount: shardCount)
+        return (shortestEpoch / shortestOfShards) << Int(max(bits, wantedBits(limit)) - bits)
     }
 
     /// How much of a cache a window takes, and how much the protected part of the rest.
@@ -72,8 +101,12 @@ package struct ShadowCaches: Sendable {
     ) -> Bool {
         table.access(hash, weight: weight, sketch: sketch)
         if weighsCost, table.count > Self.maximumSize(limit: .max) { thin() }
-        // Short epochs, so that a cache that is filled for the first time soon learns.
-        guard table.now &- epochStart >= max(256, UInt32(table.count / 4)) else { return false }
+        // Short epochs, so that a cache that is filled for the first time soon learns; shorter ones
+        // where shards vote together, and each follows the others only when it votes.
+        let shortest = votes == nil ? Self.shortestOfShards : Self.shortestEpoch
+        guard table.now &- epochStart >= max(UInt32(shortest), UInt32(table.count / 4)) else {
+            return false
+        }
         if limit != self.limit {
             self.limit = limit
             table.setCapacity(limit >> Int(sampleBits))
@@ -84,15 +117,20 @@ package struct ShadowCaches: Sendable {
     private mutating func endEpoch() -> Bool {
         let length = Int(table.now &- epochStart)
         epochStart = table.now
-        for (shadow, misses) in table.takeMisses().enumerated() {
-            hits[shadow] = hits[shadow] * 0.95 + Double(length - misses)
+        let ballot = WindowVotes.Ballot(length: length, misses: table.takeMisses())
+        guard votes != nil else {
+            self.ballot = ballot
+            return false
         }
-        var winner = best
-        for shadow in hits.indices where hits[shadow] > hits[winner] { winner = shadow }
-        // A lead that is no accident: each move costs some hits.
-        guard hits[winner] > hits[best] * 1.005 else { return false }
+        guard votes?.add(ballot) == true, let winner = votes?.best else { return false }
         best = winner
         return true
+    }
+
+    /// Hands the ballot over.
+    mutating func takeBallot() -> WindowVotes.Ballot? {
+        defer { ballot = nil }
+        return ballot
     }
 
     /// Halves the sample.

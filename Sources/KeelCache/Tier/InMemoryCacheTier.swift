@@ -105,6 +105,7 @@ extension InMemoryCacheTier {
                 for key in keys { drop(key) }
             case .tag(let tag):
                 removedTags[tag] = step
+                if removedTags.count > Self.rememberedTagCount { forgetTags() }
             case .expired(let time):
                 for (key, entry) in entries {
                     if let expires = entry.record.expires, expires <= time { drop(key) }
@@ -122,6 +123,16 @@ extension InMemoryCacheTier {
             if let expires = entry.record.expires, expires <= now { return false }
             return !entry.record.tags.contains { (removedTags[$0] ?? 0) > entry.written }
         }
+
+        /// Gives up all entries with tags, which makes the removals known so far needless.
+        ///
+        /// A tier that lives long is told of ever new tags, and must not keep them all.
+        private mutating func forgetTags() {
+            for (key, entry) in entries where !entry.record.tags.isEmpty { drop(key) }
+            removedTags = [:]
+        }
+
+        private static var rememberedTagCount: Int { 10_000 }
 
         private mutating func drop(_ key: [UInt8]) {
             guard let entry = entries.removeValue(forKey: key) else { return }

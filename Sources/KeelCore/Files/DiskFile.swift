@@ -78,6 +78,33 @@ final class DiskFile: OpenFile {
         guard number == 0 else { throw FileSystemError("pwrite", path, number: number) }
     }
 
+    func append(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) {
+        var done = 0
+        while done < bytes.count {
+            let length = Self.write(
+                descriptor,
+                bytes.baseAddress.map { $0 + done },
+                bytes.count - done
+            )
+            if length >= 0 {
+                done += length
+            } else if errno != EINTR {
+                throw failure("write")
+            }
+        }
+    }
+
+    func modificationTime() throws(FileSystemError) -> Int64? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("fstat") }
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
+
     func truncate(to size: Int) throws(FileSystemError) {
         while ftruncate(descriptor, off_t(size)) != 0 {
             guard errno == EINTR else { throw failure("ftruncate") }
@@ -98,6 +125,19 @@ final class DiskFile: OpenFile {
         var status = stat()
         guard stat(path, &status) == 0 else { return false }
         return status.st_ino == inode && status.st_dev == device
+    }
+
+    /// The system's call, which a method of this type hides.
+    private static func write(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+        #if canImport(Darwin)
+        Darwin.write(file, bytes, count)
+        #elseif canImport(Glibc)
+        Glibc.write(file, bytes, count)
+        #elseif canImport(Musl)
+        Musl.write(file, bytes, count)
+        #elseif canImport(Bionic)
+        Bionic.write(file, bytes, count)
+        #endif
     }
 
     private func failure(_ call: String) -> FileSystemError {

@@ -66,8 +66,14 @@ package struct DiskFileSystem: FileSystem {
             case .reading: O_RDONLY
             case .writing: O_RDWR
             case .creating: O_RDWR | O_CREAT | O_EXCL
+            case .appending: O_RDWR | O_CREAT | O_APPEND
             }
-        return DiskFile(try Self.descriptor(path, flags), path)
+        let descriptor = try Self.descriptor(path, flags)
+        if access == .appending {
+            // Where a volume has no such locks, nobody gets the other kind either.
+            while flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EINTR {}
+        }
+        return DiskFile(descriptor, path)
     }
 
     package func rename(_ path: String, to newPath: String) throws(FileSystemError) {

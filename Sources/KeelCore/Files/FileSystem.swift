@@ -42,6 +42,11 @@ package enum FileAccess: Hashable, Sendable {
     case writing
     /// Reading and writing a new file; there must be none of that name.
     case creating
+    /// Reading a file and adding to its end, whoever else adds to it; it is made where it is
+    /// missing.
+    ///
+    /// As long as it is open, ``FileSystem/lock(_:)`` of its path is refused.
+    case appending
 }
 
 /// A lock that is held as long as somebody holds this.
@@ -57,6 +62,14 @@ package protocol OpenFile: AnyObject, Sendable {
 
     /// Writes all bytes; when it throws, any part of them may be there.
     func write(_ bytes: [UInt8], at offset: Int) throws(FileSystemError)
+
+    /// Adds all bytes to the end in one step, behind what others have added.
+    ///
+    /// For files opened for ``FileAccess/appending``. When it throws, any part of them may be there.
+    func append(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError)
+
+    /// When the file was last changed, in microseconds since 1970; nil where that is not known.
+    func modificationTime() throws(FileSystemError) -> Int64?
 
     /// Cuts the file off, or fills it up with zeros.
     func truncate(to size: Int) throws(FileSystemError)

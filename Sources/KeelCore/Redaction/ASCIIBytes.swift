@@ -1,16 +1,16 @@
 /// The classes of ASCII that the scanners of this folder ask for.
 extension UInt8 {
-    var isASCIIDigit: Bool { self &- 0x30 < 10 }
+    @inline(__always) var isASCIIDigit: Bool { self &- 0x30 < 10 }
 
-    var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
+    @inline(__always) var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
 
-    var isASCIIUppercase: Bool { self &- 0x41 < 26 }
+    @inline(__always) var isASCIIUppercase: Bool { self &- 0x41 < 26 }
 
-    var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
+    @inline(__always) var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
 
-    var isASCIIHexDigit: Bool { isASCIIDigit || (self | 0x20) &- 0x61 < 6 }
+    @inline(__always) var isASCIIHexDigit: Bool { isASCIIDigit || (self | 0x20) &- 0x61 < 6 }
 
-    var isASCIISpace: Bool { self == 0x20 || self &- 0x09 < 5 }
+    @inline(__always) var isASCIISpace: Bool { self == 0x20 || self &- 0x09 < 5 }
 
     var asciiLowercased: UInt8 { isASCIIUppercase ? self | 0x20 : self }
 

@@ -51,7 +51,7 @@ extension SecretScanner {
 
     /// A key of a well-known service.
     private func prefixedKey(at start: Int) -> Range<Int>? {
-        guard Self.firstBytes.contains(bytes[start]) else { return nil }
+        guard Self.starts.contain(bytes[start], self[start + 1]) else { return nil }
         for prefix in Self.prefixes
         where bytes[start] == prefix.first && matches(prefix.text, at: start) {
             let begin = start + prefix.text.utf8CodeUnitCount
@@ -69,11 +69,13 @@ extension SecretScanner {
         /// The least number of bytes behind it.
         let length: Int
         let first: UInt8
+        let second: UInt8
 
         init(_ text: StaticString, _ length: Int) {
             self.text = text
             self.length = length
             first = text.withUTF8Buffer { $0[0] }
+            second = text.withUTF8Buffer { $0[1] }
         }
     }
 
@@ -88,21 +90,23 @@ extension SecretScanner {
         Prefix("npm_", 30), Prefix("shpat_", 20), Prefix("AGE-SECRET-KEY-1", 20),
     ]
 
-    private static let firstBytes = PrefixFirstBytes(prefixes.map(\.first))
+    private static let starts = PrefixStarts(prefixes)
 
-    /// The bytes that a key can begin with, as bits: most words begin with another one.
-    private struct PrefixFirstBytes: Sendable {
-        private var bits: (UInt64, UInt64) = (0, 0)
+    /// The pairs of bytes that a key can begin with, as bits: most words begin with others.
+    private struct PrefixStarts: Sendable {
+        private var bits: UInt64 = 0
 
-        init(_ bytes: [UInt8]) {
-            for byte in bytes where byte < 128 {
-                if byte < 64 { bits.0 |= 1 << byte } else { bits.1 |= 1 << (byte - 64) }
-            }
+        init(_ prefixes: [Prefix]) {
+            for prefix in prefixes { bits |= Self.bit(prefix.first, prefix.second) }
         }
 
-        func contains(_ byte: UInt8) -> Bool {
-            guard byte < 128 else { return false }
-            return (byte < 64 ? bits.0 >> byte : bits.1 >> (byte - 64)) & 1 == 1
+        func contain(_ first: UInt8, _ second: UInt8) -> Bool {
+            bits & Self.bit(first, second) != 0
+        }
+
+        /// Pairs may share a bit: then the prefixes are compared in vain.
+        private static func bit(_ first: UInt8, _ second: UInt8) -> UInt64 {
+            1 << ((UInt64(first) &* 5 &+ UInt64(second)) & 63)
         }
     }
 

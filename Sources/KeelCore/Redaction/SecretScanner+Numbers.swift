@@ -8,6 +8,9 @@ extension SecretScanner {
         guard (UInt8(ascii: "2")...UInt8(ascii: "6")).contains(bytes[start]),
             isBoundary(before: start), !isFraction(start), !isContinued(before: start)
         else { return nil }
+        // Most numbers are short and stand alone: no need to gather the digits of those.
+        let run = end(of: start, limit: 20) { $0.isASCIIDigit }
+        guard run - start >= 13 || hasGroup(after: run) else { return nil }
         var digits: [UInt8] = []
         digits.reserveCapacity(19)
         var separator: UInt8?
@@ -21,9 +24,7 @@ extension SecretScanner {
             if separator != nil, group < 3 { break }
             digits += bytes[index..<groupEnd]
             let next = self[groupEnd]
-            let goesOn =
-                (next == UInt8(ascii: " ") || next == UInt8(ascii: "-"))
-                && self[groupEnd + 1].isASCIIDigit
+            let goesOn = hasGroup(after: groupEnd)
             let isCut = goesOn && next == UInt8(ascii: "-")
             if digits.count >= 13, !isCut, Self.hasCheckDigit(digits) { found = start..<groupEnd }
             guard goesOn, separator == nil || separator == next else { break }
@@ -32,6 +33,12 @@ extension SecretScanner {
             index = groupEnd + 1
         }
         return found
+    }
+
+    /// Whether a separator and a digit follow.
+    private func hasGroup(after end: Int) -> Bool {
+        (self[end] == UInt8(ascii: " ") || self[end] == UInt8(ascii: "-"))
+            && self[end + 1].isASCIIDigit
     }
 
     /// Whether the digits are the fraction of a number.

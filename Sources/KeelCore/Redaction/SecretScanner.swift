@@ -31,6 +31,7 @@ struct SecretScanner {
     }
 
     /// The byte at a place, or a zero byte outside of the text.
+    @inline(__always)
     subscript(index: Int) -> UInt8 { bytes.indices.contains(index) ? bytes[index] : 0 }
 
     /// Looks at the letters and digits that begin here; returns where to go on.
@@ -91,6 +92,7 @@ struct SecretScanner {
     // MARK: - What all look for
 
     /// The end of the run that begins at `start`, or at `limit` bytes from there.
+    @inline(__always)
     func end(of start: Int, limit: Int = .max, where belongs: (UInt8) -> Bool) -> Int {
         var index = start
         let last = limit < bytes.count - start ? start + limit : bytes.count
@@ -99,6 +101,7 @@ struct SecretScanner {
     }
 
     /// The start of the run that ends before `end`, at most `limit` bytes from there.
+    @inline(__always)
     func start(of end: Int, limit: Int = .max, where belongs: (UInt8) -> Bool) -> Int {
         var index = end
         let first = limit < end ? end - limit : 0
@@ -107,6 +110,7 @@ struct SecretScanner {
     }
 
     /// Whether a run of letters and digits can begin here.
+    @inline(__always)
     func isBoundary(before index: Int) -> Bool {
         guard index > 0, bytes[index - 1].isASCIIAlphanumeric else { return true }
         return self[index - 3] == UInt8(ascii: "%") && self[index - 2].isASCIIHexDigit
@@ -114,6 +118,7 @@ struct SecretScanner {
     }
 
     /// Whether a run of letters and digits can end here.
+    @inline(__always)
     func isBoundary(after index: Int) -> Bool { !self[index].isASCIIAlphanumeric }
 
     // MARK: - Values behind a name

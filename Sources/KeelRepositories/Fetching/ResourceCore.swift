@@ -20,7 +20,7 @@ final class ResourceCore: Sendable {
     let ledger: any FetchLedger
     let now: @Sendable () -> Date
     /// Raised at every invalidation.
-    let signal = CommitSignal()
+    let signal = Signal()
     private let flights = SingleFlight<Flight, any Sendable>()
     /// What changes this device's copy does so one after the other.
     private let turns = SerialTurns()

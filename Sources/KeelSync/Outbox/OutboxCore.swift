@@ -8,7 +8,7 @@ final class OutboxCore: Sendable {
     let collection: CollectionPath
     let configuration: Outbox.Configuration
     /// Raised when a runner should look again.
-    let signal = CommitSignal()
+    let signal = Signal()
     let receipts = ReceiptTable()
     /// How often entries were added or changed here.
     let changeCount = Atomic<Int>(0)

@@ -253,6 +253,8 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         return core.configuration.rejection == .letsOthersPass
     }
 
+    private static var shortestPauseOfUnreached: Duration { .milliseconds(100) }
+
     private func postpone(
         _ entry: OutboxEntry,
         _ reason: String,
@@ -261,8 +263,11 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
     ) async -> Bool {
         let policy = core.configuration.retry
         let attempts = entry.attempts + (counts ? 1 : 0)
-        let drawn = policy.longestDelay(before: entry.tries + 1) * core.configuration.jitter()
-        let pause = max(drawn, asked ?? .zero)
+        // An outage is over with the first attempt that reaches the server: pauses begin again.
+        let position = counts ? attempts : entry.tries + 1
+        let drawn = policy.longestDelay(before: position) * core.configuration.jitter()
+        // Attempts that reach nobody are not counted: without a pause they would never end.
+        let pause = max(drawn, asked ?? .zero, counts ? .zero : Self.shortestPauseOfUnreached)
         let now = core.now
         let age = now.duration(since: entry.enqueuedAt)
         if counts,

@@ -73,7 +73,12 @@ final class NIOWebSocketChannel: WebSocketChannel {
             on: clock,
             else: WebSocketError(.closed)
         )
-        guard case .failure(let error) = outcome else { return }
+        guard case .failure(let error) = outcome else {
+            // Cancelling drops the connection, and the loop may hear of that before it hears of
+            // this call: it then finds nothing left to close.
+            if let error = mailbox.end?.error, error.code == .cancelled { throw error }
+            return
+        }
         if error.code == .cancelled { throw error }
         onLoop { $0.abort(.closedHere, nil) }
     }

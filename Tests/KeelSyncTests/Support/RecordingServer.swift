@@ -1,4 +1,5 @@
 import KeelSync
+import KeelTestKit
 import Synchronization
 
 /// A server that honours idempotency keys, and remembers what it was told.
@@ -51,7 +52,7 @@ final class RecordingServer: OutboxSender {
         await Task.yield()
         let fate = fate(delivery)
         if case .waits(let gate) = fate {
-            await gate.wait()
+            _ = try? await gate.pass()
             if Task.isCancelled { return .failed(reason: "It was cancelled.") }
         }
         switch fate {
@@ -72,45 +73,6 @@ final class RecordingServer: OutboxSender {
         state.withLock { state in
             guard state.known.insert(delivery.idempotencyKey).inserted else { return }
             state.applied.append(delivery)
-        }
-    }
-}
-
-/// A door that stays shut until somebody opens it, or who waits is cancelled.
-final class Gate: Sendable {
-    private struct State {
-        var isOpen = false
-        var next = 0
-        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-    }
-
-    private let state = Mutex(State())
-
-    func open() {
-        let waiters = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiters = [:] }
-            return state.waiters.values
-        }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    func wait() async {
-        let id = state.withLock { state in
-            state.next += 1
-            return state.next
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isDue = state.withLock { state in
-                    if state.isOpen || Task.isCancelled { return true }
-                    state.waiters[id] = continuation
-                    return false
-                }
-                if isDue { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
         }
     }
 }

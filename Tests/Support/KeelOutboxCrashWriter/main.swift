@@ -33,7 +33,7 @@ final class FileServer: OutboxSender {
     }
 
     func send(_ delivery: OutboxDelivery) async -> OutboxVerdict {
-        // Time to be killed in: before the server acts, and before its answer is here.
+        // Real time to be killed in, before the server acts.
         try? await Task.sleep(for: .microseconds(Int.random(in: 0...500)))
         state.withLock { state in
             guard state.known.insert(delivery.idempotencyKey).inserted else { return }
@@ -42,6 +42,7 @@ final class FileServer: OutboxSender {
             // One write of a short line to a file is whole or not there, whoever is killed.
             file.write(Data(line.utf8))
         }
+        // And here, before its answer has arrived.
         try? await Task.sleep(for: .microseconds(Int.random(in: 0...500)))
         return Int.random(in: 0..<10) == 0 ? .failed(reason: "The reply was lost.") : .accepted()
     }
@@ -68,6 +69,7 @@ let server = try FileServer(arguments[2])
 
 guard var number = Int64(arguments[3]) else {
     while try await !outbox.flush(sending: server) {
+        // What a killed process has leased comes free in real time: there is no clock to move.
         try await Task.sleep(for: .milliseconds(10))
     }
     exit(0)
@@ -86,7 +88,8 @@ try await withThrowingTaskGroup(of: Void.self) { group in
         }
         FileHandle.standardOutput.write(Data("\(current)\n".utf8))
         number += 1
-        // The outbox should be neither empty nor ever growing.
+        // The outbox should be neither empty nor ever growing; it is sent in real time, by a task
+        // beside this one.
         while try await outbox.pending().count > 20 {
             try await Task.sleep(for: .milliseconds(1))
         }

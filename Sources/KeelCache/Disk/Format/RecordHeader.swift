@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// What stands before each record of a segment: 72 bytes.
 struct RecordHeader: Hashable, Sendable {
     /// The length of a header.

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// The first 64 bytes of a segment.
 struct SegmentHeader: Hashable, Sendable {
     /// The length of a header.

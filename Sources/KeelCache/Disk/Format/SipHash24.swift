@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// The hash under which the index knows a key: SipHash-2-4 with a key of the folder's own.
 ///
 /// It has to be the same in the next process, which `Hasher` is not, and nobody may be able to make

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// A record on its way into a segment, which gives it its place and order.
 struct PreparedRecord: Sendable {
     var header: RecordHeader

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// The checksum of what the tier writes: XXH64.
 ///
 /// It finds damage, and protects against nobody who means harm; sealing does that. Chosen over

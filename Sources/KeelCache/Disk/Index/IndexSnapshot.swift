@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// The index in a file, so that opening does not read every segment.
 ///
 /// It says up to which place of the log it holds; what comes after is read from the segments.

@@ -2,8 +2,8 @@
 
 extension UnsafeRawBufferPointer {
     /// The number at a position, which has to be inside.
-    @inline(__always)
-    func loadLittleEndian<Number: FixedWidthInteger & BitwiseCopyable>(
+    @inlinable
+    package func loadLittleEndian<Number: FixedWidthInteger & BitwiseCopyable>(
         at position: Int,
         as type: Number.Type
     ) -> Number {
@@ -11,35 +11,36 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Eight bytes at a position, which has to be inside.
-    @inline(__always)
-    func word(at position: Int) -> UInt64 {
+    @inlinable
+    package func word(at position: Int) -> UInt64 {
         UInt64(littleEndian: loadUnaligned(fromByteOffset: position, as: UInt64.self))
     }
 }
 
 extension [UInt8] {
     /// Adds a number to the end.
-    mutating func append(littleEndian number: some FixedWidthInteger & BitwiseCopyable) {
+    @inlinable
+    package mutating func append(littleEndian number: some FixedWidthInteger & BitwiseCopyable) {
         Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
     }
 }
 
 /// Reads numbers and stretches of bytes one after the other; the first one missing ends it.
-struct ByteCursor {
+package struct ByteCursor {
     private let bytes: UnsafeRawBufferPointer
-    private(set) var position: Int
+    package private(set) var position: Int
 
     /// Begins at the start of bytes.
-    init(_ bytes: UnsafeRawBufferPointer) {
+    package init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         position = 0
     }
 
     /// How many bytes are left.
-    var remaining: Int { bytes.count - position }
+    package var remaining: Int { bytes.count - position }
 
     /// The next number, nil at the end.
-    mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type)
+    package mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type)
         -> Number?
     {
         guard remaining >= MemoryLayout<Number>.size else { return nil }
@@ -48,7 +49,7 @@ struct ByteCursor {
     }
 
     /// The next bytes, nil when there are fewer.
-    mutating func stretch(_ count: Int) -> UnsafeRawBufferPointer? {
+    package mutating func stretch(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count >= 0, remaining >= count else { return nil }
         defer { position += count }
         return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])

@@ -1,0 +1,12 @@
+/// Comparison whose time says nothing about where two values differ.
+package enum ConstantTime {
+    package static func isEqual(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Bool
+    {
+        let left = Array(left)
+        let right = Array(right)
+        guard left.count == right.count else { return false }
+        var difference: UInt8 = 0
+        for index in left.indices { difference |= left[index] ^ right[index] }
+        return difference == 0
+    }
+}

@@ -1,0 +1,37 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Bionic)
+internal import Bionic
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension FileSystem {
+    /// Takes a lock, waiting for who holds it.
+    ///
+    /// It blocks its thread: meant for locks that are held for a few calls on files.
+    ///
+    /// - Parameters:
+    ///   - path: The file to lock, which is made where it is missing.
+    ///   - milliseconds: How long to wait at most.
+    /// - Returns: What holds the lock.
+    /// - Throws: ``FileSystemError``, of the kind `busy` when the time is over.
+    package func lock(
+        _ path: String,
+        waitingUpTo milliseconds: Int
+    ) throws(FileSystemError) -> any FileLock {
+        var left = milliseconds
+        while true {
+            do throws(FileSystemError) {
+                return try lock(path)
+            } catch {
+                guard error.kind == .busy, left > 0 else { throw error }
+            }
+            left -= 1
+            var pause = timespec(tv_sec: 0, tv_nsec: 1_000_000)
+            nanosleep(&pause, nil)
+        }
+    }
+}

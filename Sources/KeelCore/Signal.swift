@@ -1,0 +1,61 @@
+internal import Synchronization
+
+/// Wakes tasks that wait for something to happen, such as the next commit of a store.
+package final class Signal: Sendable {
+    private struct State {
+        var generation: UInt64 = 0
+        var nextWaiter: UInt64 = 0
+        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// How often the signal has been raised; read it before looking at the data.
+    package var generation: UInt64 { state.withLock { $0.generation } }
+
+    /// Wakes everybody who waits.
+    package func raise() {
+        let waiters = state.withLock { state in
+            state.generation += 1
+            defer { state.waiters = [:] }
+            return state.waiters.values
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits until the signal has been raised since `generation` was read, or the task is cancelled.
+    package func wait(since generation: UInt64) async {
+        let waiter = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDue = state.withLock { state in
+                    if state.generation != generation || Task.isCancelled { return true }
+                    state.waiters[waiter] = continuation
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: waiter) }?.resume()
+        }
+    }
+
+    /// Waits like ``wait(since:)``, at most for `limit` on `clock`.
+    package func wait(
+        since generation: UInt64,
+        upTo limit: Duration,
+        on clock: any Clock<Duration>
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.wait(since: generation) }
+            group.addTask { try? await clock.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

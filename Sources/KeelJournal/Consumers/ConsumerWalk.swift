@@ -1,0 +1,162 @@
+internal import KeelCore
+
+/// Meets the records of segments for a consumer.
+struct ConsumerWalk {
+    /// What becomes of a record.
+    enum Decision {
+        /// It is given out.
+        case pass
+        /// It counts as settled.
+        case skip
+        /// It stays, and so does everything behind it.
+        case stop
+    }
+
+    private let journal: Journal
+    private let opens: Bool
+    private let active: JournalPosition?
+    private let oldest: Int64
+    /// How many records were torn or damaged.
+    private(set) var damaged = 0
+
+    /// Begins a walk.
+    ///
+    /// - Parameters:
+    ///   - journal: The journal.
+    ///   - opens: Whether sealed records are opened; otherwise they are met as they are.
+    init(_ journal: Journal, opens: Bool) {
+        self.journal = journal
+        self.opens = opens
+        active = journal.activeEnd
+        oldest =
+            journal.configuration.ageLimit.map { journal.configuration.now() - $0.microseconds }
+            ?? .min
+    }
+
+    /// Meets the records of one segment that were not given out yet.
+    ///
+    /// - Returns: Whether the walk goes on with the next segment.
+    mutating func meet(
+        _ number: UInt64,
+        _ progress: inout SegmentProgress?,
+        _ decide: (JournalRecord) -> Decision
+    ) throws(JournalError) -> Bool {
+        let result: Result<Bool, JournalError>
+        do throws(FileSystemError) {
+            result = try walk(number, &progress, decide)
+        } catch {
+            throw JournalError(error, "Reading records")
+        }
+        return try result.get()
+    }
+
+    private mutating func walk(
+        _ number: UInt64,
+        _ known: inout SegmentProgress?,
+        _ decide: (JournalRecord) -> Decision
+    ) throws(FileSystemError) -> Result<Bool, JournalError> {
+        // Without a header it has just been begun, or is damaged as a whole.
+        guard let header = try journal.folder.scanner(of: number)?.header else {
+            return .success(true)
+        }
+        var current =
+            known.flatMap { $0.id == header.id ? $0 : nil } ?? SegmentProgress(of: header.id)
+        defer { known = current }
+        guard !current.hasEnded, !current.isDone else { return .success(true) }
+        return try walk(number, &current, decide)
+    }
+
+    private mutating func walk(
+        _ number: UInt64,
+        _ progress: inout SegmentProgress,
+        _ decide: (JournalRecord) -> Decision
+    ) throws(FileSystemError) -> Result<Bool, JournalError> {
+        let limit = active?.segment == number ? active?.offset : nil
+        var isDead = false
+        guard var scanner = try journal.folder.scanner(of: number, at: progress.readTo) else {
+            return .success(true)
+        }
+        while true {
+            let offset = scanner.offset
+            switch try scanner.next(upTo: limit) {
+            case .record(let time, let content, let end):
+                if progress.settledAbove.contains(offset) {
+                    progress.pass(offset, end: end)
+                    continue
+                }
+                guard time >= oldest else {
+                    progress.skip(offset, end: end)
+                    progress.newlyExpired += 1
+                    continue
+                }
+                let position = JournalPosition(segment: number, offset: offset)
+                let record: JournalRecord
+                do throws(JournalError) {
+                    let bytes = try open(content, position, scanner.header)
+                    record = JournalRecord(position: position, time: time, bytes: bytes)
+                } catch {
+                    return .failure(error)
+                }
+                switch decide(record) {
+                case .pass: progress.pass(offset, end: end)
+                case .skip: progress.skip(offset, end: end)
+                case .stop: return .success(false)
+                }
+            case .damaged(let end):
+                // Another process may be writing it at this moment.
+                if !isDead {
+                    guard try isLive(number) == false else { return .success(true) }
+                }
+                guard !progress.settledAbove.contains(offset) else {
+                    progress.pass(offset, end: end)
+                    continue
+                }
+                damaged += 1
+                progress.newlyDamaged += 1
+                progress.skip(offset, end: end)
+            case .end:
+                progress.finish()
+                return .success(true)
+            case .nothing, .needs:
+                guard limit == nil else { return .success(true) }
+                guard isDead else {
+                    guard try isLive(number) == false else { return .success(true) }
+                    // Its writer may have appended and ended since: only now nothing can follow.
+                    isDead = true
+                    guard let again = try journal.folder.scanner(of: number, at: offset) else {
+                        return .success(true)
+                    }
+                    scanner = again
+                    continue
+                }
+                if try scanner.hasRest() { damaged += 1 }
+                progress.finish()
+                return .success(true)
+            }
+        }
+    }
+
+    private func isLive(_ number: UInt64) throws(FileSystemError) -> Bool? {
+        let folder = journal.folder
+        return try folder.locked { () throws(FileSystemError) in try folder.isLive(number) }
+    }
+
+    private func open(
+        _ content: [UInt8],
+        _ position: JournalPosition,
+        _ header: SegmentHeader
+    ) throws(JournalError) -> [UInt8] {
+        guard header.isSealed, opens else { return content }
+        guard let sealing = journal.configuration.sealing else {
+            throw JournalError(
+                .sealingFailed,
+                "The journal has sealed records and no keys are given"
+            )
+        }
+        do {
+            return try sealing.open(content, context: Journal.context(position, header))
+        } catch {
+            throw JournalError(.sealingFailed, "A record does not open", cause: error)
+        }
+    }
+}

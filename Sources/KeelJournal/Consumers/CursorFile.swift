@@ -1,0 +1,104 @@
+internal import KeelCore
+
+/// What a consumer has settled, as its file keeps it.
+///
+/// | bytes | content |
+/// |---|---|
+/// | 0–3, 4–5, 6–7 | the letters `KJC1`, the version, zero |
+/// | 8–11 | how many segments follow |
+/// | for each: 8, 8 | its number and its id |
+/// | 8, 4 | where all before is settled, or all ones when it is done; how many places follow |
+/// | for each: 8 | where a record begins that is settled behind that |
+/// | version 2: 8, 8 | how many records were too old, how many were damaged |
+/// | 4, as many | the length of the consumer's note, the note |
+/// | last 4 | CRC-32C of all before |
+///
+/// A segment that is not named is new to the consumer. Version 1 is written as long as there is
+/// nothing to say that only version 2 can.
+struct CursorFile: Hashable, Sendable {
+    private static let magic: UInt32 = 0x3143_4A4B  // "KJC1"
+    static let noteByteLimit = 4096
+
+    var segments: [UInt64: SegmentProgress] = [:]
+    /// How many records became too old before the consumer had them.
+    var expired = 0
+    /// How many records were damaged.
+    var damaged = 0
+    /// What the consumer wrote down together with what it settled.
+    var note: [UInt8] = []
+
+    init() {}
+
+    var bytes: [UInt8] {
+        let version: UInt16 = expired == 0 && damaged == 0 && note.isEmpty ? 1 : 2
+        var bytes: [UInt8] = []
+        bytes.append(littleEndian: Self.magic)
+        bytes.append(littleEndian: version)
+        bytes.append(littleEndian: UInt16(0))
+        bytes.append(littleEndian: UInt32(segments.count))
+        for (number, progress) in segments.sorted(by: { $0.key < $1.key }) {
+            bytes.append(littleEndian: number)
+            bytes.append(littleEndian: progress.id)
+            bytes.append(littleEndian: progress.isDone ? .max : UInt64(progress.settledTo))
+            bytes.append(littleEndian: UInt32(progress.settledAbove.count))
+            for offset in progress.settledAbove.sorted() {
+                bytes.append(littleEndian: UInt64(offset))
+            }
+        }
+        if version == 2 {
+            bytes.append(littleEndian: UInt64(expired))
+            bytes.append(littleEndian: UInt64(damaged))
+            bytes.append(littleEndian: UInt32(note.count))
+            bytes += note
+        }
+        bytes.append(littleEndian: CRC32C.checksum(bytes))
+        return bytes
+    }
+
+    /// Reads a file, nil when it is damaged: then everything is given out again.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 16 else { return nil }
+        let content = Array(bytes.dropLast(4))
+        let file = bytes.withUnsafeBytes { buffer -> CursorFile? in
+            let stored = buffer.loadLittleEndian(at: content.count, as: UInt32.self)
+            guard stored == CRC32C.checksum(content) else { return nil }
+            var cursor = ByteCursor(UnsafeRawBufferPointer(rebasing: buffer.dropLast(4)))
+            return CursorFile(&cursor)
+        }
+        guard let file else { return nil }
+        self = file
+    }
+
+    private init?(_ cursor: inout ByteCursor) {
+        guard cursor.number(UInt32.self) == Self.magic,
+            let version = cursor.number(UInt16.self), (1...2).contains(version),
+            cursor.number(UInt16.self) != nil, let count = cursor.number(UInt32.self)
+        else { return nil }
+        for _ in 0..<count {
+            guard let number = cursor.number(UInt64.self), let progress = Self.progress(&cursor)
+            else { return nil }
+            segments[number] = progress
+        }
+        guard version == 2 else { return }
+        guard let expired = cursor.number(UInt64.self), let damaged = cursor.number(UInt64.self),
+            let length = cursor.number(UInt32.self), let note = cursor.stretch(Int(length))
+        else { return nil }
+        self.expired = Int(truncatingIfNeeded: expired)
+        self.damaged = Int(truncatingIfNeeded: damaged)
+        self.note = Array(note)
+    }
+
+    private static func progress(_ cursor: inout ByteCursor) -> SegmentProgress? {
+        guard let id = cursor.number(UInt64.self), let settledTo = cursor.number(UInt64.self),
+            let places = cursor.number(UInt32.self), cursor.remaining >= 8 * Int(places)
+        else { return nil }
+        let above = (0..<places).compactMap { _ in cursor.number(UInt64.self).map { Int($0) } }
+        var progress = SegmentProgress(
+            of: id,
+            settledTo: settledTo == .max ? 0 : Int(settledTo),
+            settledAbove: Set(above)
+        )
+        progress.isDone = settledTo == .max
+        return progress
+    }
+}

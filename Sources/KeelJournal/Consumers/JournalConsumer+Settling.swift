@@ -1,0 +1,224 @@
+internal import KeelCore
+internal import Synchronization
+
+extension JournalConsumer {
+    /// Remembers that records are done with; they are not given out any more.
+    ///
+    /// Positions that were not given out, or are settled already, are passed over.
+    ///
+    /// - Throws: ``JournalError`` if it could not be written down: then the next start may give the
+    ///   records out once more.
+    public func settle(_ positions: some Sequence<JournalPosition>) throws(JournalError) {
+        try change { $0.settle(positions).outcome }
+    }
+
+    /// Remembers that records are done with, and what the consumer says about it, in one step.
+    ///
+    /// After a crash the note and what is settled are either both old or both new, so that counters
+    /// kept in the note agree with the records that are still given out.
+    ///
+    /// - Parameters:
+    ///   - positions: The records. Those that were not given out, are settled already, or were
+    ///     taken away by the journal's bounds are passed over.
+    ///   - note: Makes the new ``note``, of at most 4,096 bytes, from the positions that were not
+    ///     passed over. It is called once, and must not call the journal.
+    /// - Throws: ``JournalError``. If it could not be written down, the next start may find the note
+    ///   and the records as they were before; with ``JournalError/Code/invalidArgument`` for a note
+    ///   that is too long, nothing is settled.
+    public func settle(
+        _ positions: some Sequence<JournalPosition>,
+        noting note: (_ settled: [JournalPosition]) -> [UInt8]
+    ) throws(JournalError) {
+        try change(noting: note) { $0.settle(positions) }
+    }
+
+    /// What was last written down together with what is settled; empty at first.
+    public var note: [UInt8] { state.withLock { $0.cursor.note } }
+
+    /// Settles all records that a closure chooses, whether they were given out or not.
+    ///
+    /// What is given out next does not change otherwise. It looks at everything that is not settled.
+    ///
+    /// - Parameters:
+    ///   - matches: Whether a record is chosen. It must not call the journal.
+    ///   - note: Makes the new ``note`` from the positions that were chosen, as in
+    ///     ``settle(_:noting:)``.
+    /// - Throws: ``JournalError``.
+    public func discard(
+        where matches: (JournalRecord) -> Bool,
+        noting note: (_ settled: [JournalPosition]) -> [UInt8]
+    ) throws(JournalError) {
+        var chosen: [UInt64: SegmentProgress] = [:]
+        var positions: [JournalPosition] = []
+        try look { number, progress in
+            chosen[number] = progress
+        } at: { record in
+            if matches(record) { positions.append(record.position) }
+        }
+        try change(noting: note) { cursor in
+            var change = CursorFile.Change()
+            for position in positions {
+                guard let probe = chosen[position.segment] else { continue }
+                let known = cursor.segments[position.segment]
+                var progress =
+                    known.flatMap { $0.id == probe.id ? $0 : nil }
+                    ?? SegmentProgress(of: probe.id)
+                guard progress.discard(position.offset) else { continue }
+                cursor.segments[position.segment] = progress
+                change.add(position, hasEnded: progress.isDone)
+            }
+            return change
+        }
+        try passSettled()
+    }
+
+    /// Settles everything that there is, unread.
+    ///
+    /// - Returns: How many records that were.
+    /// - Throws: ``JournalError``.
+    public func discardAll() throws(JournalError) -> Int {
+        var count = 0
+        rewind()
+        try walk(opens: false) { _ in
+            count += 1
+            return .skip
+        }
+        try change { _ in (isWritten: true, hasEnded: true) }
+        return count
+    }
+
+    /// Meets every record that is not settled, without giving it out.
+    private func look(
+        _ end: (UInt64, SegmentProgress?) -> Void,
+        at record: (JournalRecord) -> Void
+    ) throws(JournalError) {
+        try state.withLock { state throws(JournalError) in
+            var walk = ConsumerWalk(journal, opens: true)
+            for number in try numbers() {
+                var probe = state.cursor.segments[number].map(\.unread)
+                _ = try walk.meet(number, &probe) { found in
+                    record(found)
+                    return .pass
+                }
+                end(number, probe)
+            }
+        }
+    }
+
+    /// Goes behind what is settled in each segment, so that a segment with nothing left is done.
+    private func passSettled() throws(JournalError) {
+        let hasEnded = try state.withLock { state throws(JournalError) in
+            var walk = ConsumerWalk(journal, opens: false)
+            var hasEnded = false
+            for number in try numbers() {
+                let wasDone = state.cursor.segments[number]?.isDone == true
+                _ = try walk.meet(number, &state.cursor.segments[number]) { _ in .stop }
+                let isDone = state.cursor.segments[number]?.isDone == true
+                hasEnded = hasEnded || isDone && !wasDone
+            }
+            return hasEnded
+        }
+        try change { _ in (isWritten: hasEnded, hasEnded: hasEnded) }
+    }
+
+    private func numbers() throws(JournalError) -> [UInt64] {
+        do throws(FileSystemError) {
+            return try journal.folder.segments()
+        } catch {
+            throw JournalError(error, "Looking for records")
+        }
+    }
+
+    // MARK: Writing down
+
+    private func change(
+        noting note: ([JournalPosition]) -> [UInt8],
+        _ body: (inout CursorFile) -> CursorFile.Change
+    ) throws(JournalError) {
+        var isTooLong = false
+        try change { cursor in
+            let before = cursor
+            let change = body(&cursor)
+            let bytes = note(change.settled)
+            guard bytes.count <= CursorFile.noteByteLimit else {
+                cursor = before
+                isTooLong = true
+                return (false, false)
+            }
+            cursor.note = bytes
+            return (change.outcome.isWritten || bytes != before.note, change.outcome.hasEnded)
+        }
+        guard isTooLong else { return }
+        throw JournalError(
+            .invalidArgument,
+            "A consumer's note is at most \(CursorFile.noteByteLimit) bytes"
+        )
+    }
+
+    /// Changes what is settled, and writes it down if something did change.
+    ///
+    /// It holds the folder's lock: records whose segment was taken away meanwhile count as lost, and
+    /// must not count as settled too.
+    func change(
+        _ body: (inout CursorFile) -> (isWritten: Bool, hasEnded: Bool)
+    ) throws(JournalError) {
+        let (folder, configuration) = (journal.folder, journal.configuration)
+        do throws(FileSystemError) {
+            try state.withLock { state throws(FileSystemError) in
+                try folder.locked { () throws(FileSystemError) in
+                    let numbers = Set(try folder.segments())
+                    state.cursor.segments = state.cursor.segments.filter {
+                        numbers.contains($0.key)
+                    }
+                    let (isWritten, hasEnded) = body(&state.cursor)
+                    guard isWritten else { return }
+                    state.cursor.countPassedOver()
+                    try folder.replace(
+                        name + JournalFolder.cursorSuffix,
+                        with: state.cursor.bytes,
+                        isSynced: configuration.durability == .power
+                    )
+                    guard hasEnded else { return }
+                    let retention = Retention(folder, configuration, now: configuration.now())
+                    try retention.removeSettled()
+                }
+            }
+        } catch {
+            throw JournalError(error, "Writing down what is settled")
+        }
+    }
+}
+
+extension CursorFile {
+    /// What a call has settled.
+    struct Change {
+        private(set) var settled: [JournalPosition] = []
+        private var hasEnded = false
+
+        var outcome: (isWritten: Bool, hasEnded: Bool) { (!settled.isEmpty, hasEnded) }
+
+        mutating func add(_ position: JournalPosition, hasEnded: Bool) {
+            settled.append(position)
+            self.hasEnded = self.hasEnded || hasEnded
+        }
+    }
+
+    mutating func settle(_ positions: some Sequence<JournalPosition>) -> Change {
+        var change = Change()
+        for position in positions {
+            guard segments[position.segment]?.settle(position.offset) == true else { continue }
+            change.add(position, hasEnded: segments[position.segment]?.isDone == true)
+        }
+        return change
+    }
+
+    /// Takes the counts of what walks passed over into the file's own.
+    mutating func countPassedOver() {
+        for number in segments.keys {
+            expired += segments[number]?.newlyExpired ?? 0
+            damaged += segments[number]?.newlyDamaged ?? 0
+            segments[number]?.newlyExpired = 0
+            segments[number]?.newlyDamaged = 0
+        }
+    }
+}

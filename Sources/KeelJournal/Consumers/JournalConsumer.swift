@@ -1,0 +1,145 @@
+internal import KeelCore
+internal import Synchronization
+
+/// Reads a journal at its own pace, and remembers across restarts what it has done with.
+///
+/// Records are given out in order, each once until ``rewind()`` or the next start, and are gone for
+/// this consumer when they are settled. What one consumer does is of no concern to another.
+public final class JournalConsumer: Sendable {
+    /// Where a consumer of a new name begins.
+    public enum Start: Sendable, Hashable {
+        /// With the oldest record that there is.
+        case oldest
+        /// With the next record that is appended.
+        case newest
+    }
+
+    struct State {
+        var cursor: CursorFile
+        /// The signal's generation before the last look at the records.
+        var seen: UInt64 = 0
+    }
+
+    /// The name, unique within the journal.
+    public let name: String
+
+    let journal: Journal
+    private let lock: any FileLock
+    let state: Mutex<State>
+
+    init(_ name: String, of journal: Journal, from start: Start) throws(JournalError) {
+        guard Self.isGood(name) else {
+            throw JournalError(
+                .invalidArgument,
+                "A consumer's name has 1 to 64 letters, digits, “-” and “_”"
+            )
+        }
+        let folder = journal.folder
+        self.name = name
+        self.journal = journal
+        do throws(FileSystemError) {
+            try folder.files.makeFolder(folder.path)
+            lock = try folder.files.lock(folder.path(of: name + ".lock"))
+            let bytes = try folder.contents(of: name + JournalFolder.cursorSuffix)
+            state = Mutex(State(cursor: bytes.flatMap(CursorFile.init) ?? CursorFile()))
+            guard bytes == nil else { return }
+        } catch {
+            guard error.kind != .busy else {
+                throw JournalError(
+                    .consumerInUse,
+                    "Somebody else reads the journal as “\(name)”",
+                    cause: error
+                )
+            }
+            throw JournalError(error, "Opening the consumer")
+        }
+        // The file says from now on that the consumer exists: nothing is removed before it has it.
+        if start == .newest { _ = try discardAll() }
+        try change { _ in (isWritten: true, hasEnded: false) }
+    }
+
+    private static func isGood(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    // MARK: Reading
+
+    /// Gives out the next records.
+    ///
+    /// - Parameters:
+    ///   - count: How many at most.
+    ///   - bytes: How many bytes of records at most; one record is given out whatever its length.
+    /// - Returns: The records, none if there is nothing new.
+    /// - Throws: ``JournalError``.
+    public func take(
+        upTo count: Int,
+        bytes: Int = .max
+    ) throws(JournalError) -> [JournalRecord] {
+        var records: [JournalRecord] = []
+        var size = 0
+        try walk { record in
+            let fits =
+                records.count < count && (records.isEmpty || size + record.bytes.count <= bytes)
+            guard fits else { return .stop }
+            records.append(record)
+            size += record.bytes.count
+            return .pass
+        }
+        return records
+    }
+
+    /// Gives everything out again that was not settled, after a failure for example.
+    public func rewind() {
+        state.withLock { state in
+            for number in state.cursor.segments.keys { state.cursor.segments[number]?.rewind() }
+        }
+    }
+
+    /// Waits until something may have been appended since the last ``take(upTo:bytes:)``.
+    ///
+    /// What another process appends wakes nobody, so the limit is also how long that can take.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to wait at most.
+    ///   - clock: What measures it.
+    public func waitForRecords(
+        upTo limit: Duration,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async {
+        let seen = state.withLock { $0.seen }
+        await journal.signal.wait(since: seen, upTo: limit, on: clock)
+    }
+
+    // MARK: Walking
+
+    /// Meets every record that was not given out yet, until one is stopped at.
+    func walk(
+        opens: Bool = true,
+        _ decide: (JournalRecord) -> ConsumerWalk.Decision
+    ) throws(JournalError) {
+        let generation = journal.signal.generation
+        try state.withLock { state throws(JournalError) in
+            state.seen = generation
+            var walk = ConsumerWalk(journal, opens: opens)
+            let numbers: [UInt64]
+            do throws(FileSystemError) {
+                numbers = try journal.folder.segments()
+            } catch {
+                throw JournalError(error, "Looking for records")
+            }
+            state.cursor.segments = state.cursor.segments.filter { numbers.contains($0.key) }
+            for number in numbers {
+                guard try walk.meet(number, &state.cursor.segments[number], decide) else { break }
+            }
+            journal.count { $0.damaged += walk.damaged }
+        }
+    }
+}

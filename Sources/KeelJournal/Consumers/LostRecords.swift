@@ -1,0 +1,71 @@
+internal import KeelCore
+
+/// How many records a consumer has lost to the bounds, in a file of its own.
+///
+/// The first line is a number. Each line after it names a segment that was about to be removed, by
+/// number and id in hexadecimal, and how many records are lost with it: the line counts from the
+/// moment at which the segment is gone, so that a process that ends in between counts nothing
+/// twice.
+///
+/// Its calls are made under the folder's lock.
+struct LostRecords {
+    private struct Removal {
+        var segment: UInt64
+        var id: UInt64
+        var count: Int
+    }
+
+    private let name: String
+    private let folder: JournalFolder
+    private var settled = 0
+    private var removals: [Removal] = []
+
+    /// Reads the file of a consumer.
+    init(of name: String, in folder: JournalFolder) throws(FileSystemError) {
+        self.name = name + JournalFolder.lostSuffix
+        self.folder = folder
+        let bytes = try folder.contents(of: self.name) ?? []
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        settled = lines.first.flatMap { Int($0) } ?? 0
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: " ")
+            guard parts.count == 3, let segment = UInt64(parts[0], radix: 16),
+                let id = UInt64(parts[1], radix: 16), let count = Int(parts[2])
+            else { continue }
+            removals.append(Removal(segment: segment, id: id, count: count))
+        }
+    }
+
+    /// How many records are lost.
+    func count() throws(FileSystemError) -> Int {
+        var count = settled
+        for removal in removals where try !isThere(removal) { count += removal.count }
+        return count
+    }
+
+    private func isThere(_ removal: Removal) throws(FileSystemError) -> Bool {
+        try folder.scanner(of: removal.segment)?.header.id == removal.id
+    }
+
+    /// Writes down that records are lost as soon as a segment is gone.
+    mutating func add(
+        _ count: Int,
+        of segment: UInt64,
+        isSynced: Bool
+    ) throws(FileSystemError) {
+        guard let id = try folder.scanner(of: segment)?.header.id else { return }
+        var kept: [Removal] = []
+        for removal in removals where removal.segment != segment || removal.id != id {
+            if try isThere(removal) { kept.append(removal) } else { settled += removal.count }
+        }
+        removals = kept + [Removal(segment: segment, id: id, count: count)]
+        let lines = removals.map { removal in
+            let (segment, id) = (
+                String(removal.segment, radix: 16), String(removal.id, radix: 16)
+            )
+            return "\n\(segment) \(id) \(removal.count)"
+        }
+        let text = "\(settled)" + lines.joined()
+        try folder.replace(name, with: Array(text.utf8), isSynced: isSynced)
+    }
+}

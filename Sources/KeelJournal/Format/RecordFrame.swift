@@ -1,0 +1,106 @@
+internal import KeelCore
+
+/// How a record stands in a segment: 16 bytes, then its content.
+///
+/// | bytes | content |
+/// |---|---|
+/// | 0–3 | the length of the content; the highest bit marks the end of a segment |
+/// | 4–7 | CRC-32C over the segment's id, the place, bytes 0–3 and 8–15, and the content |
+/// | 8–15 | when it was appended, in microseconds since 1970 |
+enum RecordFrame {
+    static let headerByteCount = 16
+    /// The length of a segment's last frame: its content is the number of records before it.
+    static let endByteCount = headerByteCount + 8
+    private static let endMark: UInt32 = 1 << 31
+
+    /// The bytes of a record for a place.
+    static func bytes(
+        of content: [UInt8],
+        time: Int64,
+        at offset: Int,
+        in segment: UInt64,
+        isEnd: Bool = false
+    ) -> [UInt8] {
+        let length = UInt32(content.count) | (isEnd ? endMark : 0)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(headerByteCount + content.count)
+        bytes.append(littleEndian: length)
+        bytes.append(
+            littleEndian: content.withUnsafeBytes { content in
+                checksum(length, time, content, at: offset, in: segment)
+            }
+        )
+        bytes.append(littleEndian: time)
+        bytes += content
+        return bytes
+    }
+
+    private static func checksum(
+        _ length: UInt32,
+        _ time: Int64,
+        _ content: UnsafeRawBufferPointer,
+        at offset: Int,
+        in segment: UInt64
+    ) -> UInt32 {
+        var checksum = CRC32C()
+        let place = (
+            segment.littleEndian, UInt64(offset).littleEndian, UInt64(length).littleEndian,
+            UInt64(bitPattern: time).littleEndian
+        )
+        withUnsafeBytes(of: place) { checksum.update($0) }
+        checksum.update(content)
+        return checksum.value
+    }
+
+    /// What stands at a place.
+    enum Finding {
+        /// A record with its content.
+        case record(time: Int64, content: [UInt8], end: Int)
+        /// The end that its writer has set, and how many records are before it.
+        case end(count: Int, time: Int64)
+        /// A frame whose content is not what was written; the next one may be whole.
+        case damaged(end: Int)
+        /// Nothing that could be a frame: the end of what was written, or a torn record.
+        case nothing
+        /// More bytes are needed to tell.
+        case needs(Int)
+    }
+
+    /// Looks at the frame at a place.
+    ///
+    /// - Parameters:
+    ///   - bytes: A stretch of the segment.
+    ///   - start: Where in the segment the stretch begins.
+    ///   - offset: The place in the segment.
+    ///   - segment: The segment's id.
+    ///   - limit: The longest content.
+    /// - Returns: What is there.
+    static func look(
+        _ bytes: UnsafeRawBufferPointer,
+        from start: Int,
+        at offset: Int,
+        in segment: UInt64,
+        limit: Int
+    ) -> Finding {
+        let place = offset - start
+        guard bytes.count - place >= headerByteCount else { return .needs(headerByteCount) }
+        let length = bytes.loadLittleEndian(at: place, as: UInt32.self)
+        let time = Int64(bitPattern: bytes.word(at: place + 8))
+        let isEnd = length & endMark != 0
+        let count = Int(length & ~endMark)
+        // Zeros are what a file system leaves where a write was lost.
+        let isPlausible = isEnd ? count == 8 : count <= limit && (length != 0 || time != 0)
+        guard isPlausible else { return .nothing }
+        let whole = headerByteCount + count
+        guard bytes.count - place >= whole else { return .needs(whole) }
+        let content = UnsafeRawBufferPointer(
+            rebasing: bytes[place + headerByteCount..<place + whole]
+        )
+        let stored = bytes.loadLittleEndian(at: place + 4, as: UInt32.self)
+        guard stored == checksum(length, time, content, at: offset, in: segment) else {
+            return .damaged(end: offset + whole)
+        }
+        if isEnd { return .end(count: Int(content.word(at: 0)), time: time) }
+        return .record(time: time, content: Array(content), end: offset + whole)
+    }
+}

@@ -1,0 +1,56 @@
+internal import KeelCore
+
+/// The first 40 bytes of a segment.
+struct SegmentHeader: Hashable, Sendable {
+    static let byteCount = 40
+    private static let magic: UInt32 = 0x314C_4A4B  // "KJL1"
+    private static let version: UInt16 = 1
+
+    /// The number in the file's name.
+    var number: UInt64
+    /// Drawn for each segment; the checksums of its records depend on it, so that a record is only
+    /// valid in the segment and at the place for which it was written.
+    var id: UInt64
+    /// Whether records are sealed.
+    var isSealed: Bool
+    /// When the segment was begun, in microseconds since 1970.
+    var time: Int64
+
+    /// The header's bytes.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        bytes.append(littleEndian: Self.magic)
+        bytes.append(littleEndian: Self.version)
+        bytes.append(littleEndian: UInt16(isSealed ? 1 : 0))
+        bytes.append(littleEndian: number)
+        bytes.append(littleEndian: id)
+        bytes.append(littleEndian: time)
+        bytes.append(littleEndian: UInt32(0))
+        bytes.append(littleEndian: CRC32C.checksum(bytes))
+        return bytes
+    }
+}
+
+extension SegmentHeader {
+    /// Reads a header, nil when it is damaged, of another version or of another segment.
+    init?(_ bytes: [UInt8], number: UInt64) {
+        guard bytes.count >= Self.byteCount else { return nil }
+        let checksum = CRC32C.checksum(Array(bytes[..<36]))
+        let header = bytes.withUnsafeBytes { bytes -> SegmentHeader? in
+            guard bytes.loadLittleEndian(at: 36, as: UInt32.self) == checksum,
+                bytes.loadLittleEndian(at: 0, as: UInt32.self) == Self.magic,
+                bytes.loadLittleEndian(at: 4, as: UInt16.self) == Self.version,
+                bytes.word(at: 8) == number
+            else { return nil }
+            return SegmentHeader(
+                number: number,
+                id: bytes.word(at: 16),
+                isSealed: bytes.loadLittleEndian(at: 6, as: UInt16.self) & 1 != 0,
+                time: Int64(bitPattern: bytes.word(at: 24))
+            )
+        }
+        guard let header else { return nil }
+        self = header
+    }
+}

@@ -1,0 +1,100 @@
+internal import KeelCore
+
+/// Keeps a journal within its bounds, by whole segments.
+///
+/// Its calls are made under the folder's lock.
+struct Retention {
+    private let folder: JournalFolder
+    private let configuration: JournalConfiguration
+    private let now: Int64
+
+    init(_ folder: JournalFolder, _ configuration: JournalConfiguration, now: Int64) {
+        self.folder = folder
+        self.configuration = configuration
+        self.now = now
+    }
+
+    /// Makes room for a new segment that begins with a record of so many bytes.
+    ///
+    /// - Returns: How many segments were removed that somebody still wanted, and whether there is no
+    ///   room.
+    func makeRoom(for size: Int) throws(FileSystemError) -> (removed: Int, isFull: Bool) {
+        try removeSettled()
+        var removed = 0
+        var surveys: [SegmentSurvey] = []
+        for number in try folder.segments() {
+            if let survey = try SegmentSurvey(number, in: folder) { surveys.append(survey) }
+        }
+        for survey in surveys {
+            let mustGo = isOver(surveys, size) && configuration.overflow == .dropOldest
+            // What somebody writes to cannot be taken from him.
+            guard isTooOld(survey) || mustGo, try folder.isLive(survey.number) == false else {
+                continue
+            }
+            try drop(survey)
+            removed += 1
+            surveys.removeAll { $0.number == survey.number }
+        }
+        let isFull = configuration.overflow == .refuse && isOver(surveys, size)
+        return (removed, isFull)
+    }
+
+    private func isTooOld(_ survey: SegmentSurvey) -> Bool {
+        guard let limit = configuration.ageLimit else { return false }
+        return survey.lastTime < now - limit.microseconds
+    }
+
+    private func isOver(_ surveys: [SegmentSurvey], _ size: Int) -> Bool {
+        let bytes = surveys.reduce(0) { $0 + $1.byteCount }
+        // The new segment may grow to its share, and a large record beyond it.
+        let wanted = max(configuration.segmentByteLimit, size + SegmentHeader.byteCount)
+        if bytes + wanted > configuration.byteLimit { return !surveys.isEmpty }
+        guard let limit = configuration.recordLimit else { return false }
+        let records = surveys.reduce(0) { $0 + $1.recordCount }
+        return records + configuration.segmentRecordLimit > limit && !surveys.isEmpty
+    }
+
+    /// Removes a segment, and counts for each consumer what it had not settled.
+    private func drop(_ survey: SegmentSurvey) throws(FileSystemError) {
+        for name in try folder.consumers() {
+            let cursor = try folder.contents(of: name + JournalFolder.cursorSuffix)
+                .flatMap(CursorFile.init)
+            let progress = cursor?.segments[survey.number]
+            let lost = try survey.unsettled(progress, in: folder)
+            guard lost > 0 else { continue }
+            var file = try LostRecords(of: name, in: folder)
+            try file.add(lost, of: survey.number, isSynced: isSynced)
+        }
+        try folder.files.remove(folder.path(ofSegment: survey.number))
+    }
+
+    private var isSynced: Bool { configuration.durability == .power }
+
+    /// Removes the segments that every consumer has done with, if there are consumers.
+    ///
+    /// The newest stays, so that the next one's number is higher than any before.
+    func removeSettled() throws(FileSystemError) {
+        let names = try folder.consumers()
+        guard !names.isEmpty, let newest = try folder.segments().last else { return }
+        var done: Set<UInt64>?
+        for name in names {
+            let cursor =
+                try folder.contents(of: name + JournalFolder.cursorSuffix)
+                .flatMap(CursorFile.init) ?? CursorFile()
+            let own = Set(cursor.segments.filter(\.value.isDone).keys)
+            done = done?.intersection(own) ?? own
+        }
+        for number in (done ?? []).subtracting([newest]).sorted() {
+            guard try folder.isLive(number) == false else { continue }
+            try folder.files.remove(folder.path(ofSegment: number))
+        }
+    }
+}
+
+extension Duration {
+    /// Whole microseconds, rounded down.
+    var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    }
+}

@@ -1,0 +1,75 @@
+internal import CKeelZlib
+
+/// Why compressed bytes cannot be read.
+package enum InflateFailure: Error {
+    /// They are not in their format, or more follows than belongs to them.
+    case corrupt
+    /// They end too early.
+    case truncated
+}
+
+/// One decompression, with its window; not safe for use from two threads at once.
+package final class InflateStream {
+    // zlib keeps the address of the stream inside its state: it must not move.
+    private let stream: UnsafeMutablePointer<z_stream>
+    private var isOpen = false
+
+    package init() {
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+    }
+
+    deinit {
+        if isOpen { inflateEnd(stream) }
+        stream.deinitialize(count: 1)
+        stream.deallocate()
+    }
+
+    /// Begins to read a format, or a further member of it.
+    package func open(_ format: DeflateFormat) throws(InflateFailure) {
+        if isOpen {
+            guard inflateReset2(stream, format.windowBits) == Z_OK else { throw .corrupt }
+            return
+        }
+        let size = Int32(MemoryLayout<z_stream>.size)
+        guard inflateInit2_(stream, format.windowBits, ZLIB_VERSION, size) == Z_OK else {
+            throw .corrupt
+        }
+        isOpen = true
+    }
+
+    /// Reads bytes until they are used up, the output is full, or the compressed text ends.
+    ///
+    /// - Parameters:
+    ///   - input: The bytes to read; what is not used stays.
+    ///   - limit: The most bytes to give.
+    /// - Returns: The bytes, and whether the compressed text has ended.
+    /// - Throws: `corrupt`.
+    package func inflate(
+        _ input: inout ArraySlice<UInt8>,
+        upTo limit: Int
+    ) throws(InflateFailure) -> (output: [UInt8], isAtEnd: Bool) {
+        var status = Z_OK
+        var used = 0
+        let output = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            input.withUnsafeBufferPointer { bytes in
+                // zlib only reads from it, though its type does not say so.
+                stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress)
+                stream.pointee.avail_in = UInt32(bytes.count)
+                stream.pointee.next_out = buffer.baseAddress
+                stream.pointee.avail_out = UInt32(limit)
+                status = CKeelZlib.inflate(stream, Z_NO_FLUSH)
+                used = bytes.count - Int(stream.pointee.avail_in)
+                stream.pointee.next_in = nil
+            }
+            count = limit - Int(stream.pointee.avail_out)
+        }
+        input = input.dropFirst(used)
+        switch status {
+        // With no progress possible, zlib reports a buffer error, which is none here.
+        case Z_OK, Z_BUF_ERROR: return (output, false)
+        case Z_STREAM_END: return (output, true)
+        default: throw .corrupt
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import KeelCore
+import KeelJournal
+import KeelTestKit
+import Testing
+
+/// Stops the world at every step, and looks at what is left.
+@Suite("A journal after a crash")
+struct CrashPointTests {
+    /// What a run was promised, with how many steps the disk had made then.
+    private struct Promises {
+        var appended: [(number: Int, steps: Int)] = []
+        /// When settling began and ended.
+        var settled: [Int: (began: Int, ended: Int)] = [:]
+    }
+
+    /// At how many points each test stops the world.
+    private static let points =
+        ProcessInfo.processInfo.environment["KEEL_JOURNAL_POINTS"].flatMap(Int.init) ?? 10_000
+
+    private static func configuration(_ power: Bool) -> JournalConfiguration {
+        var configuration = JournalConfiguration()
+        configuration.recordLimit = 400
+        configuration.byteLimit = 64 << 10
+        configuration.recordByteLimit = 2000
+        configuration.durability = power ? .power : .process
+        configuration.now = { 1_000_000 }
+        return configuration
+    }
+
+    private static func run(
+        _ random: inout SeededRandom,
+        on files: SimulatedFileSystem,
+        power: Bool
+    ) throws -> Promises {
+        var promises = Promises()
+        let journal = try Journal(at: "/j", configuration: configuration(power), files: files)
+        let consumer = try journal.consumer("a")
+        for number in 0..<120 {
+            let size = Int.random(in: 0...60, using: &random)
+            try journal.append(Array("\(number) ".utf8) + [UInt8](repeating: 0x2E, count: size))
+            promises.appended.append((number, files.steps.count))
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0: try journal.close()
+            case 1, 2:
+                let records = try consumer.take(upTo: Int.random(in: 1...20, using: &random))
+                let chosen = records.filter { _ in Int.random(in: 0..<4, using: &random) > 0 }
+                let began = files.steps.count
+                try consumer.settle(chosen.map(\.position))
+                for record in chosen {
+                    promises.settled[Self.number(record)] = (began, files.steps.count)
+                }
+            case 3: consumer.rewind()
+            default: break
+            }
+        }
+        return promises
+    }
+
+    private static func number(_ record: JournalRecord) -> Int {
+        Int(String(decoding: record.bytes.prefix { $0 != 0x20 }, as: UTF8.self)) ?? -1
+    }
+
+    /// What a process finds that starts on a disk: everything that is not settled, and again after
+    /// a rewind.
+    private static func found(on disk: SimulatedDisk, power: Bool) throws -> [Int] {
+        let files = SimulatedFileSystem(disk)
+        let journal = try Journal(at: "/j", configuration: configuration(power), files: files)
+        let consumer = try journal.consumer("a")
+        let found = try consumer.take(upTo: 10_000).map(number)
+        // It must work on, too.
+        try journal.append(Array("9999 ".utf8))
+        let last = try consumer.take(upTo: 10).map(number)
+        #expect(last == [9999])
+        return found
+    }
+
+    private static func check(
+        _ found: [Int],
+        _ promises: Promises,
+        after steps: Int,
+        _ comment: Comment
+    ) {
+        #expect(found == found.sorted(), comment)
+        #expect(Set(found).count == found.count, comment)
+        let acknowledged = promises.appended.filter { $0.steps <= steps }.map(\.number)
+        let mayBeGone = promises.settled.filter { $0.value.began <= steps }.keys
+        let mustBeGone = promises.settled.filter { $0.value.ended <= steps }.keys
+        let lost = Set(acknowledged).subtracting(found).subtracting(mayBeGone)
+        #expect(lost.isEmpty, comment)
+        #expect(Set(found).isDisjoint(with: mustBeGone), comment)
+    }
+
+    @Test("Killed at any step, and in the middle of any write, nothing acknowledged is lost")
+    func kills() throws {
+        var (seed, points) = (UInt64(0), 0)
+        while points < Self.points {
+            seed += 1
+            var random = SeededRandom(seed: seed)
+            let files = SimulatedFileSystem()
+            let promises = try Self.run(&random, on: files, power: false)
+            for count in 0...files.steps.count {
+                let torn = Bool.random(using: &random) ? Int.random(in: 1...40, using: &random) : 0
+                let disk = files.disk(afterKillAt: count, torn: torn)
+                let found = try Self.found(on: disk, power: false)
+                let comment: Comment = "seed \(seed), step \(count), torn \(torn)"
+                Self.check(found, promises, after: count, comment)
+            }
+            points += files.steps.count + 1
+        }
+    }
+
+    @Test("After a power failure everything is there that was synchronised")
+    func powerFailures() throws {
+        var (seed, points) = (UInt64(0), 0)
+        while points < Self.points {
+            seed += 1
+            var random = SeededRandom(seed: seed)
+            let files = SimulatedFileSystem()
+            let promises = try Self.run(&random, on: files, power: true)
+            for count in 0...files.steps.count {
+                let disk = files.disk(afterPowerFailureAt: count, using: &random)
+                let found = try Self.found(on: disk, power: true)
+                // What was settled may come back: that is what "at least once" means.
+                let lost = Set(promises.appended.filter { $0.steps <= count }.map(\.number))
+                    .subtracting(found)
+                    .subtracting(promises.settled.filter { $0.value.began <= count }.keys)
+                #expect(lost.isEmpty, "seed \(seed), step \(count)")
+                #expect(Set(found).count == found.count, "seed \(seed), step \(count)")
+            }
+            points += files.steps.count + 1
+        }
+    }
+}

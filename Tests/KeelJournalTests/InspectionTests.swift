@@ -1,0 +1,81 @@
+import KeelCore
+import KeelJournal
+import KeelTestKit
+import Testing
+
+@Suite("A look at a journal")
+struct InspectionTests {
+    let files = SimulatedFileSystem()
+
+    private func journal() throws -> Journal {
+        var configuration = JournalConfiguration()
+        configuration.recordLimit = 80
+        return try Journal(at: "/j", configuration: configuration, files: files)
+    }
+
+    private func inspection() throws -> JournalInspection {
+        try JournalInspection(of: "/j/", sealing: nil, files: files)
+    }
+
+    private func append(_ numbers: Range<Int>, to journal: Journal) throws {
+        for number in numbers { try journal.append([UInt8(number)]) }
+    }
+
+    private func numbers(_ records: [JournalRecord]) -> [Int] {
+        records.flatMap(\.bytes).map { Int($0) }
+    }
+
+    @Test("Where no journal is, it says so and makes none")
+    func nothing() throws {
+        let error = #expect(throws: JournalError.self) { try inspection() }
+        #expect(error?.code == .notFound)
+        #expect(try files.size(of: "/j") == nil)
+    }
+
+    @Test("It tells what waits for each consumer while they are open, and leaves the disk as it is")
+    func consumers() throws {
+        let journal = try journal()
+        let done = try journal.consumer("done")
+        let half = try journal.consumer("half")
+        try append(0..<25, to: journal)
+        try done.settle(try done.take(upTo: 100).map(\.position)) { _ in [7] }
+        try half.settle(try half.take(upTo: 12).map(\.position))
+        let before = files.disk.contents
+        let inspection = try inspection()
+        let consumers = try inspection.consumers()
+        #expect(consumers.map(\.name) == ["done", "half"])
+        #expect(consumers.map(\.tally.pending) == [0, 13])
+        #expect(consumers.map(\.note) == [[7], []])
+        var reader = try inspection.reader(unsettledBy: "half")
+        #expect(numbers(try reader.take(upTo: 5)) == Array(12..<17))
+        #expect(numbers(try reader.take(upTo: 100)) == Array(17..<25))
+        #expect(try inspection.contents().records == 15)
+        #expect(files.disk.contents == before)
+        #expect(try half.pendingCount() == 13)
+    }
+
+    @Test("A reader goes on with what is appended later, in later segments too")
+    func follows() throws {
+        let journal = try journal()
+        let consumer = try journal.consumer("a")
+        try append(0..<3, to: journal)
+        var reader = try inspection().reader()
+        #expect(numbers(try reader.take(upTo: 100)) == [0, 1, 2])
+        #expect(try reader.take(upTo: 100) == [])
+        try append(3..<30, to: journal)
+        #expect(numbers(try reader.take(upTo: 10)) == Array(3..<13))
+        #expect(numbers(try reader.take(upTo: 100)) == Array(13..<30))
+        try consumer.settle(try consumer.take(upTo: 100).map(\.position))
+        #expect(try reader.take(upTo: 100) == [])
+    }
+
+    @Test("It says that a consumer does not exist")
+    func unknownConsumer() throws {
+        let journal = try journal()
+        try append(0..<1, to: journal)
+        let error = #expect(throws: JournalError.self) {
+            _ = try inspection().reader(unsettledBy: "nobody")
+        }
+        #expect(error?.code == .notFound)
+    }
+}

@@ -1,0 +1,274 @@
+import Foundation
+import KeelCore
+import KeelJournal
+import KeelTestKit
+import Testing
+
+@Suite("A journal")
+struct JournalTests {
+    let files = SimulatedFileSystem()
+
+    func journal(
+        _ change: (inout JournalConfiguration) -> Void = { _ in }
+    ) throws -> Journal {
+        var configuration = JournalConfiguration()
+        change(&configuration)
+        return try Journal(at: "/journal", configuration: configuration, files: files)
+    }
+
+    func record(_ number: Int, size: Int = 4) -> [UInt8] {
+        let text = Array("\(number)".utf8)
+        return text + [UInt8](repeating: 0x2E, count: max(0, size - text.count))
+    }
+
+    func number(_ record: JournalRecord) -> Int? {
+        Int(String(decoding: record.bytes.prefix { $0 != 0x2E }, as: UTF8.self))
+    }
+
+    @Test("Records come in order, once, until they are settled")
+    func order() throws {
+        let journal = try journal()
+        let consumer = try journal.consumer("a")
+        for number in 0..<10 { try journal.append(record(number)) }
+        let first = try consumer.take(upTo: 4)
+        #expect(first.compactMap(number) == [0, 1, 2, 3])
+        let rest = try consumer.take(upTo: 100)
+        #expect(rest.compactMap(number) == Array(4..<10))
+        #expect(try consumer.take(upTo: 100) == [])
+        consumer.rewind()
+        #expect(try consumer.take(upTo: 100).count == 10)
+    }
+
+    @Test("Records are settled in any order, and stay so across a restart")
+    func settles() throws {
+        do {
+            let journal = try journal()
+            let consumer = try journal.consumer("a")
+            for number in 0..<10 { try journal.append(record(number)) }
+            let records = try consumer.take(upTo: 100)
+            try consumer.settle(
+                records.filter { number($0).map { $0 % 2 == 0 } ?? false }.map(\.position)
+            )
+            try consumer.settle([records[1].position, records[1].position])
+            #expect(try consumer.pendingCount() == 4)
+        }
+        let consumer = try journal().consumer("a")
+        #expect(try consumer.take(upTo: 100).compactMap(number) == [3, 5, 7, 9])
+    }
+
+    @Test("Each consumer has its own pace, and a segment goes when the last is done with it")
+    func consumers() throws {
+        let journal = try journal { $0.recordLimit = 80 }
+        let quick = try journal.consumer("quick")
+        let slow = try journal.consumer("slow")
+        for number in 0..<30 { try journal.append(record(number)) }
+        try quick.settle(try quick.take(upTo: 100).map(\.position))
+        #expect(try quick.pendingCount() == 0)
+        #expect(try slow.pendingCount() == 30)
+        let before = try files.names(in: "/journal").count { $0.hasSuffix(".journal") }
+        try slow.settle(try slow.take(upTo: 20).map(\.position))
+        let after = try files.names(in: "/journal").count { $0.hasSuffix(".journal") }
+        #expect((before, after) == (3, 1))
+        #expect(try slow.take(upTo: 100).compactMap(number) == Array(20..<30))
+    }
+
+    @Test("A new consumer begins with the oldest or with the newest record")
+    func starts() throws {
+        let journal = try journal()
+        for number in 0..<3 { try journal.append(record(number)) }
+        let newest = try journal.consumer("newest", from: .newest)
+        let oldest = try journal.consumer("oldest")
+        try journal.append(record(3))
+        #expect(try newest.take(upTo: 10).compactMap(number) == [3])
+        #expect(try oldest.take(upTo: 10).compactMap(number) == [0, 1, 2, 3])
+    }
+
+    @Test("A name belongs to one consumer at a time")
+    func oneConsumer() throws {
+        let journal = try journal()
+        var first: JournalConsumer? = try journal.consumer("a")
+        #expect(throws: JournalError.self) { try journal.consumer("a") }
+        #expect(first?.name == "a")
+        first = nil
+        _ = try journal.consumer("a")
+        for name in ["", "a/b", "ä", String(repeating: "a", count: 65)] {
+            #expect(throws: JournalError.self) { try journal.consumer(name) }
+        }
+    }
+
+    @Test("Bytes limit what one take brings, but for the first record")
+    func limits() throws {
+        let journal = try journal()
+        let consumer = try journal.consumer("a")
+        for number in 0..<4 { try journal.append(record(number, size: 100)) }
+        #expect(try consumer.take(upTo: 10, bytes: 250).count == 2)
+        #expect(try consumer.take(upTo: 10, bytes: 1).count == 1)
+        #expect(try consumer.take(upTo: 0).isEmpty)
+    }
+
+    @Test("Over the bounds the oldest go, and each consumer is told how many it lost")
+    func dropsOldest() throws {
+        let journal = try journal { $0.recordLimit = 80 }
+        let consumer = try journal.consumer("a")
+        for number in 0..<5 { try journal.append(record(number)) }
+        try consumer.settle(try consumer.take(upTo: 3).map(\.position))
+        for number in 5..<205 { try journal.append(record(number)) }
+        consumer.rewind()
+        let left = try consumer.take(upTo: 1000).compactMap(number)
+        #expect(left.count <= 80)
+        #expect(left == Array((205 - left.count)..<205))
+        #expect(try consumer.lostCount() == 205 - 3 - left.count)
+        #expect(journal.statistics.removedSegments > 0)
+    }
+
+    @Test("Told to refuse, it keeps what it has, and takes more when there is room")
+    func refuses() throws {
+        let journal = try journal { configuration in
+            configuration.recordLimit = 80
+            configuration.overflow = .refuse
+        }
+        let consumer = try journal.consumer("a")
+        var kept = 0
+        while (try? journal.append(record(kept))) != nil { kept += 1 }
+        #expect(kept == 80)
+        #expect(throws: JournalError.self) { try journal.append(record(0)) }
+        let records = try consumer.take(upTo: 1000)
+        #expect(records.compactMap(number) == Array(0..<80))
+        try consumer.settle(records.map(\.position))
+        try journal.append(record(80))
+        #expect(try consumer.take(upTo: 10).compactMap(number) == [80])
+    }
+
+    @Test("What is too old is not given out, and counts as lost")
+    func expires() throws {
+        let clock = MutableTime(1_000_000_000)
+        let journal = try journal { configuration in
+            configuration.ageLimit = .seconds(60)
+            configuration.now = { clock.now }
+        }
+        let consumer = try journal.consumer("a")
+        try journal.append(record(0))
+        clock.advance(by: 61_000_000)
+        try journal.append(record(1))
+        #expect(try consumer.take(upTo: 10).compactMap(number) == [1])
+        #expect(try consumer.lostCount() == 1)
+    }
+
+    @Test("A record that is too long is refused, and so are bounds that make no sense")
+    func refusesArguments() throws {
+        let journal = try journal { $0.recordByteLimit = 10 }
+        try journal.append([UInt8](repeating: 1, count: 10))
+        #expect(throws: JournalError.self) { try journal.append([UInt8](repeating: 1, count: 11)) }
+        #expect(journal.statistics.appended == 1)
+        #expect(throws: JournalError.self) { try self.journal { $0.byteLimit = 1 } }
+        #expect(throws: JournalError.self) { try self.journal { $0.recordLimit = 0 } }
+        #expect(throws: JournalError.self) { try self.journal { $0.recordByteLimit = 1 << 30 } }
+    }
+
+    @Test("A full disk refuses records whole, and room lets it go on")
+    func fullDisk() throws {
+        let journal = try journal()
+        let consumer = try journal.consumer("a")
+        for number in 0..<10 { try journal.append(record(number, size: 100)) }
+        files.limit(to: files.disk.byteCount + 50)
+        let error = #expect(throws: JournalError.self) { try journal.append(record(10, size: 100)) }
+        #expect(error?.code == .diskFull)
+        files.limit(to: nil)
+        try journal.append(record(11, size: 100))
+        #expect(try consumer.take(upTo: 100).compactMap(number) == Array(0..<10) + [11])
+    }
+
+    @Test("An append that could not be synchronised says so, and the next one lies elsewhere")
+    func failedSync() throws {
+        let journal = try journal { $0.durability = .power }
+        let consumer = try journal.consumer("a")
+        let before = try journal.append(record(0))
+        files.fail { call in if case .sync = call { FileSystemError.inputOutput } else { nil } }
+        let error = #expect(throws: JournalError.self) { try journal.append(record(1)) }
+        #expect(error?.code == .fileFailed)
+        files.fail(nil)
+        // Behind bytes that the disk has not, nothing would be safe.
+        let after = try journal.append(record(2))
+        #expect(after.segment != before.segment)
+        let found = try consumer.take(upTo: 10).compactMap(number)
+        #expect(found.first == 0 && found.last == 2)
+    }
+
+    @Test("A folder that was removed is made again")
+    func removedFolder() throws {
+        let clock = MutableTime(1_000_000_000)
+        let journal = try journal { $0.now = { clock.now } }
+        try journal.append(record(0))
+        files.vanish()
+        clock.advance(by: 60_000)
+        try journal.append(record(1))
+        let consumer = try journal.consumer("a")
+        #expect(try consumer.take(upTo: 10).compactMap(number) == [1])
+    }
+
+    @Test("A damaged record costs itself alone")
+    func damage() throws {
+        let journal = try journal()
+        let consumer = try journal.consumer("a")
+        for number in 0..<10 { try journal.append(record(number)) }
+        try journal.close()
+        let path = "/journal/0000000000000001.journal"
+        var bytes = try #require(files.disk[path])
+        // The content of the fourth record: 40 bytes of header, 20 for each record.
+        bytes[40 + 3 * 20 + 17] ^= 1
+        files.disk[path] = bytes
+        #expect(try consumer.take(upTo: 100).compactMap(number) == [0, 1, 2, 4, 5, 6, 7, 8, 9])
+        #expect(journal.statistics.damaged == 1)
+    }
+
+    @Test("Sealed records are not readable on disk, and not without their keys")
+    func sealing() throws {
+        let secret = Array("the secret of the house".utf8)
+        do {
+            let journal = try journal { $0.sealing = FakeByteSealing(key: 7) }
+            try journal.append(secret)
+            let consumer = try journal.consumer("a")
+            let bytes = try consumer.take(upTo: 1).map(\.bytes)
+            #expect(bytes == [secret])
+        }
+        for content in files.disk.contents.values {
+            #expect(!content.indices.contains { content[$0...].starts(with: secret) })
+        }
+        let error = #expect(throws: JournalError.self) {
+            try journal().consumer("b").take(upTo: 1)
+        }
+        #expect(error?.code == .sealingFailed)
+    }
+
+    @Test("Two journals on one folder write side by side, and one consumer gets everything")
+    func twoWriters() throws {
+        let (one, other) = (try journal(), try journal())
+        let consumer = try one.consumer("a")
+        for number in 0..<20 { try (number % 2 == 0 ? one : other).append(record(number)) }
+        let records = try consumer.take(upTo: 100)
+        #expect(Set(records.compactMap(number)) == Set(0..<20))
+        #expect(records.count == 20)
+        try consumer.settle(records.map(\.position))
+        try other.append(record(20))
+        #expect(try consumer.take(upTo: 100).compactMap(number) == [20])
+    }
+
+    @Test("Waiting ends with the next record, and with the time")
+    func waits() async throws {
+        let journal = try journal()
+        let consumer = try journal.consumer("a")
+        let clock = TestClock()
+        _ = try consumer.take(upTo: 1)
+        async let woken: Void = consumer.waitForRecords(upTo: .seconds(60), clock: clock)
+        await clock.waitForSleepers()
+        try journal.append(record(0))
+        await woken
+        // Appended since the last look: there is nothing to wait for.
+        await consumer.waitForRecords(upTo: .seconds(60), clock: clock)
+        _ = try consumer.take(upTo: 1)
+        async let late: Void = consumer.waitForRecords(upTo: .seconds(60), clock: clock)
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(60))
+        await late
+    }
+}

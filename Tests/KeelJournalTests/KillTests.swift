@@ -1,0 +1,90 @@
+import Foundation
+import KeelJournal
+import KeelTestKit
+import Testing
+
+/// Kills a writing process at random moments and looks at what it leaves.
+@Suite("Killing a writer of a journal", .serialized)
+struct KillTests {
+    /// `KEEL_KILLS` asks for a longer run.
+    private static let killCount =
+        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap { Int($0) } ?? 200
+
+    @Test("kill -9 at random moments loses nothing appended and brings nothing settled back")
+    func kills() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "keel-journal-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var waiting: Set<Int> = []
+        var next = 1
+        var appended = 0
+        for trial in 0..<Self.killCount {
+            let life: [Int]? = try await CrashTrial.run(
+                "KeelJournalCrashWriter",
+                [folder.path, String(next), "reader"],
+                killedAfter: .microseconds(Int.random(in: 200...8_000)),
+                waitsForLife: !trial.isMultiple(of: 7)
+            )
+            let printed = try #require(life, "the writer ended by itself")
+            let written = printed.filter { $0 > 0 && $0 < 1_000_000_000 }
+            let settled = Set(printed.filter { $0 < 0 }.map(-))
+            let begun = Set(printed.filter { $0 > 1_000_000_000 }.map { $0 - 1_000_000_000 })
+            appended += written.count
+            waiting.formUnion(written)
+            next = (written.last ?? next - 1) + 1
+
+            var configuration = JournalConfiguration()
+            configuration.byteLimit = 1 << 20
+            let journal = try Journal(at: folder, configuration: configuration)
+            let consumer = try journal.consumer("reader")
+            let found = try Self.numbers(consumer.take(upTo: .max))
+            #expect(Set(found).count == found.count, "trial \(trial)")
+            #expect(Set(found).isDisjoint(with: settled), "trial \(trial)")
+            let lost = waiting.subtracting(found).subtracting(settled).subtracting(begun)
+            #expect(lost.isEmpty, "trial \(trial): \(lost.sorted().prefix(5))")
+            // The record in progress may be there, though nobody was told.
+            #expect(Set(found).subtracting(waiting).isSubset(of: [next]), "trial \(trial)")
+            // The next process goes on from what is there.
+            waiting = Set(found)
+            next += 1
+        }
+        // Killing processes before they have written anything would prove nothing.
+        #expect(appended > Self.killCount, "only \(appended) records")
+        print("\(Self.killCount) kills, \(appended) records, none lost")
+    }
+
+    @Test("Another process that writes beside this one, and is killed, takes nothing along")
+    func besideAnother() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "keel-journal-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let journal = try Journal(at: folder)
+        let reader = try journal.consumer("reader")
+        var promised: Set<Int> = []
+        var found: [Int] = []
+        for trial in 0..<10 {
+            async let life: [Int]? = CrashTrial.run(
+                "KeelJournalCrashWriter",
+                [folder.path, String(1 + trial * 100_000), "other"],
+                killedAfter: .milliseconds(Int.random(in: 1...10)),
+                waitsForLife: true
+            )
+            for number in 0..<200 {
+                let own = 50_000_000 + trial * 1000 + number
+                try journal.append(Array("\(own) ".utf8))
+                promised.insert(own)
+                found += try Self.numbers(reader.take(upTo: 50))
+            }
+            let printed = try #require(await life, "the writer ended by itself")
+            promised.formUnion(printed.filter { $0 > 0 && $0 < 1_000_000_000 })
+        }
+        found += try Self.numbers(reader.take(upTo: .max))
+        #expect(Set(found).count == found.count)
+        #expect(promised.subtracting(found).isEmpty)
+        #expect(promised.contains { $0 < 50_000_000 }, "the other process wrote nothing")
+    }
+
+    private static func numbers(_ records: [JournalRecord]) -> [Int] {
+        records.compactMap { record in
+            Int(String(decoding: record.bytes.prefix { $0 != 0x20 }, as: UTF8.self))
+        }
+    }
+}

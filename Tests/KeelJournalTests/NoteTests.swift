@@ -1,0 +1,183 @@
+import KeelCore
+import KeelJournal
+import KeelTestKit
+import Testing
+
+@Suite("A consumer's note and counts")
+struct NoteTests {
+    let files = SimulatedFileSystem()
+
+    private func journal(
+        _ change: (inout JournalConfiguration) -> Void = { _ in },
+        on files: SimulatedFileSystem? = nil
+    ) throws -> Journal {
+        var configuration = JournalConfiguration()
+        configuration.now = { 1_000_000 }
+        change(&configuration)
+        return try Journal(at: "/j", configuration: configuration, files: files ?? self.files)
+    }
+
+    private func append(_ numbers: Range<Int>, to journal: Journal) throws {
+        for number in numbers { try journal.append([UInt8(number)]) }
+    }
+
+    @Test("A note is there after a restart, and may be replaced without settling anything")
+    func keepsNotes() throws {
+        do {
+            let journal = try journal()
+            let consumer = try journal.consumer("a")
+            #expect(consumer.note == [])
+            try append(0..<3, to: journal)
+            let records = try consumer.take(upTo: 2)
+            try consumer.settle(records.map(\.position)) { settled in
+                #expect(settled == records.map(\.position))
+                return [7]
+            }
+            try consumer.settle([]) { settled in
+                #expect(settled.isEmpty)
+                return [8, 9]
+            }
+            try consumer.settle(records.map(\.position))
+        }
+        let consumer = try journal().consumer("a")
+        #expect(consumer.note == [8, 9])
+        #expect(try consumer.take(upTo: 9).map(\.bytes) == [[2]])
+    }
+
+    @Test("A note that is too long is refused, and nothing is settled")
+    func longNotes() throws {
+        let journal = try journal()
+        let consumer = try journal.consumer("a")
+        try append(0..<1, to: journal)
+        let positions = try consumer.take(upTo: 1).map(\.position)
+        let error = #expect(throws: JournalError.self) {
+            try consumer.settle(positions) { _ in [UInt8](repeating: 0, count: 4097) }
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(try consumer.pendingCount() == 1 && consumer.note == [])
+        try consumer.settle(positions) { _ in [UInt8](repeating: 0, count: 4096) }
+        #expect(try consumer.pendingCount() == 0)
+    }
+
+    @Test("After a kill at any step, the note agrees with what is settled, expired and lost")
+    func crashes() throws {
+        let change: (inout JournalConfiguration) -> Void = { $0.recordLimit = 40 }
+        do {
+            let journal = try journal(change)
+            let consumer = try journal.consumer("a")
+            for round in 0..<12 {
+                try append(0..<9, to: journal)
+                let positions = try consumer.take(upTo: 4 + round % 3).map(\.position)
+                let before = consumer.note.first ?? 0
+                try consumer.settle(positions) { [before + UInt8($0.count)] }
+                if round == 5 {
+                    let before = consumer.note.first ?? 0
+                    try consumer.discard {
+                        $0.bytes == [3]
+                    } noting: {
+                        [before + UInt8($0.count)]
+                    }
+                }
+            }
+        }
+        var lost = 0
+        for count in 0...files.steps.count {
+            let left = SimulatedFileSystem(files.disk(afterKillAt: count))
+            let consumer = try journal(change, on: left).consumer("a")
+            let tally = try consumer.tally()
+            let appended = files.steps.prefix(count).count { step in
+                guard case .write(_, let offset, let bytes) = step else { return false }
+                return bytes.count == 17 && offset >= 40
+            }
+            let sum = Int(consumer.note.first ?? 0) + tally.pending + tally.lost + tally.damaged
+            #expect(sum == appended, "step \(count): \(tally), note \(consumer.note)")
+            lost = max(lost, tally.lost)
+        }
+        #expect(lost > 0)
+    }
+
+    @Test("Chosen records are discarded wherever they are, and their segments go when all are")
+    func discards() throws {
+        let journal = try journal { $0.recordLimit = 80 }
+        let consumer = try journal.consumer("a")
+        try append(0..<25, to: journal)
+        let taken = try consumer.take(upTo: 5).map(\.position)
+        try consumer.discard {
+            $0.bytes[0] % 2 == 0
+        } noting: {
+            [UInt8($0.count)]
+        }
+        #expect(consumer.note == [13])
+        #expect(try consumer.tally().pending == 12)
+        // What was given out and is discarded does not count again.
+        try consumer.settle(taken) { [UInt8($0.count)] }
+        #expect(consumer.note == [2])
+        let odd = try consumer.take(upTo: 99).flatMap(\.bytes)
+        #expect(odd == stride(from: 5, to: 25, by: 2).map { UInt8($0) })
+        try journal.close()
+        try consumer.discard { _ in
+            true
+        } noting: { _ in
+            []
+        }
+        try journal.removeSettled()
+        let segments = try files.names(in: "/j").filter { $0.hasSuffix(".journal") }
+        #expect(segments == ["0000000000000004.journal"])
+        #expect(files.disk["/j/0000000000000004.journal"]?.count == 40)
+        try append(30..<31, to: journal)
+        #expect(try consumer.take(upTo: 9).flatMap(\.bytes) == [30])
+    }
+
+    @Test("Records whose segment was taken away meanwhile are lost, and not settled too")
+    func settlesWhatIsThere() throws {
+        let journal = try journal { $0.recordLimit = 80 }
+        let consumer = try journal.consumer("a")
+        try append(0..<20, to: journal)
+        let positions = try consumer.take(upTo: 15).map(\.position)
+        for _ in 0..<10 { try append(0..<10, to: journal) }
+        var settled = 0
+        try consumer.settle(positions) { done in
+            settled = done.count
+            return []
+        }
+        let tally = try consumer.tally()
+        #expect(tally.lost > 0)
+        #expect(settled + tally.pending + tally.lost == 120)
+    }
+
+    @Test("A consumer that is forgotten holds nothing, and begins anew under its name")
+    func forgets() throws {
+        let journal = try journal { $0.recordLimit = 80 }
+        let stays = try journal.consumer("stays")
+        var leaves: JournalConsumer? = try journal.consumer("leaves")
+        try append(0..<30, to: journal)
+        try leaves?.settle([]) { _ in [1] }
+        try stays.settle(try stays.take(upTo: 99).map(\.position))
+        #expect(try journal.consumerNames() == ["leaves", "stays"])
+        let error = #expect(throws: JournalError.self) { try journal.forgetConsumer("leaves") }
+        #expect(error?.code == .consumerInUse)
+        leaves = nil
+        try journal.forgetConsumer("leaves")
+        try journal.forgetConsumer("never")
+        #expect(try journal.consumerNames() == ["stays"])
+        let segments = try files.names(in: "/j").count { $0.hasSuffix(".journal") }
+        #expect(segments == 1)
+        let again = try journal.consumer("leaves")
+        #expect(again.note == [])
+    }
+
+    @Test("A cursor of version 1 is read, and written as long as it says everything")
+    func versions() throws {
+        do {
+            let journal = try journal()
+            let consumer = try journal.consumer("a")
+            try append(0..<3, to: journal)
+            try consumer.settle(try consumer.take(upTo: 2).map(\.position))
+        }
+        #expect(files.disk["/j/a.cursor"]?[4] == 1)
+        let consumer = try journal().consumer("a")
+        #expect(try consumer.pendingCount() == 1)
+        try consumer.settle([]) { _ in [1] }
+        #expect(files.disk["/j/a.cursor"]?[4] == 2)
+    }
+}
