@@ -1,5 +1,6 @@
 #if SQLite
 internal import GRDB
+internal import KeelCore
 public import KeelStorage
 
 extension SQLiteStorageAdapter {

@@ -1,5 +1,6 @@
 #if SQLite
 public import GRDB
+internal import KeelCore
 public import KeelStorage
 
 /// An adapter that keeps documents in an SQLite file: Keel's embedded default.
@@ -39,7 +40,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     let epoch: UInt64
     let catalog = StoreCatalog()
-    let signal = CommitSignal()
+    let signal = Signal()
     let trimming = TrimmingPace()
     let sealing: BodySealing
 

@@ -1,3 +1,4 @@
+internal import KeelCore
 internal import Synchronization
 
 /// An adapter that keeps documents in memory, for tests and previews.
@@ -6,7 +7,7 @@ internal import Synchronization
 /// every document of the collection. What it holds is gone with it.
 public final class InMemoryStorageAdapter: StorageAdapter {
     private let state: Mutex<MemoryState>
-    private let signal = CommitSignal()
+    private let signal = Signal()
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
 

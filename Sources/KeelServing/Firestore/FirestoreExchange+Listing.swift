@@ -1,0 +1,124 @@
+import KeelStorage
+import KeelStorageFirestore
+
+extension FirestoreExchange {
+    /// `list`: the documents of a collection, page by page.
+    func listDocuments(of collection: CollectionPath) async throws(StorageError) -> [UInt8] {
+        try items.check(
+            "pageSize",
+            "pageToken",
+            "orderBy",
+            "mask.fieldPaths",
+            "showMissing",
+            "transaction",
+            "readTime"
+        )
+        let mask = try mask("mask.fieldPaths")
+        var query = DocumentQuery(collection)
+        query.orders = try orders(items["orderBy"] ?? "")
+        let showsMissing = try items.flag("showMissing") ?? false
+        guard !showsMissing || query.orders.allSatisfy({ $0.field.isDocumentID }) else {
+            throw FirestoreDecoding.flaw("“showMissing” and “orderBy” exclude each other")
+        }
+        query = query.withCompleteOrders
+        let size = try pageSize(try wholeNumber("pageSize"))
+        if let token = try PageToken(items["pageToken"]) {
+            query.start = DocumentQuery.Bound(try decoding.values(token.json), isInclusive: false)
+        }
+        query.limit = .first(size + 1)
+        query = try checked(query)
+        let snapshot = try snapshotOfItems()
+        let (documents, _) = try await found(query)
+        _ = try record(reads(of: query, documents), in: snapshot)
+        var entries = documents.map(ListedDocument.found)
+        if showsMissing {
+            let missing = try await missingDocuments(of: collection, within: query)
+            entries = ListedDocument.merge(entries, missing, as: query.orders[0].direction)
+        }
+        return try page(entries, size, query.orders, mask)
+    }
+
+    private func page(
+        _ entries: [ListedDocument],
+        _ size: Int,
+        _ orders: [DocumentQuery.Order],
+        _ mask: [FieldPath]?
+    ) throws(StorageError) -> [UInt8] {
+        var bytes = Array(#"{"documents":["#.utf8)
+        for (position, entry) in entries.prefix(size).enumerated() {
+            if position > 0 { bytes.append(UInt8(ascii: ",")) }
+            switch entry {
+            case .found(let document): try append(document, mask, to: &bytes)
+            case .missing(let path):
+                FirestoreJSON.object([.init("name", .string(encoding.name(of: path)))])
+                    .append(to: &bytes)
+            }
+        }
+        bytes.append(UInt8(ascii: "]"))
+        if entries.count > size, let last = entries.prefix(size).last {
+            let token = PageToken(last.bound(in: orders), encoding)
+            bytes += #","nextPageToken":""#.utf8
+            bytes += token.text.utf8
+            bytes.append(UInt8(ascii: "\""))
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    /// The documents that are missing and have documents below them, in the part that is listed.
+    ///
+    /// Stores do not list these; what all documents are called tells. That reads the whole store.
+    private func missingDocuments(
+        of collection: CollectionPath,
+        within query: DocumentQuery
+    ) async throws(StorageError) -> [DocumentPath] {
+        let prefix = "\(collection.string)/"
+        var parents: Set<DocumentPath> = []
+        try await surveyNames(for: "“showMissing”") { path in
+            guard path.string.utf8.starts(with: prefix.utf8) else { return }
+            let below = path.string.dropFirst(prefix.count)
+            guard let end = below.firstIndex(of: "/") else { return }
+            parents.insert(DocumentPath(collection, String(below[..<end])))
+        }
+        let isDescending = query.orders[0].direction == .descending
+        var start: DocumentPath?
+        if case .reference(let path) = query.start?.values.first { start = path }
+        let candidates = parents.filter { path in
+            guard let start else { return true }
+            return isDescending ? path < start : start < path
+        }
+        let names = candidates.sorted()
+        guard !names.isEmpty else { return [] }
+        let (existing, _) = try await documents(names)
+        return zip(names, existing).compactMap { path, document in
+            document == nil && !StoredName.isReserved(path.id) ? path : nil
+        }
+    }
+
+    /// The orders of `orderBy`: `borough, rating desc`.
+    private func orders(_ text: String) throws(StorageError) -> [DocumentQuery.Order] {
+        guard !text.isEmpty else { return [] }
+        var orders: [DocumentQuery.Order] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let words = part.split(separator: " ")
+            guard let name = words.first, words.count <= 2 else {
+                throw FirestoreDecoding.flaw("“orderBy” is no list of fields")
+            }
+            let field = try decoding.field(String(name))
+            switch words.dropFirst().first?.lowercased() {
+            case nil, "asc"?: orders.append(DocumentQuery.Order(field, .ascending))
+            case "desc"?: orders.append(DocumentQuery.Order(field, .descending))
+            default: throw FirestoreDecoding.flaw("an order of “orderBy” is neither asc nor desc")
+            }
+        }
+        return orders
+    }
+
+    private func wholeNumber(_ name: String) throws(StorageError) -> Int64? {
+        guard let text = items[name] else { return nil }
+        guard let number = Int64(text) else {
+            throw FirestoreDecoding.flaw("“\(name)” is no integer")
+        }
+        return number
+    }
+}

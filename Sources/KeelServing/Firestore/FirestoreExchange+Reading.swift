@@ -1,0 +1,177 @@
+import KeelStorage
+import KeelStorageFirestore
+
+extension FirestoreExchange {
+    /// Reads as the request's message asks.
+    func read(_ operation: ReadOperation) async throws(StorageError) -> ReadResult {
+        var request = ReadRequest(operation)
+        if let addition = try decoding.addition(to: body) {
+            request.isStrict = try addition.flag("strict") ?? false
+            request.needsPosition = try addition.flag("position") ?? false
+            request.atLeast = try decoding.cursor("atLeast", of: addition)
+        }
+        return try await adapter.read(request)
+    }
+
+    /// The documents at these paths.
+    func documents(
+        _ paths: [DocumentPath]
+    ) async throws(StorageError) -> (documents: [Document?], result: ReadResult) {
+        let result = try await read(.documents(paths))
+        guard case .documents(let documents) = result.payload, documents.count == paths.count else {
+            throw StorageError(
+                .unknown,
+                "the store answered a read of documents with something else"
+            )
+        }
+        return (documents, result)
+    }
+
+    /// The documents that a query finds.
+    func found(
+        _ query: DocumentQuery
+    ) async throws(StorageError) -> (documents: [Document], result: ReadResult) {
+        let result = try await read(.query(query))
+        guard case .found(let documents) = result.payload else {
+            throw StorageError(.unknown, "the store answered a query with something else")
+        }
+        return (documents, result)
+    }
+
+    /// What Keel adds to a reply: the position of what was read, and how a query was answered.
+    func addition(_ result: ReadResult) -> FirestoreJSON? {
+        guard decoding.isExtended else { return nil }
+        let plan = result.plan.map(FirestoreEncoding.plan)
+        let position = result.position.map(encoding.cursor)
+        guard plan != nil || position != nil else { return nil }
+        return .members(["position": position, "plan": plan])
+    }
+
+    /// The time of a read, not before any of what it has brought.
+    func readTime(of documents: some Sequence<Document>) -> FirestoreJSON {
+        let time = documents.reduce(configuration.now()) { max($0, $1.updateTime) }
+        return .string(FirestoreTime.text(of: time))
+    }
+
+    // MARK: Methods
+
+    /// `get`: one document.
+    func getDocument(_ path: DocumentPath) async throws(StorageError) -> [UInt8] {
+        try items.check("mask.fieldPaths", "transaction", "readTime")
+        let mask = try mask("mask.fieldPaths")
+        let snapshot = try snapshotOfItems()
+        guard let document = try await documents([path]).documents[0] else {
+            _ = try record(reads(of: [path], [nil]), in: snapshot)
+            throw StorageError(
+                .documentNotFound,
+                "there is no document at “\(path)”",
+                resource: path.string
+            )
+        }
+        _ = try record(reads(of: [path], [document]), in: snapshot)
+        var bytes: [UInt8] = []
+        try append(document, mask, to: &bytes)
+        return bytes
+    }
+
+    /// `batchGet`: several documents from one moment.
+    func batchGet() async throws(StorageError) -> [UInt8] {
+        try checkDatabase()
+        var paths: [DocumentPath] = []
+        var known: Set<DocumentPath> = []
+        for name in try body.list("documents") {
+            guard let name = name.text else {
+                throw FirestoreDecoding.flaw("the name of a document is \(name.kindName)")
+            }
+            let path = try decoding.path(of: name)
+            try reserved.check(path)
+            if known.insert(path).inserted { paths.append(path) }
+        }
+        let mask = try body.object("mask").map { json throws(StorageError) in
+            try decoding.mask(json)
+        }
+        let snapshot = try snapshot()
+        let (documents, result) = try await documents(paths)
+        let token = try record(reads(of: paths, documents), in: snapshot)
+        let time = readTime(of: documents.lazy.compactMap(\.self))
+        var reply = ReplyList(first: token, last: addition(result))
+        for (path, document) in zip(paths, documents) {
+            if let document {
+                try reply.append("found", at: time) { bytes throws(StorageError) in
+                    try append(document, mask, to: &bytes)
+                }
+            } else {
+                let name = FirestoreJSON.string(encoding.name(of: path))
+                reply.append("missing", at: time) { name.append(to: &$0) }
+            }
+        }
+        return reply.finish(at: time)
+    }
+
+    /// `listCollectionIds`: the collections of a document, or those at the top.
+    func listCollectionIDs(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
+        try require(.collectionListing, for: "listCollectionIds")
+        guard body.member("readTime") == nil else {
+            throw StorageError(.unsupported, "“readTime” is not available here")
+        }
+        let size = try pageSize(try body.wholeNumber("pageSize"))
+        let after = try PageToken(try body.text("pageToken"))?.name
+        let result = try await read(.collections(under: parent))
+        guard case .names(let names) = result.payload else {
+            throw StorageError(.unknown, "the store answered a listing with something else")
+        }
+        let rest = names.filter { name in
+            !StoredName.isReserved(name) && (after.map { StoredName.precedes($0, name) } ?? true)
+        }
+        let page = rest.prefix(size)
+        let isLast = page.count == rest.count
+        return FirestoreJSON.members([
+            "collectionIds": .array(page.map(FirestoreJSON.string)),
+            "nextPageToken": isLast ? nil : page.last.map { .string(PageToken(name: $0).text) },
+            FirestoreEncoding.extensionName: addition(result),
+        ]).bytes
+    }
+
+    // MARK: Parts of replies and requests
+
+    /// Appends a document, with the fields of a mask where there is one.
+    func append(
+        _ document: Document,
+        _ mask: [FieldPath]?,
+        to bytes: inout [UInt8]
+    ) throws(StorageError) {
+        guard let mask else { return try encoding.append(document, to: &bytes) }
+        let part = Document(
+            path: document.path,
+            body: document.body.selecting(mask),
+            revision: document.revision,
+            createTime: document.createTime,
+            updateTime: document.updateTime
+        )
+        try encoding.append(part, to: &bytes)
+    }
+
+    /// The mask in the query of the request's target; nil where there is none.
+    func mask(_ name: String) throws(StorageError) -> [FieldPath]? {
+        let texts = items.all(name).flatMap { $0.isEmpty ? [] : [$0] }
+        guard items[name] != nil else { return nil }
+        var fields: [FieldPath] = []
+        for text in texts { fields.append(try decoding.field(text)) }
+        return fields
+    }
+
+    func reads(of paths: [DocumentPath], _ documents: [Document?]) -> TransactionReads {
+        TransactionReads(
+            documents: zip(paths, documents).map { path, document in
+                TransactionReads.DocumentRead(path: path, revision: document?.revision)
+            }
+        )
+    }
+
+    /// How many entries a page has.
+    func pageSize(_ wanted: Int64?) throws(StorageError) -> Int {
+        guard let wanted, wanted != 0 else { return 300 }
+        guard wanted > 0 else { throw FirestoreDecoding.flaw("“pageSize” is negative") }
+        return Int(min(wanted, 1000))
+    }
+}

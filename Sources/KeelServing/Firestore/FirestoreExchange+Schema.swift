@@ -1,0 +1,30 @@
+import KeelStorage
+import KeelStorageFirestore
+
+extension FirestoreExchange {
+    /// What the store offers, after it was made ready for a schema where one is declared.
+    func schema(isDeclared: Bool) async throws(StorageError) -> [UInt8] {
+        try items.check()
+        if isDeclared {
+            guard decoding.isExtended else {
+                throw FirestoreDecoding.flaw(
+                    "a schema is declared with the header Keel-Protocol: 1"
+                )
+            }
+            let schema = try decoding.schema(body)
+            try Self.check(schema)
+            try await adapter.prepare(schema)
+        }
+        let names = adapter.capabilities.description.split(separator: ", ")
+        return FirestoreJSON.object([
+            .init("capabilities", .array(names.map { .string(String($0)) }))
+        ]).bytes
+    }
+
+    private static func check(_ schema: StorageSchema) throws(StorageError) {
+        for name in schema.indexes.map(\.collection) + schema.searches.map(\.collection) {
+            guard let flaw = StoredName.flaw(inSegment: name) else { continue }
+            throw StorageError(.invalidArgument, "the collection’s name “\(name)” \(flaw)")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import KeelStorage
+
+/// An entry in the listing of a collection.
+enum ListedDocument {
+    case found(Document)
+    /// There is no document, and there are documents below it.
+    case missing(DocumentPath)
+
+    var path: DocumentPath {
+        switch self {
+        case .found(let document): document.path
+        case .missing(let path): path
+        }
+    }
+
+    /// What the entry has in the orders of the listing.
+    func bound(in orders: [DocumentQuery.Order]) -> DocumentQuery.Bound {
+        let values = orders.map { order -> DocumentValue in
+            if order.field.isDocumentID { return .reference(path) }
+            guard case .found(let document) = self, let value = document[order.field] else {
+                return .null
+            }
+            return value
+        }
+        return DocumentQuery.Bound(values, isInclusive: false)
+    }
+
+    /// Puts entries that are in the order of their paths together with the missing ones.
+    static func merge(
+        _ found: [ListedDocument],
+        _ missing: [DocumentPath],
+        as direction: DocumentQuery.Direction
+    ) -> [ListedDocument] {
+        (found + missing.map(ListedDocument.missing)).sorted { left, right in
+            direction == .ascending ? left.path < right.path : right.path < left.path
+        }
+    }
+}

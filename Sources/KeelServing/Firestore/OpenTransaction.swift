@@ -1,0 +1,61 @@
+import KeelStorage
+
+/// A transaction that is under way, or was until a moment ago.
+struct OpenTransaction: Sendable {
+    /// How far a transaction has come.
+    enum Phase: Sendable, Hashable {
+        /// It reads.
+        case open
+        /// A commit is under way: nothing else can be done meanwhile.
+        case isBeingCommitted
+        /// A commit of writes with this hash has taken effect.
+        case committed(Int)
+    }
+
+    let isReadOnly: Bool
+    let begin: Duration
+    var lastUse: Duration
+    private(set) var phase = Phase.open
+    private(set) var readCount = 0
+    private var documents: [DocumentPath: Revision?] = [:]
+    private var queries: [TransactionReads.QueryRead] = []
+
+    init(isReadOnly: Bool, now: Duration) {
+        self.isReadOnly = isReadOnly
+        begin = now
+        lastUse = now
+    }
+
+    /// Goes on to another phase; what was read is of no use after the commit.
+    mutating func enter(_ phase: Phase) {
+        self.phase = phase
+        guard case .committed = phase else { return }
+        documents = [:]
+        queries = []
+        readCount = 0
+    }
+
+    /// Adds what was read; of a document that was read twice, the first time counts.
+    ///
+    /// If it changed in between, the first revision does not hold any more and the commit fails, as
+    /// it must: revisions do not come back.
+    mutating func add(_ reads: TransactionReads) {
+        for read in reads.documents where documents[read.path] == nil {
+            documents[read.path] = .some(read.revision)
+            readCount += 1
+        }
+        for read in reads.queries {
+            queries.append(read)
+            readCount += 1 + read.found.count
+        }
+    }
+
+    var reads: TransactionReads {
+        TransactionReads(
+            documents: documents.map { path, revision in
+                TransactionReads.DocumentRead(path: path, revision: revision)
+            },
+            queries: queries
+        )
+    }
+}

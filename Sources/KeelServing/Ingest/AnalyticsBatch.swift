@@ -1,0 +1,116 @@
+import KeelStorage
+import KeelStorageFirestore
+
+/// A batch of analytics records, as `Documentation/Protocols/AnalyticsIngest.md` has it.
+struct AnalyticsBatch {
+    /// The most records of a batch.
+    static let mostRecords = 1_000
+    /// The most bytes of a record, as JSON.
+    static let longestRecord = 64 << 10
+
+    private let records: [FirestoreJSON]
+
+    init(_ json: FirestoreJSON) throws(StorageError) {
+        guard try json.wholeNumber("version") == 1 else {
+            throw FirestoreDecoding.flaw("“version” is not 1, the only one that is known here")
+        }
+        records = try json.list("records")
+        guard records.count <= Self.mostRecords else {
+            throw StorageError(
+                .tooLarge,
+                "a batch has \(records.count) records; \(Self.mostRecords) is the most"
+            )
+        }
+    }
+
+    /// Keeps the records and says of each what became of it.
+    ///
+    /// - Parameters:
+    ///   - store: Where they are kept.
+    ///   - now: The time of their arrival.
+    /// - Returns: The answer.
+    /// - Throws: What the store throws, and `invalidArgument` where a record has no id to speak of it
+    ///   by.
+    func keep(in store: IngestStore, at now: Timestamp) async throws(StorageError) -> FirestoreJSON
+    {
+        var kept: [(id: String, fields: DocumentFields)] = []
+        var rejected: [FirestoreJSON] = []
+        for record in records {
+            guard let id = try record.text("id"), !id.isEmpty else {
+                throw FirestoreDecoding.flaw("a record has no “id”")
+            }
+            do throws(StorageError) {
+                kept.append((id, try Self.fields(of: record, at: now)))
+            } catch {
+                rejected.append(Self.rejection(id, error.message))
+            }
+        }
+        let outcomes = try await store.keep(kept)
+        var accepted: [FirestoreJSON] = []
+        var duplicates: [FirestoreJSON] = []
+        for ((id, _), outcome) in zip(kept, outcomes) {
+            switch outcome {
+            case .accepted: accepted.append(.string(id))
+            case .duplicate: duplicates.append(.string(id))
+            case .rejected(let reason): rejected.append(Self.rejection(id, reason))
+            }
+        }
+        return [
+            "accepted": .array(accepted), "duplicates": .array(duplicates),
+            "rejected": .array(rejected),
+        ]
+    }
+
+    private static func rejection(_ id: String, _ detail: String) -> FirestoreJSON {
+        ["id": .string(id), "reason": "invalid", "detail": .string(detail)]
+    }
+
+    // MARK: Records
+
+    private static let kinds: Set<String> = ["event", "screen", "identify", "userProperties"]
+
+    /// The document of a record: its members, with moments where it has milliseconds.
+    private static func fields(
+        of record: FirestoreJSON,
+        at now: Timestamp
+    ) throws(StorageError) -> DocumentFields {
+        guard record.bytes.count <= longestRecord else {
+            throw FirestoreDecoding.flaw("the record has more than \(longestRecord) bytes")
+        }
+        let kind = try record.text("kind") ?? ""
+        guard kinds.contains(kind) else { throw FirestoreDecoding.flaw("“kind” is not known") }
+        if kind == "event" || kind == "screen" {
+            guard try record.text("name")?.isEmpty == false else {
+                throw FirestoreDecoding.flaw("the record has no “name”")
+            }
+        }
+        let userID = try record.text("userId") ?? ""
+        guard kind != "identify" || !userID.isEmpty else {
+            throw FirestoreDecoding.flaw("the record has no “userId”")
+        }
+        guard try record.text("anonymousId")?.isEmpty == false else {
+            throw FirestoreDecoding.flaw("the record has no “anonymousId”")
+        }
+        guard case .map(var fields) = record.plainValue else { return DocumentFields() }
+        fields["time"] = .timestamp(try moment("time", of: record))
+        if let session = try record.object("session"), case .map(var inner)? = fields["session"] {
+            inner["start"] = .timestamp(try moment("start", of: session))
+            fields["session"] = .map(inner)
+        }
+        fields["receivedAt"] = .timestamp(now)
+        return fields
+    }
+
+    private static func moment(
+        _ name: String,
+        of json: FirestoreJSON
+    ) throws(StorageError) -> Timestamp {
+        guard let milliseconds = try json.wholeNumber(name),
+            case (let microseconds, let overflow) = milliseconds.multipliedReportingOverflow(
+                by: 1000
+            ),
+            !overflow
+        else { throw FirestoreDecoding.flaw("“\(name)” is no number of milliseconds") }
+        return Timestamp(microseconds: microseconds)
+    }
+}

@@ -1,0 +1,134 @@
+import KeelCore
+import KeelStorage
+import KeelStorageFirestore
+
+extension LogExport {
+    /// Reads the binary form (OTLP/HTTP); fields that are not known are passed over.
+    ///
+    /// - Throws: `invalidArgument` if it is no such message.
+    init(protobuf bytes: [UInt8], makeID: () -> String) throws(StorageError) {
+        try Self.messages(1, in: bytes[...]) { resource throws(StorageError) in
+            var attributes = DocumentFields()
+            try Self.messages(1, in: resource) { message throws(StorageError) in
+                attributes = try Self.fields(1, in: message, depth: 0)
+            }
+            try Self.messages(2, in: resource) { scope throws(StorageError) in
+                var name = ""
+                try Self.messages(1, in: scope) { message throws(StorageError) in
+                    try Self.messages(1, in: message) { name = String(decoding: $0, as: UTF8.self) }
+                }
+                try Self.messages(2, in: scope) { record throws(StorageError) in
+                    var fields = try Self.record(record)
+                    if !attributes.isEmpty { fields["resource"] = .map(attributes) }
+                    if !name.isEmpty { fields["scope"] = .string(name) }
+                    append(fields, makeID: makeID)
+                }
+            }
+        }
+    }
+
+    /// A `LogRecord`.
+    private static func record(_ bytes: ArraySlice<UInt8>) throws(StorageError) -> DocumentFields {
+        var fields = DocumentFields()
+        var reader = ProtobufReader(bytes)
+        while let (field, value) = reader.next() {
+            switch (field, value) {
+            case (1, .fixed64(let time)): fields["time"] = moment(time)
+            case (11, .fixed64(let time)): fields["observedTime"] = moment(time)
+            case (2, .varint(let number)):
+                fields["severity"] = .integer(Int64(truncatingIfNeeded: number))
+            case (3, .data(let text)): fields["severityText"] = string(text)
+            case (5, .data(let body)): fields["body"] = try self.value(body, depth: 0)
+            case (9, .data(let id)): fields["traceId"] = hexadecimal(id)
+            case (10, .data(let id)): fields["spanId"] = hexadecimal(id)
+            case (12, .data(let name)): fields["eventName"] = string(name)
+            default: continue
+            }
+        }
+        guard !reader.isDamaged else { throw damaged }
+        let attributes = try self.fields(6, in: bytes, depth: 0)
+        if !attributes.isEmpty { fields["attributes"] = .map(attributes) }
+        return fields
+    }
+
+    /// The `KeyValue`s of a field.
+    private static func fields(
+        _ field: Int,
+        in bytes: ArraySlice<UInt8>,
+        depth: Int
+    ) throws(StorageError) -> DocumentFields {
+        var fields = DocumentFields()
+        try messages(field, in: bytes) { pair throws(StorageError) in
+            var (key, value) = ("", DocumentValue.null)
+            try messages(1, in: pair) { key = String(decoding: $0, as: UTF8.self) }
+            try messages(2, in: pair) { message throws(StorageError) in
+                value = try self.value(message, depth: depth)
+            }
+            if !key.isEmpty { fields[key] = value }
+        }
+        return fields
+    }
+
+    /// An `AnyValue`.
+    private static func value(
+        _ bytes: ArraySlice<UInt8>,
+        depth: Int
+    ) throws(StorageError) -> DocumentValue {
+        guard depth < deepest else { throw tooDeep }
+        var reader = ProtobufReader(bytes)
+        var found = DocumentValue.null
+        while let (field, value) = reader.next() {
+            switch (field, value) {
+            case (1, .data(let text)): found = .string(String(decoding: text, as: UTF8.self))
+            case (2, .varint(let flag)): found = .boolean(flag != 0)
+            case (3, .varint(let number)): found = .integer(Int64(bitPattern: number))
+            case (4, .fixed64(let bits)): found = .double(Double(bitPattern: bits))
+            case (5, .data(let list)):
+                var values: [DocumentValue] = []
+                try messages(1, in: list) { element throws(StorageError) in
+                    values.append(try self.value(element, depth: depth + 1))
+                }
+                found = .array(values)
+            case (6, .data(let map)): found = .map(try fields(1, in: map, depth: depth + 1))
+            case (7, .data(let bytes)): found = .bytes(Array(bytes))
+            default: continue
+            }
+        }
+        guard !reader.isDamaged else { throw damaged }
+        return found
+    }
+
+    // MARK: Parts
+
+    /// Visits the texts, bytes or messages of one field.
+    private static func messages(
+        _ field: Int,
+        in bytes: ArraySlice<UInt8>,
+        _ visit: (ArraySlice<UInt8>) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        var reader = ProtobufReader(bytes)
+        while let (number, value) = reader.next() {
+            guard number == field, case .data(let data) = value else { continue }
+            try visit(data)
+        }
+        guard !reader.isDamaged else { throw damaged }
+    }
+
+    private static func string(_ bytes: ArraySlice<UInt8>) -> DocumentValue? {
+        bytes.isEmpty ? nil : .string(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func hexadecimal(_ bytes: ArraySlice<UInt8>) -> DocumentValue? {
+        guard !bytes.isEmpty else { return nil }
+        return .string(
+            bytes.map { byte in
+                let digits = String(byte, radix: 16)
+                return byte < 16 ? "0" + digits : digits
+            }.joined()
+        )
+    }
+
+    private static let damaged = FirestoreDecoding.flaw(
+        "the body is no ExportLogsServiceRequest in protobuf"
+    )
+}

@@ -1,0 +1,16 @@
+/// Tells addresses that only programs on the same machine can reach.
+public enum LoopbackAddress: Sendable {
+    /// Whether a host is `localhost`, in 127.0.0.0/8 (RFC 1122 section 3.2.1.3) or `::1`.
+    ///
+    /// - Parameter host: The host, without a port; an IPv6 address with or without its brackets.
+    /// - Returns: Whether it is. An address whose four numbers are not all written out is none.
+    public static func contains(_ host: String) -> Bool {
+        if ["localhost", "::1", "[::1]"].contains(host.lowercased()) { return true }
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+        guard numbers.count == 4, numbers[0] == "127" else { return false }
+        return numbers.allSatisfy { number in
+            number.utf8.count <= 3 && number.utf8.allSatisfy { (0x30...0x39).contains($0) }
+                && UInt8(number) != nil
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import HTTPTypes
+
+/// Refuses requests that a page of another site has made a browser send.
+///
+/// A page can let a name of its own point to this machine and then talk to it as to its own server;
+/// the browser still says that name in `Host`. And a page can send to this machine directly; the
+/// browser then says the page's own origin in `Origin` (RFC 6454 section 7).
+struct RequestOrigin {
+    private let allowed: Set<String>
+
+    init(_ configuration: StorageServer.Configuration) {
+        allowed = configuration.allowedAuthorities
+    }
+
+    /// Refuses a request that is for another host, or comes from another site's page.
+    func check(_ head: HTTPRequest) throws(ServingFailure) {
+        if let authority = head.authority, !isAllowed(authority) {
+            throw .forbidden(
+                "the request is for “\(authority.prefix(100))”, which is no name of this server; "
+                    + "name it in allowedAuthorities, or ask 127.0.0.1"
+            )
+        }
+        for origin in head.headerFields[values: .origin] {
+            let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count == 3, parts[1].isEmpty, isAllowed(String(parts[2])) else {
+                throw .forbidden(
+                    "requests of pages of “\(origin.prefix(100))” are not answered here"
+                )
+            }
+        }
+    }
+
+    private func isAllowed(_ authority: String) -> Bool {
+        let authority = authority.lowercased()
+        if !allowed.isEmpty, allowed.contains(where: { $0.lowercased() == authority }) {
+            return true
+        }
+        guard let host = Self.host(of: authority) else { return false }
+        if LoopbackAddress.contains(host) { return true }
+        return !allowed.isEmpty && allowed.contains { $0.lowercased() == host }
+    }
+
+    /// The host without its port; nil if the authority is neither a host nor one with a port.
+    private static func host(of authority: String) -> String? {
+        let end = authority.lastIndex(of: "]").map(authority.index(after:)) ?? authority.startIndex
+        guard let colon = authority[end...].firstIndex(of: ":") else { return authority }
+        let port = authority[authority.index(after: colon)...]
+        guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return String(authority[..<colon])
+    }
+}

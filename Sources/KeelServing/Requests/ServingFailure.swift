@@ -1,0 +1,106 @@
+import HTTPTypes
+import KeelHTTP
+import KeelStorage
+import KeelStorageFirestore
+
+/// Why a request is refused, as the reply says it: in the form of Google's errors.
+struct ServingFailure: Error {
+    let error: StorageError
+    let status: FirestoreStatus
+    /// The status of HTTP, where the protocol's own does not say it.
+    var httpStatus: Int?
+    var fields: HTTPFields = [:]
+
+    init(_ error: StorageError, as status: FirestoreStatus, httpStatus: Int? = nil) {
+        self.error = error
+        self.status = status
+        self.httpStatus = httpStatus
+    }
+
+    /// Creates the refusal that tells of an error of the store.
+    init(_ error: StorageError) {
+        let isAborted = error.code == .conflict && error.operation == TransactionTable.operation
+        self.init(error, as: isAborted ? .aborted : FirestoreStatus(error.code))
+        if error.code.isTransient { fields[.retryAfter] = "1" }
+    }
+
+    var reply: HTTPReply {
+        let json = FirestoreEncoding.error(error, status: status, httpStatus: httpStatus)
+        var reply = HTTPReply.json(
+            json.bytes,
+            HTTPResponse.Status(code: httpStatus ?? status.httpStatus)
+        )
+        reply.head.headerFields.append(contentsOf: fields)
+        return reply
+    }
+
+    // MARK: Refusals that have nothing to do with the store
+
+    static func invalid(_ message: String) -> Self {
+        Self(StorageError(.invalidArgument, message))
+    }
+
+    static let shuttingDown = Self(StorageError(.unavailable, "the server is shutting down"))
+
+    static let noSuchPath = Self(
+        StorageError(.invalidArgument, "the server has nothing under this path"),
+        as: .notFound
+    )
+
+    static func forbidden(_ message: String) -> Self {
+        Self(StorageError(.permissionDenied, message))
+    }
+
+    static func notAllowed(
+        _ method: HTTPRequest.Method,
+        allowed: [HTTPRequest.Method]
+    ) -> Self {
+        let message = "\(method.rawValue) is not possible here; Allow says what is"
+        var failure = Self(
+            StorageError(.invalidArgument, message),
+            as: .invalidArgument,
+            httpStatus: 405
+        )
+        failure.fields[.allow] = HTTPReply.allow(allowed)
+        return failure
+    }
+
+    static func bodyTooLarge(_ limit: Int) -> Self {
+        Self(
+            StorageError(.tooLarge, "the body of the request has more than \(limit) bytes"),
+            as: .invalidArgument,
+            httpStatus: 413
+        )
+    }
+
+    static let notJSON = Self(
+        StorageError(
+            .invalidArgument,
+            "the body is not announced as JSON; send Content-Type: application/json"
+        ),
+        as: .invalidArgument,
+        httpStatus: 415
+    )
+}
+
+extension HTTPReply {
+    /// A reply of JSON, which nobody keeps.
+    static func json(_ bytes: [UInt8], _ status: HTTPResponse.Status = .ok) -> HTTPReply {
+        var reply = HTTPReply.bytes(status, type: "application/json; charset=utf-8", bytes)
+        reply.head.headerFields[.cacheControl] = "no-store"
+        reply.head.headerFields[.xContentTypeOptions] = "nosniff"
+        return reply
+    }
+
+    /// Says which methods a path takes.
+    static func options(_ methods: [HTTPRequest.Method]) -> HTTPReply {
+        var head = HTTPResponse(status: .noContent)
+        head.headerFields[.allow] = allow(methods)
+        return HTTPReply(head: head)
+    }
+
+    fileprivate static func allow(_ methods: [HTTPRequest.Method]) -> String {
+        let implied: [HTTPRequest.Method] = methods.contains(.get) ? [.head, .options] : [.options]
+        return (methods + implied).map(\.rawValue).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,61 @@
+public import HTTPTypes
+
+/// What a request asks of a ``StorageServer``, named without any id, for logs and metrics.
+///
+/// Paths hold the ids of documents, which are often personal data and would make a dimension of
+/// metrics without bounds.
+public struct ServedOperation: Sendable, Hashable {
+    /// A word such as `commit`, `GET documents` or `GET sync/events`.
+    public let name: String
+    /// The path with `*` in place of what varies, `http.route` of OpenTelemetry's conventions.
+    public let route: String
+
+    /// The methods of the Firestore protocol that stand behind a colon.
+    private static let customMethods: Set<Substring> = [
+        "batchGet", "batchWrite", "beginTransaction", "commit", "executePipeline",
+        "listCollectionIds", "listen", "partitionQuery", "rollback", "runAggregationQuery",
+        "runQuery", "write",
+    ]
+
+    /// Names what a request asks for.
+    public init(_ head: HTTPRequest) {
+        let path = (head.path ?? "/").prefix { $0 != "?" && $0 != "#" }
+        let parts = path.split(separator: "/")
+        let method = Self.known(head.method)
+        switch parts.first {
+        case "v1" where path == "/v1/logs" || path == "/v1/analytics/batch":
+            name = "\(method) \(parts[1])"
+            route = String(path)
+        case "v1":
+            let last = parts.last ?? ""
+            let custom = last.lastIndex(of: ":").map { last[last.index(after: $0)...] }
+            if let custom, Self.customMethods.contains(custom) {
+                name = String(custom)
+                route = "/v1/*:\(custom)"
+            } else {
+                name = "\(method) documents"
+                route = "/v1/*"
+            }
+        case "sync" where parts.count == 3 && ["changes", "events"].contains(parts[2]):
+            name = "\(method) sync/\(parts[2])"
+            route = "/sync/*/\(parts[2])"
+        case "keel" where path == "/keel/v1/schema":
+            name = "\(method) schema"
+            route = String(path)
+        case "health" where parts.count == 1:
+            name = "\(method) health"
+            route = "/health"
+        default:
+            name = "\(method) other"
+            route = "*"
+        }
+    }
+
+    /// The method, or `_OTHER` for one that is not in IANA's registry of usual ones.
+    package static func known(_ method: HTTPRequest.Method) -> String {
+        let known: Set<HTTPRequest.Method> = [
+            .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch,
+        ]
+        return known.contains(method) ? method.rawValue : "_OTHER"
+    }
+}

@@ -1,0 +1,103 @@
+import HTTPTypes
+import KeelHTTP
+import KeelStorage
+import KeelStorageFirestore
+
+/// Which part of the server answers which path.
+extension StorageServer {
+    func answer(_ call: HTTPCall) async throws(ServingFailure) -> HTTPReply {
+        let method = call.head.method
+        let target = try RequestTarget(call.head.path ?? "/", method: method)
+        guard let route = ServingRoute(target) else { throw .noSuchPath }
+        guard method != .options else { return .options(route.methods) }
+        guard route.methods.contains(method) || method == .head && route.methods.contains(.get)
+        else { throw .notAllowed(method, allowed: route.methods) }
+        switch route {
+        case .health: return try await health()
+        case .schema:
+            let exchange = try await exchange(call, target, in: "projects/keel/databases/(default)")
+            return try await reply(to: exchange) { () async throws(StorageError) in
+                try await exchange.schema(isDeclared: method == .post)
+            }
+        case .logs:
+            guard let collection = configuration.ingest?.logs else { throw .noSuchPath }
+            return try await ingest(call).logs(into: collection)
+        case .analytics:
+            guard let collection = configuration.ingest?.analytics else { throw .noSuchPath }
+            return try await ingest(call).analytics(into: collection)
+        case .sync(let segments):
+            guard segments.count == 2, let changes else { throw .noSuchPath }
+            switch segments[1] {
+            case "changes": return await changes.changes(call, scope: segments[0])
+            case "events" where method != .head:
+                return await changes.events(call, scope: segments[0])
+            default: throw .noSuchPath
+            }
+        case .firestore(let route, let database):
+            let exchange = try await exchange(call, target, in: database)
+            return try await reply(to: exchange) { () async throws(StorageError) in
+                try await exchange.answer(route, method)
+            }
+        }
+    }
+
+    /// Says that the server and its store can be read.
+    private func health() async throws(ServingFailure) -> HTTPReply {
+        do throws(StorageError) {
+            _ = try await adapter.read(ReadRequest(.documents(["health/health"])))
+        } catch {
+            let unavailable = StorageError(
+                .unavailable,
+                "the store cannot be read: \(error.code.name)"
+            )
+            throw ServingFailure(unavailable)
+        }
+        return .json(Array(#"{"status":"ok"}"#.utf8))
+    }
+
+    private func ingest(_ call: HTTPCall) -> IngestExchange {
+        IngestExchange(adapter: adapter, configuration: configuration, call: call)
+    }
+
+    private func exchange(
+        _ call: HTTPCall,
+        _ target: RequestTarget,
+        in database: String
+    ) async throws(ServingFailure) -> FirestoreExchange {
+        let body = try await call.json(
+            upTo: configuration.mostBodyBytes,
+            levels: configuration.mostJSONLevels
+        )
+        return FirestoreExchange(
+            adapter: adapter,
+            transactions: transactions,
+            configuration: configuration,
+            database: database,
+            isExtended: call.head.headerFields[.keelProtocol] == "1",
+            items: target.items,
+            body: body
+        )
+    }
+
+    private func reply(
+        to exchange: FirestoreExchange,
+        _ answer: () async throws(StorageError) -> [UInt8]
+    ) async throws(ServingFailure) -> HTTPReply {
+        var reply: HTTPReply
+        do throws(StorageError) {
+            reply = .json(try await answer())
+        } catch {
+            reply = ServingFailure(error).reply
+        }
+        if exchange.decoding.isExtended { reply.head.headerFields[.keelProtocol] = "1" }
+        return reply
+    }
+}
+
+extension HTTPField.Name {
+    /// `Keel-Protocol`: the version of what Keel adds to Firestore's protocol.
+    static let keelProtocol: Self = {
+        guard let name = Self("Keel-Protocol") else { preconditionFailure("It is a token.") }
+        return name
+    }()
+}

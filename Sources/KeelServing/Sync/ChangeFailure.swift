@@ -1,0 +1,50 @@
+internal import HTTPTypes
+internal import KeelCore
+internal import KeelHTTP
+internal import KeelStorage
+internal import KeelStorageFirestore
+
+/// Why a request for changes is refused.
+struct ChangeFailure: Error {
+    let error: StorageError
+    let status: FirestoreStatus
+
+    init(_ error: StorageError, status: FirestoreStatus? = nil) {
+        self.error = error
+        let usual: FirestoreStatus = error.isTransient ? .unavailable : FirestoreStatus(error.code)
+        self.status = status ?? usual
+    }
+
+    /// There is only the scope `all`.
+    static func noScope(_ name: String) -> Self {
+        Self(
+            StorageError(.documentNotFound, "there is no scope “\(name)”; “all” is everything"),
+            status: .notFound
+        )
+    }
+
+    /// The hub has no place left, or none any more.
+    init(_ refusal: ChangeHub.Refusal) {
+        switch refusal {
+        case .isFull:
+            let message = "there are too many listeners; try again later, or read pages"
+            self.init(StorageError(.unavailable, message), status: .resourceExhausted)
+        case .isShutDown:
+            self.init(StorageError(.unavailable, "the server is shutting down; try again soon"))
+        }
+    }
+
+    /// The answer: the error as JSON, with a pause to keep where trying again makes sense.
+    var reply: HTTPReply {
+        var reply = HTTPReply.bytes(
+            HTTPResponse.Status(code: status.httpStatus),
+            type: "application/json",
+            FirestoreEncoding.error(error, status: status).bytes
+        )
+        reply.head.headerFields[.cacheControl] = "no-store"
+        if [.resourceExhausted, .unavailable].contains(status) {
+            reply.head.headerFields[.retryAfter] = status == .unavailable ? "1" : "10"
+        }
+        return reply
+    }
+}

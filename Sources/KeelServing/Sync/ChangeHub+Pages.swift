@@ -1,0 +1,68 @@
+internal import KeelCore
+internal import KeelStorage
+
+extension ChangeHub {
+    /// Reads a page, with fewer changes where the documents are large: what a page holds is held
+    /// in memory, more than once.
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        let page = try await adapter.changes(request)
+        let size = page.changes.reduce(0) { size, change in
+            guard case .current(let document) = change else { return size }
+            return size + document.body.bytes.count
+        }
+        guard size > configuration.mostPageBytes, page.changes.count > 1 else { return page }
+        var smaller = request
+        smaller.limit = max(1, page.changes.count * configuration.mostPageBytes / size)
+        return try await adapter.changes(smaller)
+    }
+
+    /// The page that a query asks for, once there is one or its wait is over.
+    func page(for query: ChangeQuery) async throws(StorageError) -> ChangePage {
+        let request = ChangeRequest(after: query.cursor, scope: query.scope, limit: query.limit)
+        let page = try await changes(request)
+        guard query.wait > .zero, Self.isQuiet(page) else { return page }
+        let interest = ChangeInterest(
+            scope: query.scope,
+            database: query.database,
+            tellsContent: false
+        )
+        let listener = ChangeListener(interest: interest, after: page.next, mostBytes: 1 << 16)
+        // Without a place to wait the page is answered at once: a client can always read.
+        guard let id = try? add(listener) else { return page }
+        defer { remove(id) }
+        let timer = DeadlineTimer.on(configuration.clock)
+        _ = await timer.run(until: timer.now + query.wait) {
+            await self.waitForNews(for: listener, after: page.next)
+        }
+        return try await changes(request)
+    }
+
+    /// Waits until there is something for a listener, or the task is cancelled.
+    private func waitForNews(for listener: ChangeListener, after start: ChangeCursor) async {
+        var position = start
+        var isStalled = false
+        while !Task.isCancelled {
+            let step = listener.step()
+            switch step {
+            case .end: return
+            case .wait: if await listener.wait() == nil { continue }
+            // It may be no more than a heartbeat: only a read can tell.
+            case .send: break
+            case .readPage: attend(listener)
+            }
+            var request = ChangeRequest(after: position, scope: listener.interest.scope, limit: 1)
+            // A replica may lag behind the shared reader: asking it at once is no use.
+            if isStalled { request.waitsUpTo = .seconds(1) }
+            guard let page = try? await changes(request), Self.isQuiet(page) else { return }
+            position = page.next
+            guard case .readPage = step else { continue }
+            listener.tell(position)
+            isStalled = !join(listener, at: position)
+        }
+    }
+
+    /// Whether a page says only that there is nothing.
+    private static func isQuiet(_ page: ChangePage) -> Bool {
+        page.isCaughtUp && ChangeMessages.visible(page.changes).isEmpty
+    }
+}

@@ -1,0 +1,155 @@
+internal import KeelCore
+internal import KeelStorage
+internal import Synchronization
+
+extension ChangeHub {
+    /// Reads the change log until the task is cancelled or the reader replaced.
+    ///
+    /// The hub is held only between the waits, so that one that is let go can go.
+    static func read(
+        from start: ChangeCursor,
+        _ generation: UInt64,
+        _ hub: @Sendable () -> ChangeHub?
+    ) async {
+        var cursor = start
+        var failures = 0
+        let pauses = RetryPolicy(baseDelay: .milliseconds(100), maximumDelay: .seconds(10))
+        var generator = SystemRandomNumberGenerator()
+        while !Task.isCancelled, let adapter = hub()?.adapter,
+            let clock = hub()?.configuration.clock
+        {
+            let request = ChangeRequest(after: cursor, limit: 500, waitsUpTo: .seconds(30))
+            do throws(StorageError) {
+                let page = try await adapter.changes(request)
+                hub()?.deliver(page, generation)
+                cursor = page.next
+                failures = 0
+            } catch {
+                if error.isCancellation || Task.isCancelled { return }
+                // Each listener finds out for itself what its own position is worth.
+                guard error.isTransient else {
+                    hub()?.giveUp(generation)
+                    return
+                }
+                failures += 1
+                try? await clock.sleep(for: pauses.delay(before: failures, using: &generator))
+            }
+        }
+    }
+
+    /// Tells a page to those that it concerns.
+    ///
+    /// Encoding takes no lock. Who begins to collect meanwhile does so from beyond this page.
+    private func deliver(_ page: ChangePage, _ generation: UInt64) {
+        let (changes, interests) = state.withLock { state in
+            var changes: [Int: [Int]] = [:]
+            guard state.generation == generation else { return (changes, [Int: ChangeInterest]()) }
+            for (position, change) in page.changes.enumerated() {
+                for channel in state.channels(for: change) {
+                    changes[channel, default: []].append(position)
+                }
+            }
+            state.reached = page.next
+            // What was told without a consistent point gets one, also if nothing more is told.
+            if page.isCaughtUp { for id in state.staged { changes[id, default: []] += [] } }
+            var interests: [Int: ChangeInterest] = [:]
+            for channel in changes.keys { interests[channel] = state.channels[channel]?.interest }
+            return (changes, interests)
+        }
+        let mark = ChangeMessages.mark(
+            page.next,
+            isConsistent: page.isCaughtUp,
+            epoch: epoch.known
+        )
+        var encoder = PageEncoder(page: page, mark: mark)
+        let parcels = interests.map { channel, interest in
+            (channel: channel, bytes: encoder.events(changes[channel] ?? [], for: interest))
+        }
+        let woken = state.withLock { state -> [ChangeListener.Wake] in
+            guard state.generation == generation else { return [] }
+            if page.isCaughtUp { state.consistent = page.next }
+            state.staged = page.isCaughtUp ? [] : state.staged.union(parcels.map(\.channel))
+            var woken: [ChangeListener.Wake] = []
+            for (channel, bytes) in parcels {
+                guard let listeners = state.channels[channel]?.listeners.values else { continue }
+                woken += listeners.compactMap { listener in
+                    bytes.map { listener.push($0, at: page.next) } ?? listener.abandon()
+                }
+            }
+            return woken
+        }
+        for wake in woken { wake.resume() }
+    }
+
+    /// Lets all listeners read for themselves, because the log cannot be read any further.
+    private func giveUp(_ generation: UInt64) {
+        let woken = state.withLock { state -> [ChangeListener.Wake] in
+            guard state.generation == generation else { return [] }
+            _ = state.stop()
+            return state.channels.values.flatMap(\.listeners.values).compactMap { $0.fallBehind() }
+        }
+        for wake in woken { wake.resume() }
+    }
+
+    /// Sends something to listeners that have heard nothing for long.
+    static func beat(_ generation: UInt64, _ hub: @Sendable () -> ChangeHub?) async {
+        while let configuration = hub()?.configuration {
+            // After three beats there has been nothing for two thirds to all of the time.
+            let pause: Void? = try? await configuration.clock.sleep(
+                for: configuration.heartbeat / 3
+            )
+            guard pause != nil, !Task.isCancelled else { return }
+            hub()?.beat(generation)
+        }
+    }
+
+    private func beat(_ generation: UInt64) {
+        let woken = state.withLock { state -> [ChangeListener.Wake] in
+            guard state.generation == generation else { return [] }
+            let reached = state.consistent
+            let mark = reached.map {
+                ChangeMessages.mark($0, isConsistent: true, epoch: epoch.known)
+            }
+            return state.channels.values.flatMap { channel in
+                channel.listeners.values.compactMap { $0.beat(reached: reached, mark: mark ?? []) }
+            }
+        }
+        for wake in woken { wake.resume() }
+    }
+}
+
+/// Encodes the changes of a page, each once a database name.
+private struct PageEncoder {
+    private struct Key: Hashable {
+        let position: Int
+        let database: String
+    }
+
+    let page: ChangePage
+    let mark: [UInt8]
+    private var encoded: [Key: [UInt8]] = [:]
+
+    init(page: ChangePage, mark: [UInt8]) {
+        self.page = page
+        self.mark = mark
+    }
+
+    /// The events for an interest, nil if a document cannot be decoded.
+    mutating func events(_ positions: [Int], for interest: ChangeInterest) -> [UInt8]? {
+        guard interest.tellsContent else { return mark }
+        var bytes: [UInt8] = []
+        for position in positions {
+            let key = Key(position: position, database: interest.database)
+            if let event = encoded[key] {
+                bytes += event
+                continue
+            }
+            let change = page.changes[position]
+            let event = try? ChangeMessages.event(change, database: interest.database)
+            guard let event else { return nil }
+            encoded[key] = event
+            bytes += event
+        }
+        return bytes + mark
+    }
+}

@@ -1,0 +1,112 @@
+import HTTPTypes
+internal import KeelStorage
+internal import KeelStorageFirestore
+
+/// What a request for changes asks for.
+struct ChangeQuery: Sendable, Hashable {
+    /// The most collections that a request may name.
+    static let mostCollections = 100
+
+    private(set) var cursor: ChangeCursor?
+    private(set) var limit = 500
+    private(set) var wait = Duration.zero
+    private(set) var scope = ChangeScope.everything
+    private(set) var database = "projects/keel/databases/(default)"
+    private(set) var tellsContent = true
+
+    /// Reads the query of a request's target.
+    ///
+    /// Parameters that are not known are passed over, so that later versions may have more.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`, naming the parameter.
+    init(target: String) throws(StorageError) {
+        var collections: Set<CollectionPath> = []
+        var seen: Set<String> = []
+        for (name, value) in try Self.pairs(of: target) {
+            guard name == "collection" || seen.insert(name).inserted else {
+                throw Self.flaw(name, "may be given once")
+            }
+            switch name {
+            case "cursor":
+                cursor = FirestoreDecoding.cursor(value)
+                if cursor == nil { throw Self.flaw(name, "is no position") }
+            case "limit": limit = try Self.number(value, of: name, in: 1...1_000)
+            case "wait": wait = .seconds(try Self.number(value, of: name, in: 0...60))
+            case "collection":
+                let collection = CollectionPath(value)
+                if let flaw = collection.flaw { throw Self.flaw(name, "is wrong: \(flaw)") }
+                collections.insert(collection)
+            case "database": database = try Self.database(value)
+            case "content":
+                guard value == "none" else { throw Self.flaw(name, "can only be “none”") }
+                tellsContent = false
+            default: continue
+            }
+        }
+        guard collections.count <= Self.mostCollections else {
+            throw Self.flaw("collection", "may be given \(Self.mostCollections) times")
+        }
+        if !collections.isEmpty { scope = .collections(collections) }
+    }
+
+    /// Takes the position at which a stream broke off, which counts before the parameter.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` if it is no position.
+    mutating func resume(after fields: HTTPFields) throws(StorageError) {
+        guard let text = fields[Self.lastEventID], !text.isEmpty else { return }
+        guard let cursor = FirestoreDecoding.cursor(text) else {
+            throw Self.flaw("Last-Event-ID", "is no position")
+        }
+        self.cursor = cursor
+    }
+
+    private static let lastEventID = HTTPField.Name("last-event-id") ?? .accept
+
+    // MARK: Values
+
+    private static func flaw(_ name: String, _ what: String) -> StorageError {
+        StorageError(.invalidArgument, "the parameter “\(name)” \(what)")
+    }
+
+    private static func number(
+        _ text: String,
+        of name: String,
+        in range: ClosedRange<Int>
+    ) throws(StorageError) -> Int {
+        guard let number = Int(text), range.contains(number) else {
+            throw flaw(name, "must be a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    private static func database(_ name: String) throws(StorageError) -> String {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[0] == "projects", parts[2] == "databases",
+            parts.allSatisfy({ !$0.isEmpty }), name.utf8.count <= 500
+        else { throw flaw("database", "has the form projects/…/databases/…") }
+        return name
+    }
+
+    // MARK: Form
+
+    private static func pairs(
+        of target: String
+    ) throws(StorageError) -> [(name: String, value: String)] {
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+        let query = target[mark...].dropFirst().utf8.prefix { $0 != UInt8(ascii: "#") }
+        var pairs: [(String, String)] = []
+        for part in query.split(separator: UInt8(ascii: "&")) {
+            let sides = part.split(
+                separator: UInt8(ascii: "="),
+                maxSplits: 1,
+                omittingEmptySubsequences: false
+            )
+            let text = sides.count > 1 ? sides[1] : Substring().utf8
+            guard let name = RequestTarget.decoded(sides[0], plusIsSpace: true),
+                let value = RequestTarget.decoded(text, plusIsSpace: true)
+            else { throw StorageError(.invalidArgument, "the query is not text in UTF-8") }
+            pairs.append((name, value))
+        }
+        return pairs
+    }
+}

@@ -1,0 +1,20 @@
+extension ChangeService {
+    /// The limits of a change service, and what it takes from outside.
+    package struct Configuration: Sendable {
+        /// The most streams and waiting pages at a time; further streams are refused with 429.
+        package var mostListeners = 10_000
+        /// At most this much time passes on a stream without a line.
+        package var heartbeat = Duration.seconds(15)
+        /// How many bytes may wait for a reader before its stream is ended.
+        package var mostBufferedBytes = 1 << 20
+        /// How many bytes of documents a page brings, unless a single one has more.
+        package var mostPageBytes = 8 << 20
+        /// The clock of heartbeats, of pauses and of pages that wait.
+        package var clock: any Clock<Duration> = ContinuousClock()
+        /// Makes the name of a store's data, once in its life.
+        package var makeEpoch: @Sendable () -> String = { StoreEpoch.random() }
+
+        /// Creates a configuration with the usual limits.
+        package init() {}
+    }
+}

@@ -1,0 +1,109 @@
+internal import HTTPTypes
+package import KeelHTTP
+package import KeelStorage
+internal import KeelStorageFirestore
+
+/// Tells clients what changes in a store: the reading half of Keel Sync.
+///
+/// `Documentation/Protocols/KeelSync.md` is its contract. It serves the one scope `all`, and never
+/// tells of Keel's own records. However many listeners there are, one task reads the change log.
+package final class ChangeService: Sendable {
+    private let hub: ChangeHub
+
+    /// Creates a service for a store with a change log.
+    package init(adapter: any StorageAdapter, configuration: Configuration = Configuration()) {
+        hub = ChangeHub(adapter: adapter, configuration: configuration)
+    }
+
+    /// How many streams are open and how many pages wait.
+    package var listenerCount: Int { hub.count }
+
+    /// Ends all streams and waits, and opens no more.
+    package func shutDown() { hub.shutDown() }
+
+    // MARK: The stream
+
+    /// Answers `GET /sync/{scope}/events`.
+    ///
+    /// - Parameters:
+    ///   - call: The request; its target's query and its header fields are read.
+    ///   - scope: The scope that the target names.
+    /// - Returns: The events, or an error as JSON.
+    package func events(_ call: HTTPCall, scope: String) async -> HTTPReply {
+        do throws(ChangeFailure) {
+            var query = try Self.query(of: call, scope: scope)
+            let stream = try await stream(for: &query, call.head.headerFields)
+            var head = HTTPResponse(status: .ok)
+            head.headerFields[.contentType] = "text/event-stream"
+            head.headerFields[.cacheControl] = "no-store"
+            return HTTPReply(
+                head: head,
+                body: HTTPByteStream { () async throws(TransportError) in try await stream.next() }
+            )
+        } catch {
+            return error.reply
+        }
+    }
+
+    private func stream(
+        for query: inout ChangeQuery,
+        _ fields: HTTPFields
+    ) async throws(ChangeFailure) -> ChangeStream {
+        do throws(StorageError) {
+            try query.resume(after: fields)
+            _ = try await hub.epoch.value()
+        } catch {
+            throw ChangeFailure(error)
+        }
+        let stream: ChangeStream
+        do throws(ChangeHub.Refusal) {
+            stream = try ChangeStream(hub: hub, query: query)
+        } catch {
+            throw ChangeFailure(error)
+        }
+        do throws(StorageError) { try await stream.begin() } catch { throw ChangeFailure(error) }
+        return stream
+    }
+
+    private static func query(
+        of call: HTTPCall,
+        scope: String
+    ) throws(ChangeFailure) -> ChangeQuery {
+        guard scope == "all" else { throw .noScope(scope) }
+        do throws(StorageError) {
+            return try ChangeQuery(target: call.head.path ?? "")
+        } catch {
+            throw ChangeFailure(error)
+        }
+    }
+
+    // MARK: Pages
+
+    /// Answers `GET /sync/{scope}/changes`.
+    ///
+    /// - Parameters:
+    ///   - call: The request; its target's query is read.
+    ///   - scope: The scope that the target names.
+    /// - Returns: The page, or an error, as JSON.
+    package func changes(_ call: HTTPCall, scope: String) async -> HTTPReply {
+        do throws(ChangeFailure) {
+            let query = try Self.query(of: call, scope: scope)
+            let json = try await page(for: query)
+            var reply = HTTPReply.bytes(.ok, type: "application/json", json.bytes)
+            reply.head.headerFields[.cacheControl] = "no-store"
+            return reply
+        } catch {
+            return error.reply
+        }
+    }
+
+    private func page(for query: ChangeQuery) async throws(ChangeFailure) -> FirestoreJSON {
+        do throws(StorageError) {
+            let epoch = try await hub.epoch.value()
+            let page = try await hub.page(for: query)
+            return try ChangeMessages.page(page, database: query.database, epoch: epoch)
+        } catch {
+            throw ChangeFailure(error)
+        }
+    }
+}

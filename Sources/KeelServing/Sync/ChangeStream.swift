@@ -1,0 +1,97 @@
+internal import KeelHTTP
+internal import KeelStorage
+internal import Synchronization
+
+/// The events of one listener, made as they are read.
+///
+/// While it is behind, the listener reads pages of its own, no faster than its reader takes them.
+/// Dropping the stream takes the listener out of the hub.
+final class ChangeStream: Sendable {
+    private let hub: ChangeHub
+    private let listener: ChangeListener
+    private let id: ChangeHub.ID
+    /// What was read before the reply began.
+    private let beginning = Mutex<[UInt8]?>(nil)
+    private let isStalled = Mutex(false)
+
+    /// Opens a stream, and reads its first page so that a failure can still have a status.
+    init(hub: ChangeHub, query: ChangeQuery) throws(ChangeHub.Refusal) {
+        self.hub = hub
+        listener = ChangeListener(
+            interest: ChangeInterest(
+                scope: query.scope,
+                database: query.database,
+                tellsContent: query.tellsContent
+            ),
+            after: query.cursor,
+            mostBytes: hub.configuration.mostBufferedBytes
+        )
+        id = try hub.add(listener)
+    }
+
+    deinit { hub.remove(id) }
+
+    /// Reads the first page.
+    ///
+    /// - Throws: What the store throws; an expired cursor is told on the stream.
+    func begin() async throws(StorageError) {
+        let bytes = try await events(isFirst: true)
+        beginning.withLock { $0 = bytes }
+    }
+
+    /// The next events, nil at the end of the stream.
+    ///
+    /// - Throws: `TransportError/Code/cancelled` if the task is cancelled.
+    func next() async throws(TransportError) -> ArraySlice<UInt8>? {
+        if let bytes = beginning.withLock({ $0.take() }) { return bytes[...] }
+        while true {
+            guard !Task.isCancelled else {
+                listener.end()
+                throw TransportError(.cancelled, phase: .readBody)
+            }
+            switch listener.step() {
+            case .send(let bytes): return bytes[...]
+            case .wait: if let bytes = await listener.wait() { return bytes[...] }
+            case .end:
+                hub.remove(id)
+                return nil
+            case .readPage:
+                do throws(StorageError) {
+                    if let bytes = try await events() { return bytes[...] }
+                } catch {
+                    // The client comes back, and is then told by a status what is wrong.
+                    listener.end()
+                }
+            }
+        }
+    }
+
+    /// Reads a page for a listener that is behind; nil if it has nothing new.
+    private func events(isFirst: Bool = false) async throws(StorageError) -> [UInt8]? {
+        hub.attend(listener)
+        let told = listener.told
+        var request = ChangeRequest(after: told, scope: listener.interest.scope, limit: 500)
+        // A replica may lag behind what the shared reader has seen: asking it at once is no use.
+        if isStalled.withLock({ $0 }) { request.waitsUpTo = .seconds(1) }
+        let page: ChangePage
+        do throws(StorageError) {
+            page = try await hub.changes(request)
+        } catch {
+            guard error.code == .cursorExpired else { throw error }
+            listener.end()
+            return ChangeMessages.reset(error)
+        }
+        var bytes: [UInt8] = []
+        if listener.interest.tellsContent {
+            for change in ChangeMessages.visible(page.changes) {
+                bytes += try ChangeMessages.event(change, database: listener.interest.database)
+            }
+        }
+        listener.tell(page.next)
+        let isLive = page.isCaughtUp && hub.join(listener, at: page.next)
+        isStalled.withLock { $0 = !isLive && told == page.next }
+        guard isFirst || !bytes.isEmpty || told != page.next else { return nil }
+        let epoch = hub.epoch.known
+        return bytes + ChangeMessages.mark(page.next, isConsistent: page.isCaughtUp, epoch: epoch)
+    }
+}

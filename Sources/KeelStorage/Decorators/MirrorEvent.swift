@@ -1,0 +1,32 @@
+/// What a ``MirroredStorageAdapter`` tells of its mirror.
+public enum MirrorEvent: Sendable {
+    /// The mirror could not prepare for a schema.
+    case preparationFailed(StorageError)
+    /// Documents could not be copied; after a passing failure they are tried again.
+    case copyFailed([DocumentPath], StorageError)
+    /// The mirror could not answer a read that the first store answered.
+    case readFailed(ReadOperation, StorageError)
+    /// The mirror's answer differs, in these documents where the answer has documents.
+    case differs(ReadOperation, [DocumentPath])
+}
+
+extension MirrorEvent: CustomStringConvertible {
+    /// What happened on one line; names documents, never their contents.
+    public var description: String {
+        switch self {
+        case .preparationFailed(let error): "the mirror could not be prepared: \(error)"
+        case .copyFailed(let paths, let error):
+            "\(Self.list(paths)) not copied to the mirror: \(error)"
+        case .readFailed(_, let error): "the mirror could not answer a read: \(error)"
+        case .differs(_, let paths):
+            paths.isEmpty
+                ? "the mirror answered a read differently"
+                : "the mirror differs in \(Self.list(paths))"
+        }
+    }
+
+    private static func list(_ paths: [DocumentPath]) -> String {
+        let names = paths.prefix(3).map { "“\($0)”" }.joined(separator: ", ")
+        return paths.count > 3 ? "\(names) and \(paths.count - 3) more" : names
+    }
+}

@@ -1,0 +1,178 @@
+internal import KeelCore
+
+/// An adapter that copies what is written to a second store, and compares what both answer.
+///
+/// It is for moving to another backend step by step: the app goes on with the store that it has,
+/// and the new one is watched doing the same work. When nothing has differed for long enough, the
+/// composition root names the new store alone.
+///
+/// ```swift
+/// let storage = StorageClient(
+///     firestore.mirrored(to: sqlite) { event in logger.warning("\(event)") }
+/// )
+/// ```
+///
+/// - The first store has the last word: its answers and errors are the app's. Whatever happens in
+///   the mirror is told to the observer and fails no call.
+/// - After a commit, the documents that it wrote to are read from the first store and written to the
+///   mirror as they are then, by one call at a time: concurrent commits cannot leave the mirror
+///   with an older state. Where both stores replicate, times and revisions are kept. A document that
+///   the mirror could not take for a passing reason, or because the caller cancelled, is tried again
+///   with the next commit.
+/// - A part of the reads is repeated on the mirror. A difference is looked at twice, so that a write
+///   in between is not taken for one; bodies and order count, times and revisions do not.
+/// - Changes come from the first store.
+///
+/// What was stored before is not copied: `keel documents copy` does that. Each mirrored commit costs
+/// a read and a commit more, each compared read a read more, and the caller waits for them.
+public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAdapter>:
+    StorageAdapter
+{
+    private let primary: Primary
+    private let mirror: Mirror
+    private let comparedShare: Double
+    private let observer: @Sendable (MirrorEvent) -> Void
+    private let ledger = MirrorLedger()
+
+    /// Creates the decorator; `adapter.mirrored(to:)` is the usual way.
+    ///
+    /// - Parameters:
+    ///   - primary: The store that the app works with.
+    ///   - mirror: The store that gets the same writes.
+    ///   - comparedShare: Which part of the reads is compared, from 0 to 1.
+    ///   - observer: Is told of differences and failures; it must not call the store.
+    public init(
+        _ primary: Primary,
+        to mirror: Mirror,
+        comparedShare: Double = 1,
+        observer: @escaping @Sendable (MirrorEvent) -> Void
+    ) {
+        self.primary = primary
+        self.mirror = mirror
+        self.comparedShare = comparedShare
+        self.observer = observer
+    }
+
+    public var capabilities: StorageCapabilities { primary.capabilities }
+
+    /// How many documents the mirror has not got in their last state.
+    public var waitingCount: Int { ledger.count }
+
+    public func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await primary.prepare(schema)
+        do throws(StorageError) {
+            try await mirror.prepare(schema)
+        } catch {
+            observer(.preparationFailed(error))
+        }
+    }
+
+    public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try await primary.changes(request)
+    }
+
+    // MARK: Writing
+
+    public func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        let paths = Set(batches.flatMap { $0.writes.filter(\.changesDocument).map(\.path) })
+        // Noted before the commit, so that no read is compared while it takes effect, and after it,
+        // since another call may have copied the documents meanwhile. An error changes nothing
+        // about that: the outcome can be unknown, or that of some batches only.
+        ledger.note(paths)
+        do throws(StorageError) {
+            let results = try await primary.commit(batches)
+            ledger.note(paths)
+            await copy()
+            return results
+        } catch {
+            ledger.note(paths)
+            await copy()
+            throw error
+        }
+    }
+
+    /// Brings the mirror up to date with what has been noted, unless another call is doing so.
+    private func copy() async {
+        while let paths = ledger.begin(upTo: WriteValidation.mostWrites) {
+            var failed: Set<DocumentPath> = []
+            do throws(StorageError) {
+                failed = try await copy(paths)
+            } catch {
+                failed = Set(paths)
+                if !error.isCancellation { observer(.copyFailed(paths, error)) }
+            }
+            // What failed now would fail again: it waits for the next commit.
+            ledger.end(keeping: failed)
+            if !failed.isEmpty { return }
+        }
+    }
+
+    /// Copies documents as they are now, and returns those that are to be tried again.
+    private func copy(_ paths: [DocumentPath]) async throws(StorageError) -> Set<DocumentPath> {
+        let result = try await primary.read(ReadRequest(.documents(paths)))
+        guard case .documents(let documents) = result.payload else { return [] }
+        let keepsTimes = mirror.capabilities.contains(.replication)
+        let batches = zip(paths, documents).map { path, document in
+            let operation: DocumentWrite.Operation =
+                switch document {
+                case nil: .delete
+                case let document? where keepsTimes: .replicate(document)
+                case let document?: .set(document.body)
+                }
+            return WriteBatch([DocumentWrite(path, operation)])
+        }
+        var failed: Set<DocumentPath> = []
+        for (path, result) in zip(paths, try await mirror.commit(batches)) {
+            guard case .failure(let error) = result else { continue }
+            if !error.isCancellation { observer(.copyFailed([path], error)) }
+            if error.isTransient || error.isCancellation { failed.insert(path) }
+        }
+        return failed
+    }
+
+    // MARK: Reading
+
+    public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        let result = try await primary.read(request)
+        let isCompared = comparedShare >= 1 || Double.random(in: 0..<1) < comparedShare
+        if isCompared, ledger.isIdle { await compare(result.payload, request.operation) }
+        return result
+    }
+
+    private func compare(_ answer: ReadResult.Payload, _ operation: ReadOperation) async {
+        let request = ReadRequest(operation)
+        do throws(StorageError) {
+            let mirrored = try await mirror.read(request).payload
+            guard !answer.says(mirrored) else { return }
+            // A write may have come in between: only an answer that stands can differ.
+            let again = try await primary.read(request).payload
+            let mirroredAgain = try await mirror.read(request).payload
+            guard again.says(answer), !again.says(mirroredAgain), ledger.isIdle else { return }
+            observer(.differs(operation, again.differences(from: mirroredAgain)))
+        } catch {
+            guard !error.isCancellation, error.code != .unsupported else { return }
+            observer(.readFailed(operation, error))
+        }
+    }
+}
+
+extension StorageAdapter {
+    /// Copies what is written to a second store, and compares what both answer.
+    ///
+    /// See ``MirroredStorageAdapter``.
+    ///
+    /// - Parameters:
+    ///   - mirror: The store that gets the same writes.
+    ///   - comparedShare: Which part of the reads is compared, from 0 to 1.
+    ///   - observer: Is told of differences and failures; it must not call the store.
+    /// - Returns: The decorated adapter.
+    public func mirrored<Mirror: StorageAdapter>(
+        to mirror: Mirror,
+        comparedShare: Double = 1,
+        observer: @escaping @Sendable (MirrorEvent) -> Void
+    ) -> MirroredStorageAdapter<Self, Mirror> {
+        MirroredStorageAdapter(self, to: mirror, comparedShare: comparedShare, observer: observer)
+    }
+}

@@ -1,0 +1,40 @@
+extension ReadResult.Payload {
+    /// Whether two stores give the same answer, apart from times and revisions.
+    func says(_ other: Self) -> Bool {
+        switch (self, other) {
+        case (.documents(let one), .documents(let other)):
+            one.count == other.count && zip(one, other).allSatisfy(Self.same)
+        case (.found(let one), .found(let other)):
+            one.count == other.count && zip(one, other).allSatisfy(Self.same)
+        case (.values(let one), .values(let other)): one == other
+        case (.names(let one), .names(let other)):
+            one.count == other.count && zip(one, other).allSatisfy(StoredName.same)
+        default: false
+        }
+    }
+
+    /// The documents in which two answers differ, where they have documents.
+    func differences(from other: Self) -> [DocumentPath] {
+        let (one, others) = (bodies, other.bodies)
+        return Set(one.keys).union(others.keys).filter { one[$0] != others[$0] }.sorted()
+    }
+
+    private var bodies: [DocumentPath: DocumentBody] {
+        let documents: [Document] =
+            switch self {
+            case .documents(let documents): documents.compactMap(\.self)
+            case .found(let documents): documents
+            case .values, .names: []
+            }
+        return Dictionary(documents.map { ($0.path, $0.body) }) { first, _ in first }
+    }
+
+    private static func same(_ one: Document?, _ other: Document?) -> Bool {
+        one?.path == other?.path && one?.body == other?.body
+    }
+}
+
+extension DocumentWrite {
+    /// Whether the write can change its document.
+    var changesDocument: Bool { operation != .verify }
+}

@@ -1,0 +1,92 @@
+internal import HTTPTypes
+internal import KeelHTTP
+internal import KeelStorage
+internal import Synchronization
+
+/// Sends the requests of one adapter and reads the replies.
+final class FirestoreConnection: Sendable {
+    /// The field that asks for Keel's additions, and in which the server says that it has them.
+    static let extensionField = HTTPField.Name("Keel-Protocol")
+
+    let isExtended: Bool
+    private let client: NetworkClient
+    /// Whether a reply has shown that the server understands Keel's additions.
+    private let hasShownExtensions = Atomic(false)
+
+    init(_ configuration: FirestoreStorageAdapter.Configuration, transport: any HTTPTransport) {
+        isExtended = configuration.isExtended
+        var settings = NetworkClient.Configuration(baseURL: configuration.server)
+        settings.timeout = configuration.timeout
+        settings.responseLimit = configuration.largestReply
+        settings.redirects = .never
+        // Whoever wants repetitions puts a retrying adapter on top, which knows what a write is.
+        settings.retry = .attempts(1)
+        if let field = Self.extensionField, configuration.isExtended {
+            settings.defaultHeaders[field] = "1"
+        }
+        if let tokens = configuration.authentication.source(over: transport) {
+            settings.authorize(with: tokens)
+        }
+        client = NetworkClient(settings, transport: transport)
+    }
+
+    /// Sends a request and returns the message of a reply that does not refuse it.
+    ///
+    /// - Parameter call: The request.
+    /// - Returns: The message.
+    /// - Throws: What the server says, or why there is no reply that can be read.
+    func reply(to call: FirestoreCall) async throws(StorageError) -> FirestoreJSON {
+        let response: NetworkResponse
+        do throws(TransportError) {
+            response = try await client.response(to: call).get()
+        } catch {
+            throw StorageError(transport: error, isWrite: call.isWrite)
+        }
+        let json = try? FirestoreJSON(parsing: response.body, deepest: Self.deepest)
+        guard response.status.kind == .successful else {
+            throw FirestoreRefusal(status: response.status.code, json).error(of: call)
+        }
+        try checkExtensions(response, call)
+        guard let json else {
+            throw .invalidReply("its body is not JSON", isWrite: call.isWrite)
+        }
+        let refusal = json["error"] ?? json.elements?.lazy.compactMap { $0["error"] }.first
+        if let refusal {
+            // The head of a streamed reply is sent before the server knows that it will fail.
+            let status = refusal["code"]?.wholeNumber.map(Int.init) ?? response.status.code
+            throw FirestoreRefusal(status: status, json).error(of: call)
+        }
+        return json
+    }
+
+    /// Makes sure that the server understands Keel's additions, before it is sent what a server
+    /// that does not would take for something else.
+    func requireExtensions() async throws(StorageError) {
+        guard isExtended, !hasShownExtensions.load(ordering: .relaxed) else { return }
+        do throws(StorageError) {
+            _ = try await reply(to: FirestoreCall(get: ["keel", "v1", "schema"]))
+        } catch {
+            let isStranger = [.unknown, .databaseNotFound, .unsupported, .invalidArgument]
+                .contains(error.code)
+            throw isStranger ? .invalidReply(Self.missingExtensions) : error
+        }
+    }
+
+    private static let missingExtensions =
+        "it does not speak Keel's additions to the protocol; for another server than `keel serve`, "
+        + "make the configuration with google or emulator"
+
+    private func checkExtensions(
+        _ response: NetworkResponse,
+        _ call: FirestoreCall
+    ) throws(StorageError) {
+        guard isExtended, let field = Self.extensionField else { return }
+        guard response.head.headerFields[field] != nil else {
+            throw .invalidReply(Self.missingExtensions, isWrite: call.isWrite)
+        }
+        hasShownExtensions.store(true, ordering: .relaxed)
+    }
+
+    /// Replies nest a little more deeply than requests: a list of what holds documents.
+    private static let deepest = FirestoreJSON.deepest + 8
+}

@@ -1,0 +1,70 @@
+internal import KeelStorage
+
+/// A reply that refuses a request, in terms of the protocol.
+struct FirestoreRefusal {
+    private let httpStatus: Int
+    private let json: FirestoreJSON?
+
+    init(status: Int, _ json: FirestoreJSON?) {
+        httpStatus = status
+        self.json = json
+    }
+
+    private var body: FirestoreJSON? {
+        json?["error"] ?? json?.elements?.lazy.compactMap { $0["error"] }.first
+    }
+
+    private var message: String { body?["message"]?.text ?? "" }
+    private var status: String? { body?["status"]?.text }
+
+    /// Whether the server is Keel's, and its own code was read from the details.
+    private var isDetailed: Bool {
+        let domain: FirestoreJSON = "keel"
+        return body?["details"]?.elements?.contains { $0["domain"] == domain } ?? false
+    }
+
+    /// The error for the caller.
+    func error(of call: FirestoreCall) -> StorageError {
+        let error = FirestoreDecoding.error(httpStatus: httpStatus, json, isWrite: call.isWrite)
+        guard !isDetailed else { return error }
+        guard let code = code(instead: error.code, of: call) else {
+            return StorageError(
+                error.code,
+                described(error.message),
+                effect: error.effect,
+                resource: resource
+            )
+        }
+        return StorageError(code, described(error.message), resource: resource)
+    }
+
+    /// The code where Google's statuses stand for several of Keel's; the request had no effect.
+    private func code(
+        instead code: StorageError.Code,
+        of call: FirestoreCall
+    ) -> StorageError.Code? {
+        switch status {
+        case "FAILED_PRECONDITION" where !call.isWrite && message.contains("index"):
+            .indexRequired
+        // Only writes are about documents that must exist; a read says what is missing.
+        case "NOT_FOUND" where !call.isWrite || message.hasPrefix("The database"):
+            .databaseNotFound
+        case "NOT_FOUND": call.codeForMissing
+        // Outside of a transaction there is nothing to read again: the same request may succeed.
+        case "ABORTED" where !call.isTransactional: .busy
+        default: nil
+        }
+    }
+
+    private func described(_ message: String) -> String {
+        guard body == nil, httpStatus == 404 || httpStatus == 405 else { return message }
+        return "\(message): it has no Firestore protocol at this address"
+    }
+
+    /// The document that a message names, as Google's do.
+    private var resource: String? {
+        guard let place = message.firstRange(of: "/documents/") else { return nil }
+        let path = message[place.upperBound...].prefix { !$0.isWhitespace && $0 != "\"" }
+        return path.isEmpty ? nil : String(path)
+    }
+}

@@ -1,0 +1,109 @@
+internal import HTTPTypes
+internal import KeelCore
+internal import KeelHTTP
+internal import KeelStorage
+
+/// Asks a server for changes.
+struct FeedConnection: Sendable {
+    /// The answer to a request that a server did not refuse.
+    struct Page: Sendable {
+        var page: ChangePage
+        var epoch: String
+    }
+
+    let transport: any HTTPTransport
+    let configuration: ChangeFeed.Configuration
+    let headers: @Sendable () async throws(StorageError) -> HTTPFields
+
+    var decoding: FeedDecoding { FeedDecoding(database: configuration.database) }
+
+    /// Asks for a page, which comes once there is a change or the wait is over.
+    func page(
+        _ request: ChangeRequest,
+        wait: Int64 = 0
+    ) async throws(StorageError) -> Page {
+        var query = FeedQuery(scope: request.scope, database: configuration.database)
+        if let after = request.after { query.add("cursor", Base64.encodeForURL(after.bytes)) }
+        query.add("limit", "\(min(request.limit, 1_000))")
+        if wait > 0 { query.add("wait", "\(wait)") }
+        let timeouts = HTTPTimeouts(
+            firstByte: .seconds(wait) + configuration.silenceLimit,
+            idle: configuration.silenceLimit
+        )
+        let reply = try await send("changes", query, accept: "application/json", timeouts)
+        guard reply.head.status == .ok else { throw await Self.error(reply) }
+        var result = try decoding.page(try await Self.json(reply, upTo: 256 << 20))
+        if query.isWide {
+            result.page.changes.removeAll { !request.scope.contains($0.path.collection) }
+        }
+        return result
+    }
+
+    /// Opens a stream; the reply may have any status.
+    func stream(
+        after cursor: ChangeCursor,
+        scope: ChangeScope
+    ) async throws(StorageError) -> HTTPReply {
+        var query = FeedQuery(scope: scope, database: configuration.database)
+        query.add("cursor", Base64.encodeForURL(cursor.bytes))
+        let timeouts = HTTPTimeouts(
+            firstByte: configuration.silenceLimit,
+            idle: configuration.silenceLimit
+        )
+        return try await send("events", query, accept: "text/event-stream", timeouts)
+    }
+
+    private func send(
+        _ kind: String,
+        _ query: FeedQuery,
+        accept: String,
+        _ timeouts: HTTPTimeouts
+    ) async throws(StorageError) -> HTTPReply {
+        var fields = try await headers()
+        fields[.accept] = accept
+        let scope = FeedQuery.encoded(configuration.scope)
+        let head = HTTPRequest(
+            method: .get,
+            scheme: configuration.scheme,
+            authority: configuration.authority,
+            path: "\(configuration.pathPrefix)/sync/\(scope)/\(kind)?\(query.text)",
+            headerFields: fields
+        )
+        do throws(TransportError) {
+            return try await transport.send(HTTPCall(head, timeouts: timeouts))
+        } catch {
+            throw StorageError(transport: error, isWrite: false)
+        }
+    }
+
+    // MARK: Replies
+
+    private static func json(
+        _ reply: HTTPReply,
+        upTo limit: Int
+    ) async throws(StorageError) -> FirestoreJSON {
+        let bytes: [UInt8]
+        do throws(TransportError) {
+            bytes = try await reply.body.collect(upTo: limit)
+        } catch {
+            throw StorageError(transport: error, isWrite: false)
+        }
+        do throws(FirestoreJSONError) {
+            return try FirestoreJSON(parsing: bytes)
+        } catch {
+            throw .invalidReply("its page of changes is not JSON: \(error)")
+        }
+    }
+
+    /// What a reply says that is not a page.
+    static func error(_ reply: HTTPReply) async -> StorageError {
+        let bytes = (try? await reply.body.collectPrefix(1 << 16)) ?? []
+        let error = FirestoreDecoding.error(
+            httpStatus: reply.head.status.code,
+            try? FirestoreJSON(parsing: bytes),
+            isWrite: false
+        )
+        guard [404, 405, 501].contains(reply.head.status.code) else { return error }
+        return StorageError(.unsupported, "the server tells no changes here: \(error.message)")
+    }
+}

@@ -1,0 +1,87 @@
+internal import HTTPTypes
+internal import KeelHTTP
+internal import KeelStorage
+
+extension FeedStream {
+    /// Why a stream came to its end.
+    enum End: Sendable {
+        /// Nobody asked for it any more, or it was closed.
+        case unused
+        /// It broke off, or could not be opened.
+        case broken
+        /// The server wants no more streams for this long.
+        case refused(Duration?)
+        /// The server has no streams.
+        case unsupported
+    }
+
+    /// Opens the stream and reads it to its end.
+    ///
+    /// - Parameters:
+    ///   - connection: Where it is opened.
+    ///   - cursor: Where it begins.
+    ///   - onCheckpoint: Called with each consistent point: the connection is a good one.
+    /// - Returns: Why it ended.
+    func read(
+        from connection: FeedConnection,
+        after cursor: ChangeCursor,
+        onCheckpoint: @Sendable () -> Void
+    ) async -> End {
+        guard let reply = try? await connection.stream(after: cursor, scope: scope) else {
+            return Task.isCancelled ? .unused : .broken
+        }
+        switch reply.head.status.code {
+        case 200: break
+        case 404, 405, 406, 501: return .unsupported
+        case 429, 503: return .refused(reply.head.retryAfter)
+        default: return .broken
+        }
+        let type = reply.head.headerFields[.contentType] ?? ""
+        guard type.lowercased().hasPrefix("text/event-stream") else { return .unsupported }
+        // A document of 1 MiB can be several times as long in JSON.
+        let limits = ServerSentEventLimits(lineBytes: 16 << 20, eventBytes: 16 << 20)
+        var parser = ServerSentEventParser(limits: limits)
+        var pending: [ChangePage.Change] = []
+        var chunks = reply.body.makeAsyncIterator()
+        do {
+            while let chunk = try await chunks.next() {
+                parser.append(chunk)
+                while let event = try parser.next() {
+                    guard try take(event, &pending, connection.decoding) else { return .broken }
+                    if event.type == "checkpoint" { onCheckpoint() }
+                }
+                // The server's heartbeat brings this loop here at least every 15 seconds.
+                if isUnused(for: connection.configuration.unusedLimit) { return .unused }
+            }
+        } catch {
+            return Task.isCancelled ? .unused : .broken
+        }
+        return Task.isCancelled ? .unused : .broken
+    }
+
+    /// Takes an event; false ends the stream.
+    private func take(
+        _ event: ServerSentEvent,
+        _ pending: inout [ChangePage.Change],
+        _ decoding: FeedDecoding
+    ) throws(StorageError) -> Bool {
+        switch event.type {
+        case "change":
+            let change = try decoding.change(data: event.data)
+            if scope.contains(change.path.collection) { pending.append(change) }
+            return pending.count <= 20_000
+        case "progress", "checkpoint":
+            guard !event.lastEventID.isEmpty,
+                let cursor = FirestoreDecoding.cursor(event.lastEventID)
+            else { return false }
+            let isConsistent = event.type == "checkpoint"
+            // After a change of the epoch, the next page tells the reader to begin again.
+            if isConsistent, decoding.epoch(of: event.data) != epoch { return false }
+            defer { pending = [] }
+            return add(pending, upTo: cursor, isConsistent: isConsistent)
+        case "reset": return false
+        // A later version may tell more.
+        default: return true
+        }
+    }
+}

@@ -1,0 +1,179 @@
+internal import KeelCore
+internal import KeelStorage
+internal import Synchronization
+
+/// The open streams of a feed, and what it knows of its server.
+final class FeedStreams: Sendable {
+    private struct State {
+        var streams: [FeedStream] = []
+        var isClosed = false
+        var epoch: String?
+        /// How many streams have broken off since the last consistent point.
+        var failures = 0
+        /// Before this no stream is opened.
+        var resumes = Duration.zero
+        var nextID: UInt64 = 1
+        /// Positions that are not consistent points, latest last, and the stream that gave each.
+        ///
+        /// The states told up to there may be later than the position, and what another stream has
+        /// read for it may be earlier ones. So a reader goes on where it comes from.
+        var inner: [(cursor: ChangeCursor, stream: UInt64?)] = []
+    }
+
+    private static let mostInner = 256
+
+    private let connection: FeedConnection
+    private let timeline: Timeline
+    private let state = Mutex(State())
+
+    init(_ connection: FeedConnection, _ timeline: Timeline) {
+        self.connection = connection
+        self.timeline = timeline
+    }
+
+    var count: Int { state.withLock { $0.streams.count } }
+
+    /// The epoch that the server was last seen to have.
+    var epoch: String? { state.withLock { $0.epoch } }
+
+    /// How long no stream can be opened; nil if that is not a matter of time.
+    var pause: Duration? {
+        state.withLock { state in
+            state.resumes > timeline.now ? state.resumes - timeline.now : nil
+        }
+    }
+
+    /// Notes what a page of the server says about its data.
+    func note(epoch: String) { state.withLock { $0.epoch = epoch } }
+
+    /// Notes where a page ends that a reader gets, and from where it comes.
+    func note(_ page: ChangePage, from stream: FeedStream?) {
+        guard !page.isCaughtUp else { return }
+        state.withLock { state in
+            state.inner.append((page.next, stream?.id))
+            if state.inner.count > Self.mostInner { state.inner.removeFirst() }
+        }
+    }
+
+    /// A stream that has, or will have, what follows a cursor.
+    func stream(for scope: ChangeScope, after cursor: ChangeCursor, limit: Int) -> FeedStream? {
+        state.withLock { Self.stream(in: $0, for: scope, after: cursor, limit: limit) }
+    }
+
+    private static func stream(
+        in state: State,
+        for scope: ChangeScope,
+        after cursor: ChangeCursor,
+        limit: Int
+    ) -> FeedStream? {
+        let origins = state.inner.filter { $0.cursor == cursor }.map(\.stream)
+        return state.streams.first { stream in
+            guard stream.scope == scope, origins.allSatisfy({ $0 == stream.id }) else {
+                return false
+            }
+            if case .elsewhere = stream.answer(after: cursor, limit: limit) { return false }
+            return true
+        }
+    }
+
+    /// Opens a stream where a reader stands, at a consistent point, if that can be done now.
+    ///
+    /// - Returns: Whether there is a stream for the reader.
+    func open(_ request: ChangeRequest, after cursor: ChangeCursor) -> Bool {
+        let outcome = state.withLock { state -> Opening in
+            // Many readers of one position may come here at once.
+            let existing = Self.stream(
+                in: state,
+                for: request.scope,
+                after: cursor,
+                limit: request.limit
+            )
+            if existing != nil { return .exists }
+            return open(&state, request.scope, after: cursor)
+        }
+        switch outcome {
+        case .exists: return true
+        case .refused: return false
+        case .opened(let stream, let surplus):
+            surplus?.close()
+            run(stream, after: cursor)
+            return true
+        }
+    }
+
+    private enum Opening {
+        case exists
+        case refused
+        case opened(FeedStream, insteadOf: FeedStream?)
+    }
+
+    private func open(
+        _ state: inout State,
+        _ scope: ChangeScope,
+        after cursor: ChangeCursor
+    ) -> Opening {
+        guard !state.isClosed, timeline.now >= state.resumes else { return .refused }
+        var surplus: FeedStream?
+        if state.streams.count >= connection.configuration.mostStreams {
+            // The one that nobody has asked for longest makes room.
+            surplus = state.streams.filter { !$0.isUsed }.min { $0.lastUse < $1.lastUse }
+            guard surplus != nil else { return .refused }
+            state.streams.removeAll { $0 === surplus }
+        }
+        let stream = FeedStream(
+            id: state.nextID,
+            scope: scope,
+            after: cursor,
+            epoch: state.epoch ?? "",
+            timeline: timeline
+        )
+        state.nextID += 1
+        // What it will tell is read after all that has been told up to there.
+        state.inner.removeAll { $0.cursor == cursor }
+        state.streams.append(stream)
+        return .opened(stream, insteadOf: surplus)
+    }
+
+    private func run(_ stream: FeedStream, after cursor: ChangeCursor) {
+        let table: @Sendable () -> FeedStreams? = { [weak self] in self }
+        stream.run { [connection] stream in
+            let end = await stream.read(from: connection, after: cursor) { table()?.isHealthy() }
+            table()?.remove(stream, end)
+            stream.close()
+        }
+    }
+
+    /// Closes all streams and opens no more.
+    func close() {
+        let streams = state.withLock { state in
+            state.isClosed = true
+            defer { state.streams = [] }
+            return state.streams
+        }
+        for stream in streams { stream.close() }
+    }
+
+    private func isHealthy() { state.withLock { $0.failures = 0 } }
+
+    private func remove(_ stream: FeedStream, _ end: FeedStream.End) {
+        var generator = SystemRandomNumberGenerator()
+        let now = timeline.now
+        state.withLock { state in
+            guard let index = state.streams.firstIndex(where: { $0 === stream }) else { return }
+            state.streams.remove(at: index)
+            let pause: Duration
+            switch end {
+            case .unused: return
+            case .unsupported: pause = .seconds(600)
+            case .refused(let asked): pause = max(asked ?? .zero, .seconds(10))
+            case .broken:
+                state.failures += 1
+                pause = connection.configuration.pauses.delay(
+                    before: state.failures,
+                    using: &generator
+                )
+            }
+            state.resumes = max(state.resumes, now + pause)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+internal import KeelHTTP
+public import KeelStorage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The change log of a server of Keel's, by the pages and the stream of Keel Sync.
+extension FirestoreStorageAdapter {
+    public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try require(.changeLog, for: "a request for changes")
+        return try await feed.changes(request)
+    }
+
+    /// The feed of a server; it sends nothing before it is asked.
+    static func feed(_ configuration: Configuration, over transport: any HTTPTransport)
+        -> ChangeFeed
+    {
+        let server = configuration.server
+        let host = server.host(percentEncoded: true) ?? ""
+        let name = host.contains(":") ? "[\(host)]" : host
+        var settings = ChangeFeed.Configuration(
+            scheme: server.scheme ?? "http",
+            authority: server.port.map { "\(name):\($0)" } ?? name,
+            database: configuration.databaseName
+        )
+        let path = server.path(percentEncoded: true)
+        settings.pathPrefix = path.hasSuffix("/") ? String(path.dropLast()) : path
+        guard let tokens = configuration.authentication.source(over: transport) else {
+            return ChangeFeed(transport: transport, configuration: settings)
+        }
+        let signed = SignedTransport(transport, tokens: tokens)
+        return ChangeFeed(transport: signed, configuration: settings)
+    }
+}

@@ -1,0 +1,109 @@
+public import KeelStorage
+
+extension FirestoreStorageAdapter {
+    /// Applies each batch with a request of its own.
+    ///
+    /// A batch that fails, for whatever reason, does not stop the ones after it.
+    public func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        var results: [Result<CommitReceipt, StorageError>] = []
+        results.reserveCapacity(batches.count)
+        for batch in batches {
+            do throws(StorageError) {
+                try check(batch)
+                let receipt =
+                    configuration.isExtended
+                    ? try await commitWithAdditions(batch) : try await commitPlainly(batch)
+                results.append(.success(receipt))
+            } catch {
+                results.append(.failure(error))
+            }
+        }
+        return results
+    }
+
+    /// Refuses what the server would ignore.
+    private func check(_ batch: WriteBatch) throws(StorageError) {
+        if batch.id != nil { try require(.idempotentCommits, for: "a batch with an id") }
+        if batch.reads != nil { try require(.transactions, for: "a batch that depends on reads") }
+        for write in batch.writes {
+            guard case .replicate = write.operation else { continue }
+            try require(.replication, for: "a replica")
+        }
+    }
+
+    private func commitWithAdditions(
+        _ batch: WriteBatch
+    ) async throws(StorageError) -> CommitReceipt {
+        // Another server would apply the batch and forget its id and its reads.
+        try await connection.requireExtensions()
+        var call = FirestoreCall("commit", on: encoding.root, try encoding.commit(batch))
+        call.isRepeatable = batch.id != nil
+        return try await receipt(of: call, for: batch)
+    }
+
+    private func commitPlainly(_ batch: WriteBatch) async throws(StorageError) -> CommitReceipt {
+        let message = try encoding.commit(batch.writes)
+        guard let reads = batch.reads else {
+            var call = FirestoreCall("commit", on: encoding.root, message)
+            call.isRepeatable = false
+            return try await receipt(of: call, for: batch)
+        }
+        return try await inTransaction(validating: reads) { token throws(StorageError) in
+            let members = (message.members ?? []) + [.init("transaction", .string(token))]
+            var call = FirestoreCall("commit", on: encoding.root, .object(members))
+            call.isRepeatable = false
+            call.isTransactional = true
+            return try await receipt(of: call, for: batch)
+        }
+    }
+
+    private func receipt(
+        of call: FirestoreCall,
+        for batch: WriteBatch
+    ) async throws(StorageError) -> CommitReceipt {
+        var call = call
+        call.isWrite = true
+        if Self.namesVersionsOnly(batch) { call.codeForMissing = .conflict }
+        let json = try await connection.reply(to: call)
+        var receipt = try decoded(isWrite: true) { decoding throws(StorageError) in
+            try decoding.receipt(json, for: batch)
+        }
+        if !configuration.isExtended {
+            receipt.outcomes = Self.settled(receipt.outcomes, of: batch.writes)
+        }
+        return receipt
+    }
+
+    /// Whether a missing document can only mean that one was expected at a certain version.
+    private static func namesVersionsOnly(_ batch: WriteBatch) -> Bool {
+        let conditions = batch.writes.map(\.condition)
+        return !conditions.contains(.exists)
+            && conditions.contains { condition in
+                switch condition {
+                case .revision, .updateTime: true
+                case .none, .exists, .isMissing: false
+                }
+            }
+    }
+
+    /// The outcomes with the revisions that the documents have after the whole batch.
+    ///
+    /// The protocol tells how each write left its document, which a later one may have changed.
+    private static func settled(
+        _ outcomes: [CommitReceipt.WriteOutcome],
+        of writes: [DocumentWrite]
+    ) -> [CommitReceipt.WriteOutcome] {
+        var last: [DocumentPath: Revision?] = [:]
+        for (write, outcome) in zip(writes, outcomes) {
+            if case .verify = write.operation, last[write.path] != nil { continue }
+            last[write.path] = .some(outcome.revision)
+        }
+        return zip(writes, outcomes).map { write, outcome in
+            var outcome = outcome
+            if let revision = last[write.path] { outcome.revision = revision }
+            return outcome
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import KeelStorage
+
+/// What requests to read and their replies have in common.
+extension FirestoreStorageAdapter {
+    /// A request's message with its transaction, and with what Keel adds to it.
+    func message(
+        _ message: FirestoreJSON,
+        _ request: ReadRequest?,
+        in transaction: String? = nil
+    ) -> FirestoreJSON {
+        var members = message.members ?? []
+        if let transaction {
+            members.append(FirestoreJSON.Member("transaction", .string(transaction)))
+        }
+        guard configuration.isExtended, let request else { return .object(members) }
+        let addition = FirestoreJSON.members([
+            "strict": request.isStrict ? true : nil,
+            "position": request.needsPosition ? true : nil,
+            "atLeast": request.atLeast.map(encoding.cursor),
+        ])
+        if addition != .object([]) {
+            members.append(FirestoreJSON.Member(FirestoreEncoding.extensionName, addition))
+        }
+        return .object(members)
+    }
+
+    /// The elements of a reply that is a list, as streaming methods have it.
+    func elements(of call: FirestoreCall) async throws(StorageError) -> [FirestoreJSON] {
+        let json = try await connection.reply(to: call)
+        guard let elements = json.elements else {
+            throw .invalidReply("it is \(json.kindName) and should be an array")
+        }
+        return elements
+    }
+
+    /// What Keel adds to a reply that is a list: it stands in the last element.
+    func addition(to elements: [FirestoreJSON]) throws(StorageError) -> FirestoreJSON? {
+        guard let last = elements.last else { return nil }
+        return try decoding.addition(to: last)
+    }
+
+    /// The result of a read with what the server says about it.
+    func result(
+        _ payload: ReadResult.Payload,
+        _ addition: FirestoreJSON?
+    ) throws(StorageError) -> ReadResult {
+        guard let addition else { return ReadResult(payload) }
+        return try decoded { decoding throws(StorageError) in
+            ReadResult(
+                payload,
+                position: try decoding.cursor("position", of: addition),
+                plan: try addition.object("plan").map { plan throws(StorageError) in
+                    try decoding.plan(plan)
+                }
+            )
+        }
+    }
+}

@@ -1,0 +1,191 @@
+public import KeelStorage
+
+extension FirestoreStorageAdapter {
+    /// How many documents one request asks for; more are several requests, and no one snapshot.
+    static let mostDocuments = 300
+    /// How many names of collections one request asks for.
+    private static let mostNames = 300
+
+    public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try check(request)
+        switch request.operation {
+        case .documents(let paths):
+            return try await documents(paths, request)
+        case .query(let query):
+            let (found, addition) = try await found(query, request)
+            return try result(.found(found), addition)
+        case .aggregate(let query, let aggregations):
+            return try await values(of: aggregations, over: query, request)
+        case .collections(let parent):
+            return try await names(under: parent, request)
+        }
+    }
+
+    /// Refuses what the server would take for something else, or ignore.
+    private func check(_ request: ReadRequest) throws(StorageError) {
+        guard request.source != .local else {
+            throw StorageError(.unsupported, "nothing is kept here: a read needs the server")
+        }
+        guard configuration.isExtended || !request.isStrict else {
+            throw StorageError(.unsupported, "Firestore has no strict mode")
+        }
+        switch request.operation {
+        case .documents: return
+        case .query(let query):
+            if query.search != nil { try require(.textSearch, for: "a search for words") }
+        case .aggregate(let query, _):
+            try require(.aggregation, for: "an aggregation")
+            if query.search != nil { try require(.textSearch, for: "a search for words") }
+        case .collections: try require(.collectionListing, for: "a list of collections")
+        }
+    }
+
+    // MARK: Documents
+
+    private func documents(
+        _ paths: [DocumentPath],
+        _ request: ReadRequest
+    ) async throws(StorageError) -> ReadResult {
+        let wanted = Array(Set(paths)).sorted()
+        var known: [DocumentPath: Document] = [:]
+        // The first request's is the oldest: a listener that begins there misses nothing.
+        var first: FirestoreJSON?
+        var start = 0
+        repeat {
+            let part = wanted[start..<min(start + Self.mostDocuments, wanted.count)]
+            guard !part.isEmpty || request.needsPosition else { break }
+            let (found, addition) = try await documents(part, request)
+            known.merge(found) { $1 }
+            if start == 0 { first = addition }
+            start += Self.mostDocuments
+        } while start < wanted.count
+        return try result(.documents(paths.map { known[$0] }), first)
+    }
+
+    /// Asks for some documents, inside a transaction if one is named.
+    ///
+    /// - Returns: Those that are there, and what Keel adds to the reply.
+    func documents(
+        _ paths: ArraySlice<DocumentPath>,
+        _ request: ReadRequest? = nil,
+        in transaction: String? = nil
+    ) async throws(StorageError) -> (found: [DocumentPath: Document], addition: FirestoreJSON?) {
+        let names = paths.map { FirestoreJSON.string(encoding.name(of: $0)) }
+        var call = FirestoreCall(
+            "batchGet",
+            on: encoding.root,
+            message(["documents": .array(names)], request, in: transaction)
+        )
+        call.isTransactional = transaction != nil
+        let elements = try await elements(of: call)
+        return try decoded { decoding throws(StorageError) in
+            var found: [DocumentPath: Document] = [:]
+            var open = Set(paths)
+            for element in elements {
+                if let json = try element.object("found") {
+                    let document = try decoding.document(json)
+                    open.remove(document.path)
+                    found[document.path] = document
+                } else if let name = try element.text("missing") {
+                    open.remove(try decoding.path(of: name))
+                }
+            }
+            guard open.isEmpty else {
+                throw FirestoreDecoding.flaw("it says nothing about \(open.count) documents")
+            }
+            return (found, try addition(to: elements))
+        }
+    }
+
+    // MARK: Queries
+
+    /// Runs a query, inside a transaction if one is named.
+    ///
+    /// - Returns: What it finds in its order, and what Keel adds to the reply.
+    func found(
+        _ query: DocumentQuery,
+        _ request: ReadRequest? = nil,
+        in transaction: String? = nil
+    ) async throws(StorageError) -> (documents: [Document], addition: FirestoreJSON?) {
+        let isReversed = if case .last = query.limit { !configuration.isExtended } else { false }
+        let structured = try encoding.query(query, turnsRound: !configuration.isExtended)
+        var call = FirestoreCall(
+            "runQuery",
+            on: encoding.parent(of: query.scope),
+            message(["structuredQuery": structured], request, in: transaction)
+        )
+        call.isTransactional = transaction != nil
+        let elements = try await elements(of: call)
+        return try decoded { decoding throws(StorageError) in
+            var documents: [Document] = []
+            for element in elements {
+                guard let json = try element.object("document") else { continue }
+                documents.append(try decoding.document(json))
+            }
+            if isReversed { documents.reverse() }
+            return (documents, try addition(to: elements))
+        }
+    }
+
+    private func values(
+        of aggregations: [Aggregation],
+        over query: DocumentQuery,
+        _ request: ReadRequest
+    ) async throws(StorageError) -> ReadResult {
+        // Aggregations need fields that the projection may leave out.
+        var whole = query.with { $0.projection = nil }
+        // Google's service orders a limited query without an order by what it sums up.
+        if whole.limit != nil, !encoding.isExtended { whole = whole.withCompleteOrders }
+        let structured = try encoding.aggregation(whole, aggregations)
+        let call = FirestoreCall(
+            "runAggregationQuery",
+            on: encoding.parent(of: query.scope),
+            message(["structuredAggregationQuery": structured], request)
+        )
+        let elements = try await elements(of: call)
+        let (values, addition) = try decoded { decoding throws(StorageError) in
+            let result = elements.lazy.compactMap { $0["result"] }.first
+            guard let fields = try result?.object("aggregateFields") else {
+                throw FirestoreDecoding.flaw("“aggregateFields” is missing")
+            }
+            var values: [DocumentValue] = []
+            for position in aggregations.indices {
+                guard let value = fields[FirestoreEncoding.alias(of: position)] else {
+                    throw FirestoreDecoding.flaw("the value of an aggregation is missing")
+                }
+                values.append(try decoding.value(value))
+            }
+            return (values, try self.addition(to: elements))
+        }
+        return try result(.values(values), addition)
+    }
+
+    // MARK: Names of collections
+
+    private func names(
+        under parent: DocumentPath?,
+        _ request: ReadRequest
+    ) async throws(StorageError) -> ReadResult {
+        let place = parent.map(encoding.name) ?? encoding.root
+        var names: [String] = []
+        var first: FirestoreJSON?
+        var next: String?
+        repeat {
+            let page = FirestoreJSON.members([
+                "pageSize": .integer(Int64(Self.mostNames)),
+                "pageToken": next.map(FirestoreJSON.string),
+            ])
+            let call = FirestoreCall("listCollectionIds", on: place, message(page, request))
+            let json = try await connection.reply(to: call)
+            next = try decoded { decoding throws(StorageError) in
+                for name in try json.list("collectionIds") {
+                    guard let name = name.text else { throw FirestoreDecoding.flaw("no name") }
+                    names.append(name)
+                }
+                if first == nil { first = try decoding.addition(to: json) }
+                return try json.text("nextPageToken")
+            }
+        } while next?.isEmpty == false
+        return try result(.names(names.sorted(by: StoredName.precedes)), first)
+    }
+}

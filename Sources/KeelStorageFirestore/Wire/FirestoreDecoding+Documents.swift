@@ -1,0 +1,99 @@
+package import KeelStorage
+
+extension FirestoreDecoding {
+    /// A `Document` of a reply.
+    ///
+    /// Firestore knows no revisions: those of its documents are their update times, as microseconds.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`.
+    package func document(_ json: FirestoreJSON) throws(StorageError) -> Document {
+        guard let name = try json.text("name") else { throw Self.flaw("a document has no name") }
+        let path = try path(of: name)
+        let updateTime = try time("updateTime", of: json)
+        return Document(
+            path: path,
+            body: DocumentBody(try fields(json.member("fields"))),
+            revision: try revision(json) ?? Revision(number: updateTime.microseconds),
+            createTime: try time("createTime", of: json),
+            updateTime: updateTime
+        )
+    }
+
+    /// The revision that a message names, where it does.
+    package func revision(_ json: FirestoreJSON) throws(StorageError) -> Revision? {
+        let number = try addition(to: json)?.wholeNumber("revision")
+        return number.map(Revision.init(number:))
+    }
+
+    /// What Keel adds to a message, where it is looked at.
+    package func addition(to json: FirestoreJSON) throws(StorageError) -> FirestoreJSON? {
+        isExtended ? try json.object(FirestoreEncoding.extensionName) : nil
+    }
+
+    /// The time under a name.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` if there is none.
+    package func time(
+        _ name: String,
+        of json: FirestoreJSON
+    ) throws(StorageError) -> Timestamp {
+        guard let time = try json.text(name).flatMap(FirestoreTime.time) else {
+            throw Self.flaw("“\(name)” is missing, or no time in the form of RFC 3339")
+        }
+        return time
+    }
+
+    /// The position of the change log under a name, nil where there is none.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` if it is something else.
+    package func cursor(
+        _ name: String,
+        of json: FirestoreJSON
+    ) throws(StorageError) -> ChangeCursor? {
+        guard let text = try json.text(name) else { return nil }
+        guard let cursor = Self.cursor(text) else { throw Self.flaw("“\(name)” is no position") }
+        return cursor
+    }
+
+    /// The position that a text names, or nil.
+    package static func cursor(_ text: String) -> ChangeCursor? {
+        Base64.decode(text).map(ChangeCursor.init(bytes:))
+    }
+
+    /// What a commit says: `CommitResponse`.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`.
+    package func receipt(
+        _ json: FirestoreJSON,
+        for batch: WriteBatch
+    ) throws(StorageError) -> CommitReceipt {
+        var outcomes: [CommitReceipt.WriteOutcome] = []
+        for result in try json.list("writeResults") { outcomes.append(try outcome(result)) }
+        // The first reply to an id may be that to other writes.
+        let isRepetition = isExtended && batch.id != nil
+        guard outcomes.count == batch.writes.count || isRepetition else {
+            throw Self.flaw("\(batch.writes.count) writes have \(outcomes.count) results")
+        }
+        return CommitReceipt(
+            batchID: batch.id,
+            stage: .accepted,
+            commitTime: try time("commitTime", of: json),
+            outcomes: outcomes,
+            position: try addition(to: json).flatMap { addition throws(StorageError) in
+                try cursor("position", of: addition)
+            }
+        )
+    }
+
+    private func outcome(
+        _ json: FirestoreJSON
+    ) throws(StorageError) -> CommitReceipt.WriteOutcome {
+        var results: [DocumentValue] = []
+        for result in try json.list("transformResults") { results.append(try value(result)) }
+        let time = try json.text("updateTime").flatMap(FirestoreTime.time)
+        return CommitReceipt.WriteOutcome(
+            revision: try revision(json) ?? time.map { Revision(number: $0.microseconds) },
+            transformResults: results
+        )
+    }
+}

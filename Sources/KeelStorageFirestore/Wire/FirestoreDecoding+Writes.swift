@@ -1,0 +1,166 @@
+package import KeelStorage
+
+extension FirestoreDecoding {
+    /// The writes of a request, with the id and the reads that Keel adds.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`, naming the write.
+    package func batch(_ json: FirestoreJSON) throws(StorageError) -> WriteBatch {
+        var writes: [DocumentWrite] = []
+        for (position, element) in try json.list("writes").enumerated() {
+            do throws(StorageError) {
+                writes.append(try write(element))
+            } catch {
+                throw Self.flaw("write \(position): \(error.message)")
+            }
+        }
+        let addition = try addition(to: json)
+        return WriteBatch(
+            id: try addition?.text("batchId"),
+            writes,
+            reads: try addition?.object("reads").map { json throws(StorageError) in
+                try reads(json)
+            }
+        )
+    }
+
+    /// A `Write`.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`.
+    package func write(_ json: FirestoreJSON) throws(StorageError) -> DocumentWrite {
+        let condition = try condition(try json.object("currentDocument"))
+        if let name = try json.text("delete") {
+            return DocumentWrite(try path(of: name), .delete, if: condition)
+        }
+        if let name = try json.text("verify") {
+            return DocumentWrite(try path(of: name), .verify, if: condition)
+        }
+        if let replica = try addition(to: json)?.object("replicate") {
+            let document = try document(replica)
+            try DocumentValidation.check(try document.fields(), of: document.path)
+            return DocumentWrite(document.path, .replicate(document), if: condition)
+        }
+        if let transform = try json.object("transform") {
+            let path = try path(of: try transform.text("document") ?? "")
+            let transforms = try self.transforms(try transform.list("fieldTransforms"))
+            let changes = transforms.map { FieldChange($0.field, .transform($0.operation)) }
+            return DocumentWrite(path, .update(changes), if: condition)
+        }
+        guard let document = try json.object("update") else {
+            throw Self.flaw("it has none of “update”, “delete”, “verify” and “transform”")
+        }
+        let path = try path(of: try document.text("name") ?? "")
+        return DocumentWrite(path, try update(document, json, of: path), if: condition)
+    }
+
+    /// A set where there is no mask, and changes to the fields of the mask where there is one.
+    private func update(
+        _ document: FirestoreJSON,
+        _ json: FirestoreJSON,
+        of path: DocumentPath
+    ) throws(StorageError) -> DocumentWrite.Operation {
+        let fields = try fields(document.member("fields"))
+        let transforms = try self.transforms(try json.list("updateTransforms"))
+        guard let mask = try json.object("updateMask") else {
+            // Once encoded, the fields would have to be decoded again to be looked at.
+            try DocumentValidation.check(fields, of: path)
+            return .set(DocumentBody(fields), transforms: transforms)
+        }
+        var changes: [FieldChange] = []
+        for field in try self.mask(mask) {
+            let action: FieldChange.Action = fields[field].map { .set($0) } ?? .remove
+            changes.append(FieldChange(field, action))
+        }
+        return .update(changes + transforms.map { FieldChange($0.field, .transform($0.operation)) })
+    }
+
+    /// The paths of a `DocumentMask`.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`.
+    package func mask(_ json: FirestoreJSON) throws(StorageError) -> [FieldPath] {
+        var paths: [FieldPath] = []
+        for element in try json.list("fieldPaths") { paths.append(try field(element.text)) }
+        return paths
+    }
+
+    /// A field's path.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`.
+    package func field(_ text: String?) throws(StorageError) -> FieldPath {
+        guard let text else { throw Self.flaw("the path of a field is missing") }
+        let field = FieldPath(text)
+        if let flaw = field.flaw { throw Self.flaw(flaw) }
+        return field
+    }
+
+    /// A `Precondition`.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`.
+    package func condition(_ json: FirestoreJSON?) throws(StorageError) -> WriteCondition {
+        guard let json else { return .none }
+        if let revision = try revision(json) { return .revision(revision) }
+        if let exists = try json.flag("exists") { return exists ? .exists : .isMissing }
+        guard json.member("updateTime") != nil else { return .none }
+        return .updateTime(try time("updateTime", of: json))
+    }
+
+    // MARK: Transforms
+
+    private func transforms(
+        _ list: [FirestoreJSON]
+    ) throws(StorageError) -> [FieldTransform] {
+        var transforms: [FieldTransform] = []
+        for json in list {
+            let field = try field(try json.text("fieldPath"))
+            transforms.append(FieldTransform(field, try operation(json)))
+        }
+        return transforms
+    }
+
+    private func operation(
+        _ json: FirestoreJSON
+    ) throws(StorageError) -> FieldTransform.Operation {
+        if let operand = try json.object("increment") { return .increment(try value(operand)) }
+        if let operand = try json.object("maximum") { return .maximum(try value(operand)) }
+        if let operand = try json.object("minimum") { return .minimum(try value(operand)) }
+        if let list = try json.object("appendMissingElements") {
+            return .arrayUnion(try values(list))
+        }
+        if let list = try json.object("removeAllFromArray") {
+            return .arrayRemove(try values(list))
+        }
+        if let name = json.member("setToServerValue"), ["REQUEST_TIME", .integer(1)].contains(name)
+        {
+            return .serverTimestamp
+        }
+        throw Self.flaw("a transform has no operation that is known here")
+    }
+
+    // MARK: What a transaction has read
+
+    private func reads(_ json: FirestoreJSON) throws(StorageError) -> TransactionReads {
+        var reads = TransactionReads()
+        reads.documents = try documentReads(try json.list("documents"))
+        for element in try json.list("queries") {
+            let parent = try parent(of: try element.text("parent") ?? "")
+            reads.queries.append(
+                TransactionReads.QueryRead(
+                    query: try query(try element.object("structuredQuery"), under: parent),
+                    found: try documentReads(try element.list("found"))
+                )
+            )
+        }
+        return reads
+    }
+
+    private func documentReads(
+        _ list: [FirestoreJSON]
+    ) throws(StorageError) -> [TransactionReads.DocumentRead] {
+        var reads: [TransactionReads.DocumentRead] = []
+        for json in list {
+            let revision = try json.wholeNumber("revision").map(Revision.init(number:))
+            let path = try path(of: try json.text("name") ?? "")
+            reads.append(TransactionReads.DocumentRead(path: path, revision: revision))
+        }
+        return reads
+    }
+}

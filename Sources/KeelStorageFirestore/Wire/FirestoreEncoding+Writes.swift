@@ -1,0 +1,154 @@
+package import KeelStorage
+
+extension FirestoreEncoding {
+    /// The body of a `commit` request.
+    ///
+    /// - Throws: `StorageError/Code/unsupported` for a write that Firestore has no form for.
+    package func commit(_ writes: [DocumentWrite]) throws(StorageError) -> FirestoreJSON {
+        ["database": .string(database), "writes": .array(try self.writes(writes))]
+    }
+
+    /// The body of a `commit` request for a batch with its id and what it depends on, which only
+    /// Keel's own servers understand.
+    package func commit(_ batch: WriteBatch) throws(StorageError) -> FirestoreJSON {
+        let reads = try batch.reads.map { reads throws(StorageError) in try self.reads(reads) }
+        return .members([
+            "database": .string(database),
+            "writes": .array(try writes(batch.writes)),
+            Self.extensionName: .members([
+                "batchId": batch.id.map(FirestoreJSON.string), "reads": reads,
+            ]),
+        ])
+    }
+
+    private func writes(_ writes: [DocumentWrite]) throws(StorageError) -> [FirestoreJSON] {
+        var encoded: [FirestoreJSON] = []
+        encoded.reserveCapacity(writes.count)
+        for write in writes { encoded.append(try self.write(write)) }
+        return encoded
+    }
+
+    /// A `Write`.
+    ///
+    /// A set is an `update` without a mask. An update names the fields it sets or removes in its
+    /// mask; a field that is in the mask and not in the document is removed. Transforms stand
+    /// beside both and are never in the mask.
+    ///
+    /// - Throws: `StorageError/Code/unsupported` for a replica that is not for a server of Keel's:
+    ///   Firestore decides about times.
+    package func write(_ write: DocumentWrite) throws(StorageError) -> FirestoreJSON {
+        let name = FirestoreJSON.string(name(of: write.path))
+        let condition = precondition(write.condition)
+        switch write.operation {
+        case .set(let body, let transforms):
+            return .members([
+                "update": ["name": name, "fields": fields(try body.fields())],
+                "updateTransforms": self.transforms(transforms),
+                "currentDocument": condition,
+            ])
+        case .update(let changes):
+            var fields = DocumentFields()
+            var mask: [FieldPath] = []
+            var transforms: [FieldTransform] = []
+            for change in changes {
+                switch change.action {
+                case .set(let value):
+                    fields[change.field] = value
+                    mask.append(change.field)
+                case .remove: mask.append(change.field)
+                case .transform(let operation):
+                    transforms.append(FieldTransform(change.field, operation))
+                }
+            }
+            return .members([
+                "update": ["name": name, "fields": self.fields(fields)],
+                "updateMask": [
+                    "fieldPaths": .array(mask.sorted().map { .string($0.description) })
+                ],
+                "updateTransforms": self.transforms(transforms),
+                "currentDocument": condition,
+            ])
+        case .delete: return .members(["delete": name, "currentDocument": condition])
+        case .verify: return .members(["verify": name, "currentDocument": condition])
+        case .replicate(let document):
+            guard isExtended else {
+                throw StorageError(
+                    .unsupported,
+                    "Firestore sets times itself; a replica of “\(write.path)” cannot be stored",
+                    resource: write.path.string
+                )
+            }
+            return .members([
+                Self.extensionName: ["replicate": try self.document(document)],
+                "currentDocument": condition,
+            ])
+        }
+    }
+
+    /// A `Precondition`, or nil where there is none.
+    ///
+    /// Firestore knows no revisions: those of its documents are their update times, as microseconds.
+    private func precondition(_ condition: WriteCondition) -> FirestoreJSON? {
+        switch condition {
+        case .none: nil
+        case .exists: ["exists": true]
+        case .isMissing: ["exists": false]
+        case .revision(let revision) where isExtended:
+            [Self.extensionName: self.revision(revision)]
+        case .revision(let revision):
+            [
+                "updateTime": .string(
+                    FirestoreTime.text(of: Timestamp(microseconds: revision.number))
+                )
+            ]
+        case .updateTime(let time): ["updateTime": .string(FirestoreTime.text(of: time))]
+        }
+    }
+
+    /// The `FieldTransform`s of a write, or nil where there are none.
+    private func transforms(_ transforms: [FieldTransform]) -> FirestoreJSON? {
+        guard !transforms.isEmpty else { return nil }
+        return .array(
+            transforms.map { transform in
+                let (name, operand) = self.operation(transform.operation)
+                return ["fieldPath": .string(transform.field.description), name: operand]
+            }
+        )
+    }
+
+    private func operation(
+        _ operation: FieldTransform.Operation
+    ) -> (name: String, operand: FirestoreJSON) {
+        switch operation {
+        case .increment(let operand): ("increment", value(operand))
+        case .maximum(let operand): ("maximum", value(operand))
+        case .minimum(let operand): ("minimum", value(operand))
+        case .arrayUnion(let values):
+            ("appendMissingElements", ["values": .array(values.map(value))])
+        case .arrayRemove(let values):
+            ("removeAllFromArray", ["values": .array(values.map(value))])
+        case .serverTimestamp: ("setToServerValue", "REQUEST_TIME")
+        }
+    }
+
+    // MARK: What a transaction has read
+
+    private func reads(_ reads: TransactionReads) throws(StorageError) -> FirestoreJSON {
+        var queries: [FirestoreJSON] = []
+        for read in reads.queries {
+            queries.append([
+                "parent": .string(parent(of: read.query.scope)),
+                "structuredQuery": try query(read.query, turnsRound: false),
+                "found": .array(read.found.map(self.read)),
+            ])
+        }
+        return ["documents": .array(reads.documents.map(read)), "queries": .array(queries)]
+    }
+
+    private func read(_ read: TransactionReads.DocumentRead) -> FirestoreJSON {
+        .members([
+            "name": .string(name(of: read.path)),
+            "revision": read.revision.map { .string("\($0.number)") },
+        ])
+    }
+}

@@ -1,0 +1,71 @@
+package import KeelStorage
+
+/// A status of `google.rpc.Code`, as errors of the protocol name it.
+///
+/// Names and numbers are those of googleapis, google/rpc/code.proto.
+package struct FirestoreStatus: Sendable, Hashable {
+    /// The name, such as `NOT_FOUND`.
+    package let name: String
+    /// The status of HTTP that goes with it.
+    package let httpStatus: Int
+
+    private init(_ name: String, _ httpStatus: Int) {
+        self.name = name
+        self.httpStatus = httpStatus
+    }
+
+    package static let cancelled = Self("CANCELLED", 499)
+    package static let unknown = Self("UNKNOWN", 500)
+    package static let invalidArgument = Self("INVALID_ARGUMENT", 400)
+    package static let deadlineExceeded = Self("DEADLINE_EXCEEDED", 504)
+    package static let notFound = Self("NOT_FOUND", 404)
+    package static let alreadyExists = Self("ALREADY_EXISTS", 409)
+    package static let permissionDenied = Self("PERMISSION_DENIED", 403)
+    package static let resourceExhausted = Self("RESOURCE_EXHAUSTED", 429)
+    package static let failedPrecondition = Self("FAILED_PRECONDITION", 400)
+    package static let aborted = Self("ABORTED", 409)
+    package static let outOfRange = Self("OUT_OF_RANGE", 410)
+    package static let unimplemented = Self("UNIMPLEMENTED", 501)
+    package static let `internal` = Self("INTERNAL", 500)
+    package static let unavailable = Self("UNAVAILABLE", 503)
+    package static let dataLoss = Self("DATA_LOSS", 500)
+    package static let unauthenticated = Self("UNAUTHENTICATED", 401)
+}
+
+extension FirestoreStatus {
+    /// The status that tells of a code, outside of transactions.
+    package init(_ code: StorageError.Code) {
+        self = Self.byCode.first { $0.code == code }?.status ?? .internal
+    }
+
+    private static let byCode: [(code: StorageError.Code, status: FirestoreStatus)] = [
+        (.documentNotFound, .notFound), (.alreadyExists, .alreadyExists),
+        (.conflict, .failedPrecondition), (.invalidArgument, .invalidArgument),
+        (.encodingFailed, .invalidArgument), (.decodingFailed, .invalidArgument),
+        (.tooLarge, .invalidArgument), (.unsupported, .unimplemented),
+        (.indexRequired, .failedPrecondition), (.readOnly, .failedPrecondition),
+        (.schemaTooNew, .failedPrecondition), (.unauthenticated, .unauthenticated),
+        (.permissionDenied, .permissionDenied), (.diskFull, .resourceExhausted),
+        (.busy, .unavailable), (.unavailable, .unavailable), (.timeout, .deadlineExceeded),
+        (.cursorExpired, .outOfRange), (.corrupted, .dataLoss), (.cancelled, .cancelled),
+    ]
+
+    /// The code for the name of a status, from a server that says nothing more.
+    package static func code(named name: String) -> StorageError.Code {
+        switch name {
+        case "NOT_FOUND": .documentNotFound
+        case "ALREADY_EXISTS": .alreadyExists
+        case "FAILED_PRECONDITION", "ABORTED": .conflict
+        case "INVALID_ARGUMENT": .invalidArgument
+        case "UNIMPLEMENTED": .unsupported
+        case "UNAUTHENTICATED": .unauthenticated
+        case "PERMISSION_DENIED": .permissionDenied
+        case "RESOURCE_EXHAUSTED", "UNAVAILABLE": .unavailable
+        case "DEADLINE_EXCEEDED": .timeout
+        case "OUT_OF_RANGE": .cursorExpired
+        case "DATA_LOSS": .corrupted
+        case "CANCELLED": .cancelled
+        default: .unknown
+        }
+    }
+}

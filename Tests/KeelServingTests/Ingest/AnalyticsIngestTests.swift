@@ -1,0 +1,97 @@
+import HTTPTypes
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("Analytics sent to the server")
+struct AnalyticsIngestTests {
+    private let served = Served { $0.ingest = Ingest() }
+
+    private func send(_ records: [String], version: Int = 1) async throws -> Served.Answer {
+        let body = #"{"version":\#(version),"records":[\#(records.joined(separator: ","))]}"#
+        return try await served.send(.post, path: "/v1/analytics/batch", Array(body.utf8))
+    }
+
+    private func record(_ id: String, _ more: String = #""kind":"event","name":"tap""#) -> String {
+        #"{"id":"\#(id)","time":1795341600123,"anonymousId":"someone",\#(more)}"#
+    }
+
+    @Test("Records become documents, with moments for milliseconds")
+    func keeps() async throws {
+        let session = #""session":{"id":"s","start":1795341000000}"#
+        let answer = try await send([
+            record(
+                "1",
+                #""kind":"screen","name":"home","properties":{"n":1,"deep":{"a":[true]}},\#(session)"#
+            )
+        ])
+        #expect(answer.status == 200)
+        #expect(answer.json["accepted"] == ["1"])
+        let stored = try #require(
+            try await StorageClient(served.adapter).findDocument("analytics/1")
+        )
+        #expect(stored["name"] == .string("home"))
+        #expect(stored["time"] == .timestamp(Timestamp(microseconds: 1_795_341_600_123_000)))
+        #expect(
+            stored["session.start"] == .timestamp(Timestamp(microseconds: 1_795_341_000_000_000))
+        )
+        #expect(stored["properties.deep.a"] == .array([.boolean(true)]))
+        guard case .timestamp? = stored["receivedAt"] else {
+            Issue.record("the time of its arrival is missing")
+            return
+        }
+    }
+
+    @Test("A repetition is told as duplicates and changes nothing")
+    func repeats() async throws {
+        _ = try await send([record("1"), record("2")])
+        let again = try await send([record("2", #""kind":"event","name":"other""#), record("3")])
+        #expect(again.json["accepted"] == ["3"])
+        #expect(again.json["duplicates"] == ["2"])
+        let stored = try await StorageClient(served.adapter).findDocument("analytics/2")
+        #expect(stored?["name"] == .string("tap"))
+    }
+
+    @Test("A bad record is refused by its id, and its neighbours are kept")
+    func poison() async throws {
+        let bad = [
+            record("kind", #""kind":"other""#), record("name", #""kind":"event""#),
+            record("user", #""kind":"identify""#), record("a/b"),
+            #"{"id":"time","kind":"event","name":"x","anonymousId":"a"}"#,
+            #"{"id":"who","kind":"event","name":"x","time":1}"#,
+            record("large", #""kind":"event","name":"\#(String(repeating: "x", count: 70_000))""#),
+        ]
+        let answer = try await send([record("first")] + bad + [record("last")])
+        #expect(answer.json["accepted"] == ["first", "last"])
+        let rejected = answer.json["rejected"]?.elements ?? []
+        #expect(
+            Set(rejected.compactMap { $0["id"]?.text })
+                == ["kind", "name", "user", "a/b", "time", "who", "large"]
+        )
+        #expect(rejected.allSatisfy { $0["reason"] == "invalid" })
+    }
+
+    @Test("Another version, no ids and too many records are refused as a whole")
+    func refused() async throws {
+        #expect(try await send([record("1")], version: 2).status == 400)
+        #expect(try await send([#"{"kind":"event"}"#]).status == 400)
+        #expect(try await send((0...1000).map { record("\($0)") }).status == 413)
+        let none = Served()
+        let body = Array(#"{"version":1,"records":[]}"#.utf8)
+        #expect(try await none.send(.post, path: "/v1/analytics/batch", body).status == 404)
+        let get = try await served.send(.get, path: "/v1/analytics/batch")
+        #expect(get.status == 405)
+    }
+
+    @Test("A store that fails lets the sender repeat")
+    func unavailable() async throws {
+        let away = UnavailableStorageAdapter(StorageError(.unavailable, "away"))
+        let served = Served(away) { $0.ingest = Ingest() }
+        let body = #"{"version":1,"records":[\#(record("1"))]}"#
+        let answer = try await served.send(.post, path: "/v1/analytics/batch", Array(body.utf8))
+        #expect(answer.status == 503)
+        #expect(answer.head.headerFields[.retryAfter] != nil)
+    }
+}

@@ -1,0 +1,175 @@
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("Logs sent to the server by OpenTelemetry's protocol")
+struct LogIngestTests {
+    private let served = Served { $0.ingest = Ingest() }
+
+    private var client: StorageClient { StorageClient(served.adapter) }
+
+    private static let json = #"""
+        {"resourceLogs":[{
+          "resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},
+          "scopeLogs":[{"scope":{"name":"orders"},"logRecords":[{
+            "timeUnixNano":"1795341600123456789","severityNumber":17,"severityText":"ERROR",
+            "body":{"stringValue":"order refused"},
+            "traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174",
+            "attributes":[
+              {"key":"log.record.uid","value":{"stringValue":"uid-1"}},
+              {"key":"count","value":{"intValue":"3"}},
+              {"key":"ratio","value":{"doubleValue":0.5}},
+              {"key":"list","value":{"arrayValue":{"values":[{"boolValue":true},{}]}}},
+              {"key":"map","value":{"kvlistValue":{"values":[
+                {"key":"a","value":{"bytesValue":"AQI="}}]}}}
+            ]}]}]}]}
+        """#
+
+    /// The same request in the binary form.
+    private static func protobuf() -> [UInt8] {
+        func pair(_ key: String, _ value: @escaping (inout ProtobufWriter) -> Void)
+            -> (inout ProtobufWriter) -> Void
+        {
+            { writer in
+                writer.string(1, key)
+                writer.message(2, value)
+            }
+        }
+        var request = ProtobufWriter()
+        request.message(1) { resourceLogs in
+            resourceLogs.message(1) { $0.message(1, pair("service.name") { $0.string(1, "shop") }) }
+            resourceLogs.message(2) { scopeLogs in
+                scopeLogs.message(1) { $0.string(1, "orders") }
+                scopeLogs.message(2) { record in
+                    record.fixed64(1, 1_795_341_600_123_456_789)
+                    record.varint(2, 17)
+                    record.string(3, "ERROR")
+                    record.message(5) { $0.string(1, "order refused") }
+                    record.message(6, pair("log.record.uid") { $0.string(1, "uid-1") })
+                    record.message(6, pair("count") { $0.varint(3, 3) })
+                    record.message(6, pair("ratio") { $0.fixed64(4, (0.5).bitPattern) })
+                    record.message(
+                        6,
+                        pair("list") { list in
+                            list.message(5) { values in
+                                values.message(1) { $0.present(2, 1) }
+                                values.message(1) { _ in }
+                            }
+                        }
+                    )
+                    record.message(
+                        6,
+                        pair("map") { map in
+                            map.message(6) { $0.message(1, pair("a") { $0.data(7, [1, 2]) }) }
+                        }
+                    )
+                    record.data(9, hexadecimal("5b8efff798038103d269b633813fc60c"))
+                    record.data(10, hexadecimal("eee19b7ec3c1b174"))
+                }
+            }
+        }
+        return request.bytes
+    }
+
+    private static func hexadecimal(_ text: String) -> [UInt8] {
+        let digits = Array(text)
+        return stride(from: 0, to: digits.count, by: 2).compactMap { place in
+            UInt8(String(digits[place...(place + 1)]), radix: 16)
+        }
+    }
+
+    private func send(_ bytes: [UInt8], isBinary: Bool) async throws -> HTTPReplyBytes {
+        var fields = HTTPFields()
+        fields[.contentType] = isBinary ? "application/x-protobuf" : "application/json"
+        var head = HTTPRequest(
+            method: .post,
+            scheme: "http",
+            authority: "127.0.0.1:8080",
+            path: "/v1/logs"
+        )
+        head.headerFields = fields
+        let reply = await served.server.respond(to: HTTPCall(head, body: HTTPBody(bytes)))
+        return HTTPReplyBytes(
+            status: reply.head.status.code,
+            type: reply.head.headerFields[.contentType] ?? "",
+            bytes: try await reply.body.collect(upTo: 1 << 20)
+        )
+    }
+
+    private struct HTTPReplyBytes {
+        let status: Int
+        let type: String
+        let bytes: [UInt8]
+    }
+
+    private func expectStored() async throws {
+        let stored = try #require(try await client.findDocument("logs/uid-1"))
+        #expect(stored["body"] == .string("order refused"))
+        #expect(stored["severity"] == .integer(17))
+        #expect(stored["severityText"] == .string("ERROR"))
+        #expect(stored["time"] == .timestamp(Timestamp(microseconds: 1_795_341_600_123_456)))
+        #expect(stored["traceId"] == .string("5b8efff798038103d269b633813fc60c"))
+        #expect(stored["spanId"] == .string("eee19b7ec3c1b174"))
+        #expect(stored["scope"] == .string("orders"))
+        guard case .map(let resource)? = stored["resource"],
+            case .map(let attributes)? = stored["attributes"]
+        else {
+            Issue.record("there are no attributes")
+            return
+        }
+        #expect(resource["service.name"] == .string("shop"))
+        #expect(attributes["count"] == .integer(3))
+        #expect(attributes["ratio"] == .double(0.5))
+        #expect(attributes["list"] == .array([.boolean(true), .null]))
+        #expect(attributes["map"] == .map(["a": .bytes([1, 2])]))
+    }
+
+    @Test("JSON becomes documents, and the same record is kept once")
+    func json() async throws {
+        for _ in 0..<2 {
+            let reply = try await send(Array(Self.json.utf8), isBinary: false)
+            #expect(reply.status == 200)
+            #expect(reply.bytes == Array("{}".utf8))
+        }
+        try await expectStored()
+        #expect(try await client.queryDocuments(DocumentQuery("logs")).count == 1)
+    }
+
+    @Test("The binary form becomes the same documents")
+    func binary() async throws {
+        let reply = try await send(Self.protobuf(), isBinary: true)
+        #expect(reply.status == 200)
+        #expect(reply.type == "application/x-protobuf")
+        #expect(reply.bytes.isEmpty)
+        try await expectStored()
+    }
+
+    @Test("A record that cannot be kept is counted, and its neighbours are kept")
+    func partialSuccess() async throws {
+        let text = Self.json.replacing("uid-1", with: "a/b")
+        let reply = try await send(Array(text.utf8), isBinary: false)
+        #expect(reply.status == 200)
+        let json = try FirestoreJSON(parsing: reply.bytes)
+        #expect(json["partialSuccess"]?["rejectedLogRecords"] == "1")
+        #expect(json["partialSuccess"]?["errorMessage"]?.text?.isEmpty == false)
+    }
+
+    @Test("Records without an id get one each")
+    func withoutIDs() async throws {
+        let text = Self.json.replacing("log.record.uid", with: "other")
+        for _ in 0..<2 { _ = try await send(Array(text.utf8), isBinary: false) }
+        #expect(try await client.queryDocuments(DocumentQuery("logs")).count == 2)
+    }
+
+    @Test("What is no such message is refused", arguments: [true, false])
+    func refused(isBinary: Bool) async throws {
+        let bytes =
+            isBinary ? Array(Self.protobuf().dropLast(5)) : Array(#"{"resourceLogs":3}"#.utf8)
+        #expect(try await send(bytes, isBinary: isBinary).status == 400)
+    }
+}

@@ -1,0 +1,169 @@
+import HTTPTypes
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("Queries, aggregations and readings of several documents")
+struct QueryMethodTests {
+    private let served = Served()
+
+    private func fill() async throws {
+        for n in 1...5 { try await served.set("a/\(n)", n: n) }
+        try await served.set("b/1/a/6", n: 6)
+    }
+
+    private static func names(_ answer: Served.Answer) -> [String]? {
+        answer.json.elements?.compactMap { $0["document"]?["name"]?.text }
+    }
+
+    @Test("A query finds documents below the root or below a document, or of a whole group")
+    func runs() async throws {
+        try await fill()
+        let above = #"""
+            {"structuredQuery":{"from":[{"collectionId":"a"}],"where":{"fieldFilter":{
+              "field":{"fieldPath":"n"},"op":3,"value":{"integerValue":"3"}}}}}
+            """#
+        let found = try await served.send(.post, ":runQuery", above)
+        #expect(Self.names(found) == [Served.name("a/4"), Served.name("a/5")])
+        let times = found.json.elements?.map { $0["readTime"]?.text }
+        #expect(times?.count == 2 && times?.contains(nil) == false)
+        let below = try await served.send(.post, "/b/1:runQuery", above)
+        #expect(Self.names(below) == [Served.name("b/1/a/6")])
+        let group = #"{"structured_query":{"from":[{"collection_id":"a","all_descendants":true}]}}"#
+        let all = try await served.send(.post, ":runQuery", group)
+        #expect(Self.names(all)?.count == 6)
+    }
+
+    @Test("An empty result still tells the time of the read")
+    func empty() async throws {
+        let body = #"{"structuredQuery":{"from":[{"collectionId":"none"}]}}"#
+        let answer = try await served.send(.post, ":runQuery", body)
+        let elements = try #require(answer.json.elements)
+        #expect(elements.count == 1)
+        #expect(elements[0].members?.map(\.name) == ["readTime"])
+    }
+
+    @Test(
+        "Queries that break a rule are refused",
+        arguments: [
+            ("{}", 400), (#"{"structuredQuery":{}}"#, 400),
+            (
+                #"""
+                {"structuredQuery":{"from":[{}],
+                "orderBy":[{"field":{"fieldPath":"n"}}]}}
+                """#,
+                501
+            ),
+            (#"{"structuredQuery":{"from":[{"collectionId":"__own__"}]}}"#, 400),
+            (#"{"structuredQuery":{"from":[{"collectionId":"a/b/c"}]}}"#, 400),
+            (#"{"structuredQuery":{"from":[{"collectionId":"a"}],"limit":-1}}"#, 400),
+            (#"{"structuredQuery":{"from":[{"collectionId":"a"}],"findNearest":{}}}"#, 501),
+            (#"{"structuredQuery":{"from":[{"collectionId":"a"}]},"explainOptions":{}}"#, 501),
+            (
+                #"""
+                {"structuredQuery":{"from":[{"collectionId":"a"}]},
+                "readTime":"2026-01-01T00:00:00Z"}
+                """#,
+                501
+            ),
+            (
+                #"""
+                {"structuredQuery":{"from":[{"collectionId":"a"}],
+                "where":{"compositeFilter":{"op":"AND"}}}}
+                """#,
+                400
+            ),
+        ]
+    )
+    func refuses(body: String, status: Int) async throws {
+        let answer = try await served.send(.post, ":runQuery", body)
+        #expect(answer.status == status)
+    }
+
+    @Test("Counts, sums and averages are told by their names")
+    func aggregates() async throws {
+        try await fill()
+        let body = #"""
+            {"structuredAggregationQuery":{"structuredQuery":{"from":[{"collectionId":"a"}]},
+              "aggregations":[{"alias":"n","count":{}},{"sum":{"field":{"fieldPath":"n"}}},
+                {"alias":"mean","avg":{"field":{"fieldPath":"n"}}}]}}
+            """#
+        let answer = try await served.send(.post, ":runAggregationQuery", body)
+        let fields = answer.json.elements?.first?["result"]?["aggregateFields"]
+        #expect(fields?["n"] == ["integerValue": "5"])
+        #expect(fields?["field_1"] == ["integerValue": "15"])
+        #expect(fields?["mean"] == ["doubleValue": .number(3)])
+    }
+
+    @Test("Sums without a name are counted, and those of a limited query take the smallest values")
+    func limitedSums() async throws {
+        for (id, n) in [("x", 1), ("y", 2), ("a", 8), ("b", 9)] {
+            try await served.set("a/\(id)", n: n)
+        }
+        let body = #"""
+            {"structuredAggregationQuery":{
+              "structuredQuery":{"from":[{"collectionId":"a"}],"limit":2},
+              "aggregations":[{"sum":{"field":{"fieldPath":"n"}}},{"count":{}}]}}
+            """#
+        let answer = try await served.send(.post, ":runAggregationQuery", body)
+        let fields = answer.json.elements?.first?["result"]?["aggregateFields"]
+        #expect(fields?["field_1"] == ["integerValue": "3"])
+        #expect(fields?["field_2"] == ["integerValue": "2"])
+        // Keel's own client means the query as it stands, which goes by names.
+        let own = try await served.send(.post, ":runAggregationQuery", body, extended: true)
+        let ownFields = own.json.elements?.first?["result"]?["aggregateFields"]
+        #expect(ownFields?["field_1"] == ["integerValue": "17"])
+    }
+
+    @Test("Documents are read at once, missing ones are named, and each comes once")
+    func batchGets() async throws {
+        try await fill()
+        let names = ["a/2", "a/9", "a/2", "b/1/a/6"].map { "\"\(Served.name($0))\"" }
+        let body = #"{"documents":[\#(names.joined(separator: ","))],"mask":{"fieldPaths":["n"]}}"#
+        let answer = try await served.send(.post, ":batchGet", body)
+        let elements = try #require(answer.json.elements)
+        #expect(
+            elements.map { $0["found"]?["fields"]?["n"]?["integerValue"]?.text } == ["2", nil, "6"]
+        )
+        #expect(elements.map { $0["missing"]?.text } == [nil, Served.name("a/9"), nil])
+        let other = #"{"documents":["projects/o/databases/d/documents/a/1"]}"#
+        let refused = try await served.send(.post, ":batchGet", other)
+        #expect(refused.error == "INVALID_ARGUMENT")
+    }
+
+    @Test("Collections are listed page by page, without those that Keel keeps for itself")
+    func listsCollections() async throws {
+        for name in ["c", "a", "b"] { try await served.set("\(name)/1", n: 1) }
+        try await served.set("a/1/below/1", n: 1)
+        let own = DocumentWrite("__own__/1", .set(DocumentBody(DocumentFields())))
+        _ = try await served.adapter.commit([WriteBatch([own])])
+        let first = try await served.send(.post, ":listCollectionIds", #"{"pageSize":2}"#)
+        #expect(first.json["collectionIds"] == ["a", "b"])
+        let token = try #require(first.json["nextPageToken"]?.text)
+        let next = try await served.send(.post, ":listCollectionIds", #"{"pageToken":"\#(token)"}"#)
+        #expect(next.json == .object([.init("collectionIds", ["c"])]))
+        let below = try await served.send(.post, "/a/1:listCollectionIds", "{}")
+        #expect(below.json["collectionIds"] == ["below"])
+    }
+
+    @Test("A query is one partition")
+    func partitions() async throws {
+        let body =
+            #"""
+            {"structuredQuery":{"from":[{"collectionId":"a","allDescendants":true}]},
+            "partitionCount":"4"}
+            """#
+        let answer = try await served.send(.post, ":partitionQuery", body)
+        #expect(answer.json == .object([.init("partitions", .array([]))]))
+    }
+
+    @Test("What cannot be over REST says where changes are told", arguments: [":listen", ":write"])
+    func streams(method: String) async throws {
+        let answer = try await served.send(.post, method, "{}")
+        #expect(answer.status == 501)
+        #expect(answer.error == "UNIMPLEMENTED")
+        #expect(answer.json["error"]?["message"]?.text?.contains("/sync/all/events") == true)
+    }
+}

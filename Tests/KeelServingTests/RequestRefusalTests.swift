@@ -1,0 +1,223 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("Requests that are not meant for the server, or not of its form")
+struct RequestRefusalTests {
+    private let served = Served()
+
+    @Test(
+        "The names of the machine itself are answered",
+        arguments: [
+            "localhost", "localhost:8080", "LocalHost:1", "127.0.0.1", "127.8.9.10:80", "[::1]",
+            "[::1]:8080", "keel.test:99", "10.0.0.5:80",
+        ]
+    )
+    func ownNames(authority: String) async throws {
+        let served = Served { $0.allowedAuthorities = ["Keel.test", "10.0.0.5:80"] }
+        let path = "\(Served.root)/a/1"
+        let answer = try await served.send(.get, path: path, authority: authority)
+        #expect(answer.status == 404)
+        let origin: HTTPFields = [.origin: "http://\(authority)"]
+        let fromPage = try await served.send(.get, path: path, nil, origin)
+        #expect(fromPage.status == 404)
+    }
+
+    @Test(
+        "Other names are refused, in the target and as the origin of a page",
+        arguments: [
+            "evil.test", "127.0.0.1.evil.test", "localhost.evil.test", "evil.test:8080",
+            "128.0.0.1",
+            "127.0.0.256", "127.0.0", "[::2]:80", "localhost@evil.test", "127.0.0.1:80:80", "",
+            "10.0.0.5:81", "localhost:8x",
+        ]
+    )
+    func otherNames(authority: String) async throws {
+        let served = Served { $0.allowedAuthorities = ["10.0.0.5:80"] }
+        let path = "\(Served.root)/a/1"
+        let answer = try await served.send(.get, path: path, authority: authority)
+        #expect(answer.status == 403)
+        #expect(answer.error == "PERMISSION_DENIED")
+        let origin: HTTPFields = [.origin: "https://\(authority)"]
+        let fromPage = try await served.send(.get, path: path, nil, origin)
+        #expect(fromPage.status == 403)
+    }
+
+    @Test("A page without an origin is refused", arguments: ["null", "file://", "localhost"])
+    func opaqueOrigin(origin: String) async throws {
+        let path = "\(Served.root)/a/1"
+        let answer = try await served.send(.get, path: path, nil, [.origin: origin])
+        #expect(answer.status == 403)
+    }
+
+    @Test(
+        "Bodies that are not announced as JSON are refused",
+        arguments: [
+            ("text/plain", 415), ("application/x-www-form-urlencoded", 415), ("text/html", 415),
+            ("multipart/form-data; boundary=x", 415), ("application/json; charset=utf-8", 200),
+            ("application/vnd.api+json", 200), ("Application/JSON", 200),
+        ]
+    )
+    func types(type: String, status: Int) async throws {
+        let body = Array(Served.commit("a/1", n: 1).utf8)
+        let path = "\(Served.root):commit"
+        let answer = try await served.send(.post, path: path, body, [.contentType: type])
+        #expect(answer.status == status)
+    }
+
+    @Test("A body that is too large is refused before it is read to its end")
+    func tooLarge() async throws {
+        let served = Served { $0.mostBodyBytes = 1000 }
+        let long = #"{"writes":[]}"# + String(repeating: " ", count: 1000)
+        let announced = try await served.send(.post, ":commit", long)
+        #expect(announced.status == 413)
+        // It has no end: whoever read it to its end would never answer.
+        let body = HTTPBody(length: nil, isReplayable: false) {
+            () async throws(TransportError) in
+            HTTPByteStream { () async throws(TransportError) in
+                Array(repeating: 32, count: 600)[...]
+            }
+        }
+        let head = HTTPRequest(
+            method: .post,
+            scheme: "http",
+            authority: "localhost",
+            path: "\(Served.root):commit"
+        )
+        let reply = await served.server.respond(to: HTTPCall(head, body: body))
+        #expect(reply.head.status.code == 413)
+    }
+
+    @Test(
+        "What is no JSON is refused, and says where",
+        arguments: [
+            "{", "[1", #"{"a":}"#, "nul", "{}{}", #"{"a":1e999}"#, #"{"a":01}"#, #"{"a":"\ud800"}"#,
+            String(repeating: "[", count: 200), String(repeating: "{\"a\":", count: 129) + "1",
+        ]
+    )
+    func notJSON(body: String) async throws {
+        let answer = try await served.send(.post, ":commit", body)
+        #expect(answer.status == 400)
+        #expect(answer.json["error"]?["message"]?.text?.contains("at byte") == true)
+    }
+
+    @Test("Text that is not UTF-8 is refused, in bodies and in targets")
+    func notUTF8() async throws {
+        let body: [UInt8] = Array(#"{"database":""#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8)
+        let answer = try await served.send(.post, path: "\(Served.root):commit", body)
+        #expect(answer.status == 400)
+        for path in ["/a/%C3%28", "/a/%", "/a/%zz", "/a/1?x=%FF", "/a/1?mask.fieldPaths=%E"] {
+            let refused = try await served.send(.get, path)
+            #expect(refused.status == 400)
+        }
+    }
+
+    @Test(
+        "There is nothing under other paths",
+        arguments: [
+            "/", "/v1", "/v2/projects/p/databases/d/documents/a/1", "/v1/projects/p/databases/d",
+            "/v1/projects/p/databases/d/documents", "/v1/projects//databases/d/documents/a/1",
+            "/keel/v1", "/keel/v1/schema/x", "/sync/all", "/health/x", "//", "/%2Fhealth",
+        ]
+    )
+    func noSuchPath(path: String) async throws {
+        let answer = try await served.send(.get, path: path)
+        #expect(answer.status == 404)
+        #expect(answer.error == "NOT_FOUND")
+    }
+
+    @Test("A method that a path does not take is refused with those it takes")
+    func methods() async throws {
+        for (method, place, allowed) in [
+            (.post, "/a/1", "GET, PATCH, DELETE, HEAD, OPTIONS"),
+            (.put, "/a/1", "GET, PATCH, DELETE, HEAD, OPTIONS"),
+            (.delete, "/a", "GET, POST, HEAD, OPTIONS"), (.get, ":commit", "POST, OPTIONS"),
+        ] as [(HTTPRequest.Method, String, String)] {
+            let answer = try await served.send(method, place)
+            #expect(answer.status == 405)
+            #expect(answer.head.headerFields[.allow] == allowed)
+            let options = try await served.send(.options, place)
+            #expect(options.status == 204)
+            #expect(options.head.headerFields[.allow] == allowed)
+        }
+        let unknown = try await served.send(.post, ":unknown", "{}")
+        #expect(unknown.status == 404)
+    }
+
+    @Test("HEAD tells what GET would, without a body")
+    func head() async throws {
+        try await served.set("a/1", n: 1)
+        let get = try await served.send(.get, "/a/1")
+        let head = try await served.send(.head, "/a/1")
+        #expect(head.head == get.head)
+        #expect(head.bytes.isEmpty)
+    }
+
+    @Test("A misspelt parameter is refused rather than passed over")
+    func parameters() async throws {
+        let answer = try await served.send(.patch, "/a/1?updateMask.fieldPath=a", "{}")
+        #expect(answer.error == "INVALID_ARGUMENT")
+        let usual = "alt=json&key=1&prettyPrint=false&%24alt=json;enum-encoding=int"
+        let known = try await served.send(.patch, "/a/1?\(usual)", "{}")
+        #expect(known.status == 200)
+        let proto = try await served.send(.get, "/a/1?alt=proto")
+        #expect(proto.error == "INVALID_ARGUMENT")
+    }
+
+    @Test(
+        "What Keel keeps for itself can neither be read nor written",
+        arguments: ["__own__/1", "a/__own__", "__own__/1/a/1", "a/1/__own__/1"]
+    )
+    func reserved(path: String) async throws {
+        let get = try await served.send(.get, "/\(path)")
+        #expect(get.error == "INVALID_ARGUMENT")
+        let patch = try await served.set(path, n: 1)
+        #expect(patch.error == "INVALID_ARGUMENT")
+        let commit = try await served.send(.post, ":commit", Served.commit(path, n: 1))
+        #expect(commit.error == "INVALID_ARGUMENT")
+        let batch = #"{"documents":["\#(Served.name(path))"]}"#
+        let read = try await served.send(.post, ":batchGet", batch)
+        #expect(read.error == "INVALID_ARGUMENT")
+        let below = #"{"structuredQuery":{"from":[{"collectionId":"x"}]}}"#
+        let query = try await served.send(.post, "/\(path):runQuery", below)
+        #expect(query.error == "INVALID_ARGUMENT")
+    }
+
+    @Test("The health of the store is told")
+    func health() async throws {
+        let answer = try await served.send(.get, path: "/health")
+        #expect(answer.status == 200)
+        #expect(answer.json == ["status": "ok"])
+        let broken = Served(UnavailableStorage())
+        let ill = try await broken.send(.get, path: "/health")
+        #expect(ill.status == 503)
+        #expect(ill.head.headerFields[.retryAfter] != nil)
+    }
+
+    @Test("After the end every request is told so")
+    func shutDown() async throws {
+        served.server.shutDown()
+        let answer = try await served.send(.get, path: "/health")
+        #expect(answer.status == 503)
+        #expect(answer.error == "UNAVAILABLE")
+    }
+
+    /// A store that cannot be reached.
+    private struct UnavailableStorage: StorageAdapter {
+        let capabilities: StorageCapabilities = []
+        private let error = StorageError(.unavailable, "gone")
+
+        func prepare(_ schema: StorageSchema) async throws(StorageError) { throw error }
+        func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult { throw error }
+        func commit(
+            _ batches: [WriteBatch]
+        ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] { throw error }
+        func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+            throw error
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import HTTPTypes
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("What Keel adds to the protocol")
+struct ServedExtensionTests {
+    private let served = Served()
+    private let query = #""structuredQuery":{"from":[{"collectionId":"a"}]}"#
+
+    @Test("Without the header nothing is added, and nothing that was added is looked at")
+    func silence() async throws {
+        let keel =
+            #"""
+            ,"keel":{"batchId":"1","position":true,
+            "reads":{"documents":[{"name":"\#(Served.name("a/1"))","revision":"5"}]}}
+            """#
+        let body = #"{"writes":[\#(Served.write("a/1", n: 1))]\#(keel)}"#
+        for _ in 0..<2 {
+            let answer = try await served.send(.post, ":commit", body)
+            #expect(answer.status == 200)
+            #expect(answer.json["keel"] == nil)
+            #expect(answer.json["writeResults"]?.elements?.first?["keel"] == nil)
+        }
+        let found = try await served.send(.get, "/a/1")
+        #expect(found.json["keel"] == nil)
+        let name = try #require(HTTPField.Name("Keel-Protocol"))
+        #expect(found.head.headerFields[name] == nil)
+    }
+
+    @Test("Documents and results have revisions, and a commit a position that reads can ask for")
+    func revisions() async throws {
+        let name = try #require(HTTPField.Name("Keel-Protocol"))
+        let body =
+            #"{"writes":[\#(Served.write("a/1", n: 1)),{"delete":"\#(Served.name("a/2"))"}]}"#
+        let answer = try await served.send(.post, ":commit", body, extended: true)
+        #expect(answer.head.headerFields[name] == "1")
+        let results = try #require(answer.json["writeResults"]?.elements)
+        let revision = try #require(results[0]["keel"]?["revision"]?.text)
+        #expect(results[1]["keel"] == nil)
+        let position = try #require(answer.json["keel"]?["position"]?.text)
+        let found = try await served.send(.get, "/a/1", extended: true)
+        #expect(found.json["keel"] == ["revision": .string(revision)])
+        let asked = #"{\#(query),"keel":{"position":true,"atLeast":"\#(position)"}}"#
+        let read = try await served.send(.post, ":runQuery", asked, extended: true)
+        let last = try #require(read.json.elements?.last)
+        #expect(last["keel"]?["position"]?.text == position)
+        #expect(last["keel"]?["plan"]?["access"] != nil)
+        let listed = #"{"keel":{"position":true}}"#
+        let collections = try await served.send(.post, ":listCollectionIds", listed, extended: true)
+        #expect(collections.json["keel"]?["position"]?.text == position)
+    }
+
+    @Test("A condition on a revision is kept")
+    func condition() async throws {
+        try await served.set("a/1", n: 1)
+        let found = try await served.send(.get, "/a/1", extended: true)
+        let revision = try #require(found.json["keel"]?["revision"]?.text)
+        for (number, status) in [(revision, 200), (revision, 400)] {
+            let condition = #","currentDocument":{"keel":{"revision":"\#(number)"}}"#
+            let body = "{\"writes\":[\(Served.write("a/1", n: 2, condition))]}"
+            let answer = try await served.send(.post, ":commit", body, extended: true)
+            #expect(answer.status == status)
+        }
+    }
+
+    @Test("A batch with an id takes effect once")
+    func batchID() async throws {
+        let transform =
+            #"""
+            ,"updateMask":{},"updateTransforms":[{"fieldPath":"n",
+            "increment":{"integerValue":"1"}}]
+            """#
+        let body = #"{"writes":[\#(Served.write("a/1", n: 0, transform))],"keel":{"batchId":"b"}}"#
+        let first = try await served.send(.post, ":commit", body, extended: true)
+        let second = try await served.send(.post, ":commit", body, extended: true)
+        #expect(first.status == 200)
+        #expect(second.json == first.json)
+        let found = try await served.send(.get, "/a/1")
+        #expect(found.json["fields"]?["n"] == ["integerValue": "1"])
+    }
+
+    @Test("Reads that a commit brings along must hold")
+    func reads() async throws {
+        try await served.set("a/1", n: 1)
+        let found = try await served.send(.get, "/a/1", extended: true)
+        let revision = try #require(found.json["keel"]?["revision"]?.text)
+        let read = #"{"name":"\#(Served.name("a/1"))","revision":"\#(revision)"}"#
+        let reads = #"""
+            {"documents":[\#(read),{"name":"\#(Served.name("a/2"))"}],
+             "queries":[{"parent":"\#(Served.database)/documents",\#(query),"found":[\#(read)]}]}
+            """#
+        let body = #"{"writes":[\#(Served.write("b/1", n: 1))],"keel":{"reads":\#(reads)}}"#
+        let good = try await served.send(.post, ":commit", body, extended: true)
+        #expect(good.status == 200)
+        try await served.set("a/3", n: 1)
+        let bad = try await served.send(.post, ":commit", body, extended: true)
+        #expect(bad.error == "ABORTED")
+    }
+
+    @Test("A replica keeps its times and its revision, within reason")
+    func replicates() async throws {
+        func body(_ revision: String, _ path: String = "a/1") -> String {
+            #"""
+            {"writes":[{"keel":{"replicate":{"name":"\#(Served.name(path))","fields":{},
+              "createTime":"2020-01-01T00:00:00Z","updateTime":"2021-01-01T00:00:00Z",
+              "keel":{"revision":"\#(revision)"}}}}]}
+            """#
+        }
+        let answer = try await served.send(.post, ":commit", body("77"), extended: true)
+        #expect(answer.status == 200)
+        #expect(
+            answer.json["writeResults"]?.elements?.first?["updateTime"] == "2021-01-01T00:00:00Z"
+        )
+        let found = try await served.send(.get, "/a/1", extended: true)
+        #expect(found.json["createTime"] == "2020-01-01T00:00:00Z")
+        #expect(found.json["keel"] == ["revision": "77"])
+        for bad in [
+            body("9223372036854775807"), body("0"), body("-1"), body("5", "__keel_sync__/1"),
+        ] {
+            let refused = try await served.send(.post, ":commit", bad, extended: true)
+            #expect(refused.error == "INVALID_ARGUMENT")
+        }
+        let plain = try await served.send(.post, ":commit", body("78"))
+        #expect(plain.error == "INVALID_ARGUMENT")
+    }
+
+    @Test("A query that no index serves is refused where that is asked for")
+    func strict() async throws {
+        try await served.set("a/1", n: 1)
+        let body = #"""
+            {"structuredQuery":{"from":[{"collectionId":"a"}],
+             "orderBy":[{"field":{"fieldPath":"n"}}]},
+             "keel":{"strict":true}}
+            """#
+        let refused = try await served.send(.post, ":runQuery", body, extended: true)
+        #expect(refused.error == "FAILED_PRECONDITION")
+        #expect(refused.reason == "indexRequired")
+        let lenient = try await served.send(.post, ":runQuery", body)
+        #expect(lenient.status == 200)
+    }
+
+    @Test("A schema is declared and what the store offers is told")
+    func schema() async throws {
+        let adapter = RecordedStorageAdapter(InMemoryStorageAdapter())
+        let served = Served(adapter)
+        let name = try #require(HTTPField.Name("Keel-Protocol"))
+        let path = "/keel/v1/schema"
+        let body = Array(
+            #"{"indexes":[{"collection":"a","components":[{"ascending":"n"}]}],"searches":[]}"#.utf8
+        )
+        let answer = try await served.send(.post, path: path, body, [name: "1"])
+        #expect(answer.status == 200)
+        let offered = try #require(answer.json["capabilities"]?.elements)
+        #expect(offered.contains("transactions"))
+        let told = try await served.send(.get, path: path, nil, [name: "1"])
+        #expect(told.json == answer.json)
+        let plain = try await served.send(.post, path: path, body)
+        #expect(plain.error == "INVALID_ARGUMENT")
+        let own = Array(
+            #"{"indexes":[{"collection":"__a__","components":[{"ascending":"n"}]}]}"#.utf8
+        )
+        let refused = try await served.send(.post, path: path, own, [name: "1"])
+        #expect(refused.error == "INVALID_ARGUMENT")
+        let declared = adapter.calls.filter { if case .prepare = $0 { true } else { false } }
+        #expect(declared.count == 1)
+    }
+}

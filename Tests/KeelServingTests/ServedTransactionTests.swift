@@ -1,0 +1,263 @@
+import HTTPTypes
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@testable import KeelServing
+
+@Suite("Transactions over the protocol")
+struct ServedTransactionTests {
+    private func read(_ served: Served, _ path: String, in token: String) async throws
+        -> Served.Answer
+    {
+        let body = #"{"documents":["\#(Served.name(path))"],"transaction":"\#(token)"}"#
+        return try await served.send(.post, ":batchGet", body)
+    }
+
+    @Test("A commit takes effect if what was read still holds, and its token ends with it")
+    func commits() async throws {
+        let served = Served()
+        try await served.set("a/1", n: 1)
+        let token = try await served.begin()
+        _ = try await read(served, "a/1", in: token)
+        let body = Served.commit("a/1", n: 2, transaction: token)
+        let answer = try await served.send(.post, ":commit", body)
+        #expect(answer.status == 200)
+        let again = try await served.send(
+            .post,
+            ":commit",
+            Served.commit("a/2", n: 3, transaction: token)
+        )
+        #expect(again.status == 409)
+        #expect(again.error == "ABORTED")
+    }
+
+    @Test("A document that changed since it was read aborts the commit")
+    func conflict() async throws {
+        let served = Served()
+        try await served.set("a/1", n: 1)
+        for path in ["a/1", "a/missing"] {
+            let token = try await served.begin(#"{"readWrite":{}}"#)
+            _ = try await read(served, path, in: token)
+            try await served.set(path, n: 7)
+            let answer = try await served.send(
+                .post,
+                ":commit",
+                Served.commit("a/2", n: 2, transaction: token)
+            )
+            #expect(answer.status == 409)
+            #expect(answer.error == "ABORTED")
+            #expect(answer.reason == "conflict")
+        }
+        let missing = try await served.send(.get, "/a/2")
+        #expect(missing.status == 404)
+        #expect(served.server.transactions.count == 0)
+    }
+
+    @Test("What a get, a query, a listing and an aggregation read counts too")
+    func otherReads() async throws {
+        let served = Served()
+        let query = #""structuredQuery":{"from":[{"collectionId":"a"}]}"#
+        for (number, kind) in ["get", "query", "list", "aggregation"].enumerated() {
+            let token = try await served.begin()
+            let answer =
+                switch kind {
+                case "get": try await served.send(.get, "/a/\(number)?transaction=\(token)")
+                case "query":
+                    try await served.send(
+                        .post,
+                        ":runQuery",
+                        #"{\#(query),"transaction":"\#(token)"}"#
+                    )
+                case "list": try await served.send(.get, "/a?transaction=\(token)")
+                default:
+                    try await served.send(
+                        .post,
+                        ":runAggregationQuery",
+                        #"""
+                        {"structuredAggregationQuery":{\#(query),
+                        "aggregations":[{"count":{}}]},"transaction":"\#(token)"}
+                        """#
+                    )
+                }
+            #expect(answer.status == (kind == "get" ? 404 : 200))
+            try await served.set("a/\(number)", n: number)
+            let commit = Served.commit("b/1", n: 2, transaction: token)
+            let aborted = try await served.send(.post, ":commit", commit)
+            #expect(aborted.error == "ABORTED", "\(kind)")
+        }
+    }
+
+    @Test("A transaction can begin with a read")
+    func beginsWithRead() async throws {
+        let served = Served()
+        try await served.set("a/1", n: 1)
+        let query =
+            #"""
+            {"structuredQuery":{"from":[{"collectionId":"a"}]},
+            "newTransaction":{"readWrite":{}}}
+            """#
+        let found = try await served.send(.post, ":runQuery", query)
+        let token = try #require(found.json.elements?.first?["transaction"]?.text)
+        let committed = try await served.send(
+            .post,
+            ":commit",
+            Served.commit("a/2", n: 2, transaction: token)
+        )
+        #expect(committed.status == 200)
+        let get = #"{"documents":["\#(Served.name("a/2"))"],"newTransaction":{"readOnly":{}}}"#
+        let read = try await served.send(.post, ":batchGet", get)
+        let second = try #require(read.json.elements?.first?["transaction"]?.text)
+        try await served.set("a/2", n: 3)
+        let checked = try await served.send(.post, ":commit", #"{"transaction":"\#(second)"}"#)
+        #expect(checked.error == "ABORTED")
+    }
+
+    @Test("A read-only transaction has no writes")
+    func readOnly() async throws {
+        let served = Served()
+        let token = try await served.begin(#"{"readOnly":{}}"#)
+        let body = Served.commit("a/1", n: 1, transaction: token)
+        let answer = try await served.send(.post, ":commit", body)
+        #expect(answer.error == "INVALID_ARGUMENT")
+        let past = #"{"options":{"readOnly":{"readTime":"2026-01-01T00:00:00Z"}}}"#
+        let refused = try await served.send(.post, ":beginTransaction", past)
+        #expect(refused.error == "UNIMPLEMENTED")
+    }
+
+    @Test("A transaction that was rolled back or begun again is over")
+    func ends() async throws {
+        let served = Served()
+        let first = try await served.begin()
+        let second = try await served.begin(#"{"readWrite":{"retryTransaction":"\#(first)"}}"#)
+        let rolledBack = try await served.send(.post, ":rollback", #"{"transaction":"\#(second)"}"#)
+        #expect(rolledBack.json == .object([]))
+        for token in [first, second] {
+            let body = Served.commit("a/1", n: 1, transaction: token)
+            let answer = try await served.send(.post, ":commit", body)
+            #expect(answer.error == "ABORTED")
+            let read = try await read(served, "a/1", in: token)
+            #expect(read.error == "ABORTED")
+        }
+        let again = try await served.send(.post, ":rollback", #"{"transaction":"\#(second)"}"#)
+        #expect(again.status == 200)
+    }
+
+    @Test("What is no token at all is refused for good", arguments: ["x", "aGVsbG8=", "%"])
+    func garbage(token: String) async throws {
+        let served = Served()
+        let body = Served.commit("a/1", n: 1, transaction: token)
+        let answer = try await served.send(.post, ":commit", body)
+        #expect(answer.error == "INVALID_ARGUMENT")
+        let begun = try await served.send(
+            .post,
+            ":beginTransaction",
+            #"{"options":{"readWrite":{"retryTransaction":"\#(token)"}}}"#
+        )
+        #expect(begun.error == "INVALID_ARGUMENT")
+    }
+
+    @Test("A transaction ends when it is idle for too long, and when it is too old")
+    func expires() async throws {
+        let served = Served { $0.transactionLifetime = .seconds(150) }
+        let idle = try await served.begin()
+        await served.clock.advance(by: .seconds(61))
+        let late = try await served.send(
+            .post,
+            ":commit",
+            Served.commit("a/1", n: 1, transaction: idle)
+        )
+        #expect(late.error == "ABORTED")
+        let busy = try await served.begin()
+        for _ in 0..<3 {
+            await served.clock.advance(by: .seconds(50))
+            let answer = try await read(served, "a/1", in: busy)
+            #expect(answer.status == 200)
+        }
+        await served.clock.advance(by: .seconds(1))
+        let old = try await read(served, "a/1", in: busy)
+        #expect(old.error == "ABORTED")
+        #expect(served.server.transactions.count == 0)
+    }
+
+    @Test("More transactions than are remembered push out those unused for longest")
+    func pushesOut() async throws {
+        let served = Served { $0.mostTransactions = 3 }
+        var tokens: [String] = []
+        for _ in 0..<4 {
+            tokens.append(try await served.begin())
+            await served.clock.advance(by: .seconds(1))
+        }
+        #expect(served.server.transactions.count == 3)
+        let first = try await read(served, "a/1", in: tokens[0])
+        #expect(first.error == "ABORTED")
+        let last = try await read(served, "a/1", in: tokens[3])
+        #expect(last.status == 200)
+    }
+
+    @Test("What one transaction may read is bounded, and what all of them may")
+    func boundedReads() async throws {
+        let served = Served {
+            $0.mostReadsOfTransaction = 5
+            $0.mostReads = 8
+        }
+        for n in 0..<5 { try await served.set("a/\(n)", n: n) }
+        let query = #""structuredQuery":{"from":[{"collectionId":"a"}]}"#
+        let token = try await served.begin()
+        let body = #"{\#(query),"transaction":"\#(token)"}"#
+        let answer = try await served.send(.post, ":runQuery", body)
+        #expect(answer.error == "INVALID_ARGUMENT")
+        #expect(answer.reason == "tooLarge")
+        #expect(served.server.transactions.count == 0)
+        var tokens: [String] = []
+        for _ in 0..<3 {
+            let token = try await served.begin()
+            for n in 0..<4 { _ = try await read(served, "a/\(n)", in: token) }
+            tokens.append(token)
+            await served.clock.advance(by: .seconds(1))
+        }
+        #expect(served.server.transactions.count == 2)
+        let pushedOut = try await read(served, "a/1", in: tokens[0])
+        #expect(pushedOut.error == "ABORTED")
+    }
+
+    @Test("A commit that failed for a passing reason can be sent again")
+    func passingFailure() async throws {
+        let adapter = FaultInjectingStorageAdapter(
+            InMemoryStorageAdapter(),
+            faults: [nil, .failure(StorageError(.busy, "busy"))]
+        )
+        let served = Served(adapter)
+        let token = try await served.begin()
+        _ = try await read(served, "a/1", in: token)
+        let body = Served.commit("a/1", n: 1, transaction: token)
+        let busy = try await served.send(.post, ":commit", body)
+        #expect(busy.status == 503)
+        #expect(busy.error == "UNAVAILABLE")
+        #expect(busy.head.headerFields[.retryAfter] == "1")
+        let again = try await served.send(.post, ":commit", body)
+        #expect(again.status == 200)
+    }
+
+    @Test("A commit of a transaction that is sent twice takes effect once")
+    func repeated() async throws {
+        let served = Served()
+        try await served.set("a/1", n: 1)
+        let token = try await served.begin()
+        _ = try await read(served, "a/1", in: token)
+        let transform =
+            #"""
+            ,"updateMask":{},"updateTransforms":[{"fieldPath":"n",
+            "increment":{"integerValue":"1"}}]
+            """#
+        let body =
+            #"{"writes":[\#(Served.write("a/1", n: 0, transform))],"transaction":"\#(token)"}"#
+        let first = try await served.send(.post, ":commit", body)
+        let second = try await served.send(.post, ":commit", body)
+        #expect(first.status == 200)
+        #expect(second.json == first.json)
+        let found = try await served.send(.get, "/a/1")
+        #expect(found.json["fields"]?["n"] == ["integerValue": "2"])
+    }
+}

@@ -1,0 +1,143 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("Changes are told in pages")
+struct ChangePageReplyTests {
+    private let adapter = InMemoryStorageAdapter()
+    private let clock = TestClock()
+
+    private var store: StorageClient { StorageClient(adapter) }
+
+    private func service() -> ChangeService {
+        var configuration = ChangeService.Configuration()
+        configuration.clock = clock
+        configuration.makeEpoch = { "first" }
+        return ChangeService(adapter: adapter, configuration: configuration)
+    }
+
+    @Test("Without a cursor the pages bring every document, then what changes")
+    func copies() async throws {
+        let service = service()
+        for id in ["1", "2", "3"] { try await store.setDocument("a/\(id)", ["n": 1]) }
+        var page = try await service.page("limit=2")
+        #expect(page["complete"] == false)
+        var paths = page.paths
+        while page["complete"] == false {
+            let next = try #require(page["next"]?.text)
+            page = try await service.page("limit=2&cursor=\(next)")
+            paths += page.paths
+        }
+        #expect(paths == ["a/1", "a/2", "a/3"])
+        try await store.deleteDocument("a/2")
+        let next = try #require(page["next"]?.text)
+        page = try await service.page("cursor=\(next)")
+        let change = try #require(page["changes"]?.elements?.first)
+        #expect(change["deleted"] == true)
+        #expect(page.paths == ["a/2"])
+    }
+
+    @Test("A document is told as the Firestore protocol has it, under the name that is asked for")
+    func documents() async throws {
+        let receipt = try await store.setDocument("a/1", ["n": 1])
+        let database = "projects/p/databases/d"
+        let page = try await service().page("database=projects%2Fp%2Fdatabases%2Fd")
+        let change = try #require(page["changes"]?.elements?.first)
+        let decoding = FirestoreDecoding(database: database, isExtended: true)
+        let document = try decoding.document(try #require(change["doc"]))
+        #expect(document == (try await store.getDocument("a/1")))
+        #expect(change["rev"]?.text == receipt.revision.map { "\($0)" })
+        #expect(page["epoch"] == "first")
+    }
+
+    @Test("Collections narrow a page, also such with odd names")
+    func collections() async throws {
+        for path: DocumentPath in ["a/1", "b c/1", "é+&/1", "a/1/d/1"] {
+            try await store.setDocument(path, ["n": 1])
+        }
+        let service = service()
+        let some = try await service.page("collection=b+c&collection=a%2F1%2Fd")
+        #expect(Set(some.paths) == ["b c/1", "a/1/d/1"])
+        #expect(try await service.page("collection=%C3%A9%2B%26").paths == ["é+&/1"])
+    }
+
+    @Test("Large documents make for short pages")
+    func large() async throws {
+        let text = DocumentValue.string(String(repeating: "x", count: 1_000))
+        for id in ["1", "2", "3", "4", "5"] { try await store.setDocument("a/\(id)", ["s": text]) }
+        var configuration = ChangeService.Configuration()
+        configuration.mostPageBytes = 2_500
+        let service = ChangeService(adapter: adapter, configuration: configuration)
+        let page = try await service.page("collection=a")
+        #expect(page.paths == ["a/1", "a/2"])
+        #expect(page["complete"] == false)
+        var stream = try await service.stream("collection=a")
+        #expect(try await stream.names(upTo: "progress") == ["change a/1", "change a/2"])
+        #expect(Set(try await stream.names(upTo: "checkpoint")).count == 4)
+    }
+
+    @Test("The server's own records are never told")
+    func reserved() async throws {
+        let own = DocumentWrite("__keel_sync__/1", .set(DocumentBody(["n": 1])))
+        _ = try await adapter.commit([WriteBatch([own])])
+        try await store.setDocument("a/1", ["n": 1])
+        #expect(try await service().page().paths == ["a/1"])
+    }
+
+    @Test("The epoch stays with the store")
+    func epoch() async throws {
+        _ = try await service().page()
+        let other = try await ChangeService(adapter: adapter).page()
+        #expect(other["epoch"] == "first")
+    }
+
+    @Test(
+        "What is not as it should be is refused",
+        arguments: [
+            "cursor=%21", "limit=0", "limit=1001", "limit=x", "limit=1&limit=2", "wait=61",
+            "wait=-1", "collection=a%2Fb", "collection=", "database=x", "content=all",
+            "cursor=%ff", "cursor=%4",
+        ]
+    )
+    func malformed(query: String) async throws {
+        let reply = try await service().ask("changes?\(query)")
+        #expect(reply.head.status == .badRequest)
+        let stream = try await service().ask("events?\(query)")
+        #expect(stream.head.status == .badRequest)
+    }
+
+    @Test("More than a hundred collections are refused")
+    func tooMany() async throws {
+        let query = (0...100).map { "collection=c\($0)" }.joined(separator: "&")
+        #expect(try await service().ask("changes?\(query)").head.status == .badRequest)
+    }
+
+    @Test("There is one scope")
+    func scopes() async throws {
+        #expect(try await service().ask("/sync/mine/changes").head.status == .notFound)
+        #expect(try await service().ask("/sync/mine/events").head.status == .notFound)
+    }
+
+    @Test("A cursor that is not the store's is gone")
+    func expired() async throws {
+        let reply = try await service().ask("changes?cursor=")
+        #expect(reply.head.status == .gone)
+        #expect(try await service().ask("changes?cursor=AAAA").head.status == .gone)
+    }
+
+    @Test("A store that cannot be read just now is named so, with a pause to keep")
+    func unavailable() async throws {
+        let failing = UnavailableStorageAdapter(StorageError(.busy, "the file is locked"))
+        let service = ChangeService(adapter: failing)
+        for path in ["changes", "events"] {
+            let reply = try await service.ask(path)
+            #expect(reply.head.status == .serviceUnavailable)
+            #expect(reply.head.headerFields[.retryAfter] == "1")
+        }
+        #expect(service.listenerCount == 0)
+    }
+}

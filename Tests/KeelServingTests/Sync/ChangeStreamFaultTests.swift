@@ -1,0 +1,101 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("Streams outlast a store that fails for a while")
+struct ChangeStreamFaultTests {
+    private let clock = TestClock()
+
+    private func service(_ adapter: any StorageAdapter) -> ChangeService {
+        var configuration = ChangeService.Configuration()
+        configuration.clock = clock
+        return ChangeService(adapter: adapter, configuration: configuration)
+    }
+
+    @Test("The shared reader tries again, and nobody misses anything")
+    func transient() async throws {
+        let memory = InMemoryStorageAdapter()
+        let store = StorageClient(memory)
+        let adapter = FlakyChanges(memory)
+        let service = service(adapter)
+        var stream = try await service.stream()
+        #expect(try await stream.names(1) == ["checkpoint"])
+        adapter.fail(with: .busy, times: 2)
+        try await store.setDocument("a/1", ["n": 1])
+        try await store.setDocument("a/2", ["n": 1])
+        var found: Set<String> = []
+        let clock = clock
+        let advancing = Task { while !Task.isCancelled { await clock.advance(by: .seconds(1)) } }
+        while found.count < 2, let name = try await stream.nextName() {
+            if name != "checkpoint" { found.insert(name) }
+        }
+        advancing.cancel()
+        #expect(found == ["change a/1", "change a/2"])
+    }
+
+    @Test("Where the shared reader has fallen out of the log, listeners read for themselves")
+    func expired() async throws {
+        let memory = InMemoryStorageAdapter()
+        let store = StorageClient(memory)
+        let adapter = FlakyChanges(memory)
+        let service = service(adapter)
+        var streams = [try await service.stream(), try await service.stream("collection=a")]
+        for index in streams.indices { _ = try await streams[index].next() }
+        adapter.fail(with: .cursorExpired, times: 1)
+        try await store.setDocument("a/1", ["n": 1])
+        try await store.setDocument("a/2", ["n": 1])
+        for index in streams.indices {
+            var found: Set<String> = []
+            while found.count < 2, let name = try await streams[index].nextName() {
+                #expect(name != "reset")
+                if name != "checkpoint" { found.insert(name) }
+            }
+            #expect(found == ["change a/1", "change a/2"])
+        }
+        // All live on a shared reader again.
+        try await store.setDocument("a/3", ["n": 1])
+        for index in streams.indices {
+            let names = try await streams[index].names(upTo: "change a/3")
+            #expect(names.allSatisfy { $0 == "checkpoint" })
+        }
+    }
+
+    @Test("What is told between a listener's own page and its going live is not missed")
+    func between() async throws {
+        let memory = InMemoryStorageAdapter()
+        let adapter = FlakyChanges(memory)
+        let service = service(adapter)
+        var other = try await service.stream()
+        _ = try await other.next()
+        let gate = Gate()
+        adapter.hold(at: gate)
+        let joining = Task { try await service.stream() }
+        while gate.begunCount == 0 { await Task.yield() }
+        try await StorageClient(memory).setDocument("a/1", ["n": 1])
+        #expect(try await other.names(2) == ["change a/1", "checkpoint"])
+        gate.open()
+        var stream = try await joining.value
+        #expect(try await stream.names(3) == ["checkpoint", "change a/1", "checkpoint"])
+    }
+
+    @Test("A document that cannot be read ends the streams that it concerns, and no others")
+    func corrupted() async throws {
+        let memory = InMemoryStorageAdapter()
+        let store = StorageClient(memory)
+        let service = service(memory)
+        var concerned = try await service.stream("collection=a")
+        var other = try await service.stream("collection=b")
+        _ = try await (concerned.next(), other.next())
+        let broken = DocumentWrite("a/1", .set(DocumentBody(bytes: [0xFF])))
+        _ = try await memory.commit([WriteBatch([broken])])
+        #expect(try await concerned.next() == nil)
+        try await store.setDocument("b/1", ["n": 1])
+        #expect(try await other.names(2) == ["change b/1", "checkpoint"])
+        #expect(try await service.ask("events").head.status == .internalServerError)
+        #expect(try await service.ask("changes").head.status == .internalServerError)
+    }
+}

@@ -1,0 +1,153 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("Streams keep to their limits and end when they should")
+struct ChangeStreamLimitTests {
+    private let adapter = InMemoryStorageAdapter()
+    private let clock = TestClock()
+    private var store: StorageClient { StorageClient(adapter) }
+
+    private func service(
+        _ change: (inout ChangeService.Configuration) -> Void = { _ in }
+    ) -> ChangeService {
+        var configuration = ChangeService.Configuration()
+        configuration.clock = clock
+        change(&configuration)
+        return ChangeService(adapter: adapter, configuration: configuration)
+    }
+
+    /// Lets the beat come this often.
+    private func beat(_ count: Int) async {
+        for _ in 0..<count {
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(5))
+        }
+        await clock.waitForSleepers()
+    }
+
+    @Test("After fifteen seconds without an event there is a comment")
+    func heartbeat() async throws {
+        let service = service()
+        let body = try await service.ask("events").body
+        var chunks = body.makeAsyncIterator()
+        _ = try await chunks.next()
+        await beat(3)
+        #expect(try await chunks.next().map { String(decoding: $0, as: UTF8.self) } == ":\n\n")
+        // An event begins the count anew.
+        await beat(2)
+        try await store.setDocument("a/1", ["n": 1])
+        _ = try await chunks.next()
+        await beat(3)
+        #expect(try await chunks.next().map { String(decoding: $0, as: UTF8.self) } == ":\n\n")
+    }
+
+    @Test("A listener that nothing concerned is not woken, and told where it is with its heartbeat")
+    func lagging() async throws {
+        let service = service()
+        var idle = try await service.stream("collection=idle")
+        var busy = try await service.stream()
+        let start = try #require(try await idle.next()).lastEventID
+        _ = try await busy.next()
+        for number in Int64(0)..<5 {
+            try await store.setDocument("a/1", ["n": .integer(number)])
+            _ = try await busy.names(2)
+        }
+        await beat(3)
+        let event = try #require(try await idle.next())
+        #expect(event.type == "checkpoint")
+        #expect(event.lastEventID == busy.lastID)
+        #expect(event.lastEventID != start)
+    }
+
+    @Test("A reader that is too slow is cut off, and misses nothing when it comes back")
+    func slow() async throws {
+        let service = service { $0.mostBufferedBytes = 1_000 }
+        var slow = try await service.stream()
+        var quick = try await service.stream()
+        _ = try await (slow.next(), quick.next())
+        for number in 0..<10 {
+            try await store.setDocument("a/\(number)", ["n": 1])
+            _ = try await quick.names(2)
+        }
+        #expect(try await slow.next() == nil)
+        #expect(service.listenerCount == 1)
+        var again = try await service.stream(lastEventID: slow.lastID)
+        #expect(try await again.names(11) == (0..<10).map { "change a/\($0)" } + ["checkpoint"])
+    }
+
+    @Test("Beyond the most listeners there is 429, until one leaves")
+    func full() async throws {
+        let service = service { $0.mostListeners = 2 }
+        let first = try await service.ask("events")
+        var second: HTTPReply? = try await service.ask("events")
+        let third = try await service.ask("events")
+        #expect(third.head.status == .tooManyRequests)
+        #expect(third.head.headerFields[.retryAfter] == "10")
+        #expect(try await service.ask("changes").head.status == .ok)
+        #expect(second?.head.status == .ok)
+        second = nil
+        #expect(service.listenerCount == 1)
+        #expect(try await service.ask("events").head.status == .ok)
+        _ = first
+    }
+
+    @Test("Dropping the body takes the listener out, and the last one ends all work")
+    func dropped() async throws {
+        let service = service()
+        var reply: HTTPReply? = try await service.ask("events")
+        var chunks = try #require(reply).body.makeAsyncIterator()
+        _ = try await chunks.next()
+        #expect(service.listenerCount == 1)
+        await clock.waitForSleepers()
+        chunks = HTTPByteStream.empty.makeAsyncIterator()
+        reply = nil
+        #expect(service.listenerCount == 0)
+        await clock.run()
+        #expect(clock.sleeperCount == 0)
+        // And it begins again with the next one.
+        var stream = try await service.stream()
+        #expect(try await stream.names(1) == ["checkpoint"])
+        try await store.setDocument("a/1", ["n": 1])
+        #expect(try await stream.names(2) == ["change a/1", "checkpoint"])
+    }
+
+    @Test("Cancelling the reader ends its wait")
+    func cancelled() async throws {
+        let service = service()
+        let body = try await service.ask("events").body
+        var chunks = body.makeAsyncIterator()
+        _ = try await chunks.next()
+        let reader = Task {
+            var chunks = body.makeAsyncIterator()
+            return try await chunks.next()
+        }
+        await clock.waitForSleepers()
+        reader.cancel()
+        let error = await #expect(throws: TransportError.self) { try await reader.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test("Shutting down ends all streams, and later ones are refused for now")
+    func shutDown() async throws {
+        let service = service()
+        var streams = [try await service.stream(), try await service.stream("collection=a")]
+        for index in streams.indices { _ = try await streams[index].next() }
+        let waiting = Task { [stream = streams[0]] in
+            var stream = stream
+            return try await stream.next()
+        }
+        await clock.waitForSleepers()
+        service.shutDown()
+        #expect(try await waiting.value == nil)
+        #expect(try await streams[1].next() == nil)
+        #expect(service.listenerCount == 0)
+        let late = try await service.ask("events")
+        #expect(late.head.status == .serviceUnavailable)
+        #expect(late.head.headerFields[.retryAfter] == "1")
+    }
+}

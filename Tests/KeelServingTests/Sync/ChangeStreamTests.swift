@@ -1,0 +1,126 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("Changes are told as a stream")
+struct ChangeStreamTests {
+    private let adapter = InMemoryStorageAdapter(keptChanges: 100)
+    private var store: StorageClient { StorageClient(adapter) }
+
+    private func service(
+        _ change: (inout ChangeService.Configuration) -> Void = { _ in }
+    ) -> ChangeService {
+        var configuration = ChangeService.Configuration()
+        configuration.clock = TestClock()
+        change(&configuration)
+        return ChangeService(adapter: adapter, configuration: configuration)
+    }
+
+    @Test("It begins with what is there, and goes on with what happens")
+    func live() async throws {
+        let service = service()
+        for id in ["1", "2"] { try await store.setDocument("a/\(id)", ["n": 1]) }
+        var stream = try await service.stream()
+        #expect(try await stream.names(3) == ["change a/1", "change a/2", "checkpoint"])
+        try await store.setDocument("b/1", ["n": 1])
+        #expect(try await stream.names(2) == ["change b/1", "checkpoint"])
+        try await store.deleteDocument("a/1")
+        let event = try #require(try await stream.next())
+        #expect(event.data.contains("\"deleted\":true"))
+    }
+
+    @Test("With nothing to catch up, the first checkpoint comes at once")
+    func empty() async throws {
+        var stream = try await service { $0.makeEpoch = { "e" } }.stream()
+        let event = try #require(try await stream.next())
+        #expect(event.type == "checkpoint")
+        #expect(event.data == #"{"epoch":"e"}"#)
+        #expect(!event.lastEventID.isEmpty)
+    }
+
+    @Test("Long catching up is told in parts that a client can go on from")
+    func parts() async throws {
+        for part in 0..<3 {
+            try await store.commit { batch in
+                for id in 0..<300 { try batch.set("a/\(part * 300 + id)", ["n": 1]) }
+            }
+        }
+        let service = service()
+        var stream = try await service.stream()
+        let first = try await stream.names(upTo: "progress")
+        var rest = try await service.stream(lastEventID: stream.lastID)
+        let second = try await rest.names(upTo: "checkpoint")
+        #expect(first.count < 900)
+        #expect(Set(first + second).count == 900)
+        #expect(first.count + second.count == 900)
+    }
+
+    @Test("Who comes back with the last identifier is told what is new, whatever the cursor")
+    func resumes() async throws {
+        let service = service()
+        var stream = try await service.stream()
+        let first = try #require(try await stream.next()).lastEventID
+        try await store.setDocument("a/1", ["n": 1])
+        #expect(try await stream.names(2) == ["change a/1", "checkpoint"])
+        let last = stream.lastID
+        try await store.setDocument("a/2", ["n": 1])
+        var again = try await service.stream("cursor=\(first)", lastEventID: last)
+        #expect(try await again.names(2) == ["change a/2", "checkpoint"])
+        var older = try await service.stream("cursor=\(first)")
+        #expect(try await older.names(3) == ["change a/1", "change a/2", "checkpoint"])
+    }
+
+    @Test("Other collections and the server's own records are not told")
+    func scope() async throws {
+        let service = service()
+        var stream = try await service.stream("collection=a&collection=a%2F1%2Fb")
+        #expect(try await stream.names(1) == ["checkpoint"])
+        let own = DocumentWrite("__keel_sync__/1", .set(DocumentBody(["n": 1])))
+        _ = try await adapter.commit([WriteBatch([own])])
+        for path: DocumentPath in ["b/1", "a/1/b/1", "a/1"] {
+            try await store.setDocument(path, ["n": 1])
+        }
+        var names = Set<String>()
+        while names.count < 2, let name = try await stream.nextName() {
+            if name != "checkpoint" { names.insert(name) }
+        }
+        #expect(names == ["change a/1/b/1", "change a/1"])
+        var all = try await service.stream()
+        #expect(try await !all.names(4).contains { $0.contains("__") })
+    }
+
+    @Test("Without content there are only the points")
+    func points() async throws {
+        try await store.setDocument("a/1", ["n": 1])
+        var stream = try await service().stream("content=none&collection=a")
+        #expect(try await stream.names(1) == ["checkpoint"])
+        try await store.setDocument("a/1", ["n": 2])
+        #expect(try await stream.names(1) == ["checkpoint"])
+    }
+
+    @Test("Listeners with different names for the database get their own")
+    func databases() async throws {
+        let service = service()
+        var one = try await service.stream("database=projects/p/databases/one")
+        var two = try await service.stream("database=projects/p/databases/two")
+        _ = try await (one.next(), two.next())
+        try await store.setDocument("a/1", ["n": 1])
+        #expect(try await one.next()?.data.contains("projects/p/databases/one/doc") == true)
+        #expect(try await two.next()?.data.contains("projects/p/databases/two/doc") == true)
+    }
+
+    @Test("A cursor that the store does not know any more is told, and ends the stream")
+    func reset() async throws {
+        let service = service()
+        var stream = try await service.stream()
+        _ = try await stream.next()
+        for number in Int64(0)..<200 { try await store.setDocument("a/1", ["n": .integer(number)]) }
+        var late = try await service.stream(lastEventID: stream.lastID)
+        #expect(try await late.names(2) == ["reset"])
+        #expect(service.listenerCount == 1)
+    }
+}

@@ -1,0 +1,51 @@
+import KeelStorage
+import KeelTestKit
+import Synchronization
+
+/// A store whose waits for changes fail a few times.
+///
+/// Only waits fail: they are the shared reader's.
+final class FlakyChanges: StorageAdapter {
+    private let upstream: InMemoryStorageAdapter
+    private let faults = Mutex<(code: StorageError.Code, times: Int)>((.unknown, 0))
+
+    init(_ upstream: InMemoryStorageAdapter) { self.upstream = upstream }
+
+    private let gate = Mutex<Gate?>(nil)
+
+    /// Holds the next page of a listener's own back after it was read.
+    func hold(at gate: Gate) { self.gate.withLock { $0 = gate } }
+
+    func fail(with code: StorageError.Code, times: Int) {
+        faults.withLock { $0 = (code, times) }
+    }
+
+    var capabilities: StorageCapabilities { upstream.capabilities }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await upstream.prepare(schema)
+    }
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try await upstream.read(request)
+    }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try await upstream.commit(batches)
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        let page = try await upstream.changes(request)
+        let fault = faults.withLock { faults -> StorageError.Code? in
+            guard request.waitsUpTo != nil, faults.times > 0 else { return nil }
+            faults.times -= 1
+            return faults.code
+        }
+        let gate = request.waitsUpTo == nil ? gate.withLock { $0.take() } : nil
+        _ = try? await gate?.pass()
+        if let fault { throw StorageError(fault, "made to fail") }
+        return page
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Signing requests of the Firestore protocol")
+struct AuthenticationTests {
+    /// Hands out tokens with numbers; a new one when one was refused.
+    private final class Numbered: TokenSource {
+        private let number = Mutex(1)
+        private let error: (any Error)?
+
+        init(failing error: (any Error)? = nil) { self.error = error }
+
+        func token() async throws -> AccessToken {
+            if let error { throw error }
+            return AccessToken("token-\(number.withLock { $0 })")
+        }
+
+        func token(after refused: AccessToken) async throws -> AccessToken {
+            number.withLock { $0 += 1 }
+            return try await token()
+        }
+    }
+
+    private func tokens(_ scripted: Scripted) -> [String?] {
+        scripted.transport.calls.map { $0.head.headerFields[.authorization] }
+    }
+
+    private static let refused = ScriptedHTTPTransport.Answer.refusal(401, "UNAUTHENTICATED")
+    private static let committed = ScriptedHTTPTransport.Answer.json(
+        #"{"writeResults": [{}], "commitTime": "1970-01-01T00:00:05Z"}"#
+    )
+
+    @Test("requests are unsigned unless something else is said")
+    func unsigned() async throws {
+        let scripted = Scripted.google([.json("[]")])
+        _ = try await scripted.adapter.read(ReadRequest(.query(DocumentQuery("a"))))
+        #expect(tokens(scripted) == [nil])
+    }
+
+    @Test("a fixed token signs every request")
+    func fixed() async throws {
+        let scripted = Scripted.google([.json("[]")], authentication: .token("secret"))
+        _ = try await scripted.adapter.read(ReadRequest(.query(DocumentQuery("a"))))
+        #expect(tokens(scripted) == ["Bearer secret"])
+    }
+
+    @Test("a refused token is renewed once, and the request sent again")
+    func renewed() async throws {
+        let scripted = Scripted.google(
+            [Self.refused, Self.committed],
+            authentication: .idToken(Numbered())
+        )
+        try await scripted.commit([.delete("a/1")])
+        #expect(tokens(scripted) == ["Bearer token-1", "Bearer token-2"])
+    }
+
+    @Test("a token that is refused twice is the end")
+    func refusedTwice() async throws {
+        let scripted = Scripted.google(
+            [Self.refused, Self.refused, Self.committed],
+            authentication: .source(Numbered())
+        )
+        await expect(.unauthenticated) { try await scripted.commit([.delete("a/1")]) }
+        #expect(scripted.requests.count == 2)
+    }
+
+    @Test("a source that fails for a passing reason makes a passing error")
+    func failingSource() async throws {
+        let cases: [(any Error, StorageError.Code)] = [
+            (AuthenticationError(.signedOut), .unauthenticated),
+            (AuthenticationError(.refreshFailed), .unavailable),
+            (StorageError(.unavailable, "foreign"), .unavailable),
+            (StorageError(.permissionDenied, "foreign"), .unauthenticated),
+            (CancellationError(), .cancelled),
+        ]
+        for (error, code) in cases {
+            let scripted = Scripted.google(authentication: .source(Numbered(failing: error)))
+            await expect(code) { try await scripted.commit([.delete("a/1")]) }
+            #expect(scripted.requests.isEmpty)
+        }
+    }
+
+    // MARK: Listening, which goes by another way
+
+    /// A server that knows one token; it lets nobody in who has another.
+    private struct Guarded: HTTPTransport {
+        let server: HandlerTransport
+        let token: String
+        let seen = Seen()
+
+        final class Seen: Sendable {
+            let values = Mutex<[String?]>([])
+        }
+
+        var features: HTTPTransportFeatures { server.features }
+
+        func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+            let field = call.head.headerFields[.authorization]
+            seen.values.withLock { $0.append(field) }
+            guard field == "Bearer \(token)" else {
+                return .bytes(.unauthorized, type: "text/plain", [])
+            }
+            return try await server.send(call)
+        }
+
+        func shutdown() async {}
+    }
+
+    private func feed(
+        knowing token: String
+    ) throws -> (adapter: FirestoreStorageAdapter, server: Guarded) {
+        let store = InMemoryStorageAdapter()
+        let server = Guarded(server: HandlerTransport(StorageServer(adapter: store)), token: token)
+        let address = try #require(URL(string: "http://127.0.0.1"))
+        var configuration = FirestoreStorageAdapter.Configuration.keel(address)
+        configuration.authentication = .source(Numbered())
+        return (FirestoreStorageAdapter(configuration, transport: server), server)
+    }
+
+    @Test("a request for changes that is refused is sent again with a new token")
+    func changesRenewed() async throws {
+        let (adapter, server) = try feed(knowing: "token-2")
+        let page = try await adapter.changes(ChangeRequest(after: nil, limit: 10))
+        #expect(page.isCaughtUp)
+        let seen = server.seen.values.withLock { $0 }
+        #expect(seen.prefix(2) == ["Bearer token-1", "Bearer token-2"])
+        #expect(seen.dropFirst().allSatisfy { $0 == "Bearer token-2" })
+    }
+
+    @Test("a request for changes that is refused twice is the end")
+    func changesRefusedTwice() async throws {
+        let (adapter, server) = try feed(knowing: "another")
+        await expect(.unauthenticated) {
+            _ = try await adapter.changes(ChangeRequest(after: nil, limit: 10))
+        }
+        let seen = server.seen.values.withLock { $0 }
+        #expect(seen == ["Bearer token-1", "Bearer token-2"])
+    }
+
+    @Test("an emulator is asked as its owner, at the host that the environment names")
+    func emulator() async throws {
+        let variables = ["FIRESTORE_EMULATOR_HOST": "localhost:9099"]
+        let configuration = try #require(
+            FirestoreStorageAdapter.Configuration.emulatorFromEnvironment(
+                project: "p",
+                environment: variables
+            )
+        )
+        let scripted = Scripted(configuration, [.json("[]")])
+        _ = try await scripted.adapter.read(ReadRequest(.query(DocumentQuery("a"))))
+        #expect(tokens(scripted) == ["Bearer owner"])
+        let head = try #require(scripted.transport.calls.first?.head)
+        #expect(head.scheme == "http")
+        #expect(head.authority == "localhost:9099")
+        for environment in [[:], ["FIRESTORE_EMULATOR_HOST": ""]] {
+            let none = FirestoreStorageAdapter.Configuration.emulatorFromEnvironment(
+                project: "p",
+                environment: environment
+            )
+            #expect(none == nil)
+        }
+    }
+}

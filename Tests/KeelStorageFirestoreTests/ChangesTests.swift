@@ -1,0 +1,117 @@
+import HTTPTypes
+import KeelHTTP
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("Changes and schemas of a server of Keel's")
+struct ChangesTests {
+    @Test("a page holds what is there, what is gone and what cannot be seen any more")
+    func page() async throws {
+        let doc =
+            #"{"name": "projects/keel/databases/(default)/documents/a/1", "fields": {}, "#
+            + #""createTime": "1970-01-01T00:00:01Z", "updateTime": "1970-01-01T00:00:02Z"}"#
+        let scripted = try Scripted.keel([
+            .keel(
+                #"{"epoch": "e", "changes": [{"path": "a/1", "rev": "17", "doc": \#(doc)}, "#
+                    + #"{"path": "a/2", "rev": "18", "deleted": true}, "#
+                    + #"{"path": "a/3", "left": true}], "next": "AQ", "complete": true}"#
+            )
+        ])
+        let page = try await scripted.adapter.changes(ChangeRequest())
+        let document = Document(
+            path: "a/1",
+            body: DocumentBody([:]),
+            revision: Revision(number: 17),
+            createTime: Timestamp(microseconds: 1_000_000),
+            updateTime: Timestamp(microseconds: 2_000_000)
+        )
+        #expect(
+            page.changes == [
+                .current(document), .removed("a/2", Revision(number: 18)), .leftScope("a/3"),
+            ]
+        )
+        #expect(page.next == ChangeCursor(bytes: [1]))
+        #expect(page.isCaughtUp)
+        let query = "database=projects%2Fkeel%2Fdatabases%2F%28default%29&limit=500"
+        #expect(scripted.requests == ["GET /sync/all/changes?" + query])
+    }
+
+    @Test("a request names its cursor, its limit and its collections")
+    func request() async throws {
+        let scripted = try Scripted.keel([.keel(#"{"next": "AQ"}"#)])
+        let request = ChangeRequest(
+            after: ChangeCursor(bytes: [255, 239]),
+            scope: .collections(["u/1/c", "a"]),
+            limit: 5000
+        )
+        let page = try await scripted.adapter.changes(request)
+        #expect(!page.isCaughtUp)
+        let path = try #require(scripted.transport.calls.first?.head.path)
+        let items = Set(path.split(separator: "?").last?.split(separator: "&") ?? [])
+        #expect(
+            items.isSuperset(of: [
+                "cursor=_-8", "limit=1000", "collection=a", "collection=u%2F1%2Fc",
+            ])
+        )
+    }
+
+    @Test("more collections than a request can name are filtered here")
+    func manyCollections() async throws {
+        let changes = ["a1/x", "b/x"].map { #"{"path": "\#($0)", "rev": "1", "deleted": true}"# }
+        let scripted = try Scripted.keel([
+            .keel(#"{"changes": [\#(changes.joined(separator: ","))], "next": "AQ"}"#)
+        ])
+        let wanted = Set((0..<101).map { CollectionPath("a\($0)") })
+        let request = ChangeRequest(scope: .collections(wanted))
+        let page = try await scripted.adapter.changes(request)
+        #expect(page.changes.map(\.path) == ["a1/x"])
+        #expect(scripted.requests.first?.contains("collection=") == false)
+    }
+
+    @Test("a position that the server does not know any more has expired")
+    func expired() async throws {
+        let plain = ScriptedHTTPTransport.Answer.status(.gone)
+        let scripted = try Scripted.keel([plain, .refusal(410, "OUT_OF_RANGE")])
+        for _ in 0..<2 {
+            await expect(.cursorExpired) {
+                _ = try await scripted.adapter.changes(ChangeRequest())
+            }
+        }
+    }
+
+    @Test(
+        "a page of another form is the server's fault",
+        arguments: [
+            "[]", "{}", #"{"next": "?"}"#, #"{"next": "AQ", "changes": [{"path": "a/1"}]}"#,
+            #"{"next": "AQ", "changes": [{"rev": "1", "deleted": true}]}"#,
+            #"{"next": "AQ", "changes": [{"path": "a", "rev": "1", "deleted": true}]}"#,
+            #"{"next": "AQ", "changes": [{"path": "a/1", "rev": "x", "deleted": true}]}"#,
+        ]
+    )
+    func malformed(text: String) async throws {
+        let scripted = try Scripted.keel([.keel(text)])
+        await expect(.invalidReply) { _ = try await scripted.adapter.changes(ChangeRequest()) }
+    }
+
+    @Test("a schema is sent to a server of Keel's, and to no other")
+    func schema() async throws {
+        let schema = StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])
+        let scripted = try Scripted.keel([.schema])
+        try await scripted.adapter.prepare(schema)
+        try await scripted.adapter.prepare(StorageSchema())
+        #expect(scripted.requests == ["POST /keel/v1/schema"])
+        #expect(try scripted.message(0)["indexes"]?.elements?.count == 1)
+        let google = Scripted.google()
+        try await google.adapter.prepare(schema)
+        #expect(google.requests.isEmpty)
+    }
+
+    @Test("listeners are told by a server of Keel's, and ask Google's again and again")
+    func listening() throws {
+        #expect(try Scripted.keel().adapter.listening == .eventStream)
+        #expect(Scripted.google().adapter.listening == .polling)
+        #expect(try Scripted.keel { $0.capabilities = [] }.adapter.listening == .polling)
+    }
+}

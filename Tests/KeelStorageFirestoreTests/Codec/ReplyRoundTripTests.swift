@@ -1,0 +1,111 @@
+import KeelStorage
+import KeelStorageFirestore
+import Testing
+
+@testable import KeelConformance
+
+@Suite("Replies on the wire")
+struct ReplyRoundTripTests {
+    private static let database = "projects/keel/databases/(default)"
+    private static let encoding = FirestoreEncoding(database: database, isExtended: true)
+    private static let decoding = FirestoreDecoding(database: database, isExtended: true)
+
+    private func sent(_ json: FirestoreJSON) throws -> FirestoreJSON {
+        try FirestoreJSON(parsing: json.bytes)
+    }
+
+    @Test("a document arrives as it was")
+    func documents() throws {
+        var source = FuzzSource(seed: SeededGenerator.chosenSeed(), name: "fuzz")
+        for number in 1...500 {
+            let document = Document(
+                path: source.path(),
+                body: DocumentBody(source.fields()),
+                revision: Revision(number: Int64(number)),
+                createTime: Timestamp(microseconds: Int64(number)),
+                updateTime: Timestamp(microseconds: Int64(number) * 1_000_001)
+            )
+            let read = try Self.decoding.document(try sent(try Self.encoding.document(document)))
+            #expect(read == document)
+        }
+    }
+
+    @Test("without Keel's additions a document's revision is its update time")
+    func plainRevision() throws {
+        let document = Document(
+            path: "a/1",
+            body: DocumentBody(["n": 1]),
+            revision: Revision(number: 17),
+            createTime: Timestamp(microseconds: 1),
+            updateTime: Timestamp(microseconds: 1_000_002)
+        )
+        let json = try FirestoreEncoding(database: Self.database).document(document)
+        #expect(json["keel"] == nil)
+        let read = try FirestoreDecoding(database: Self.database).document(try sent(json))
+        #expect(read.revision == Revision(number: 1_000_002))
+    }
+
+    @Test("a receipt arrives as it was")
+    func receipts() throws {
+        let batch = WriteBatch(id: "once", [.delete("a/1"), .delete("a/2")])
+        let receipt = CommitReceipt(
+            batchID: "once",
+            stage: .accepted,
+            commitTime: Timestamp(microseconds: 77),
+            outcomes: [
+                .init(revision: nil),
+                .init(revision: Revision(number: 9), transformResults: [3, .null, .double(.nan)]),
+            ],
+            position: ChangeCursor(bytes: [0, 255, 17])
+        )
+        let read = try Self.decoding.receipt(try sent(Self.encoding.receipt(receipt)), for: batch)
+        #expect(read == receipt)
+    }
+
+    @Test(
+        "an error arrives with its code, its effect and what it concerns",
+        arguments: StorageError.Code.known
+    )
+    func errors(code: StorageError.Code) throws {
+        for effect in [StorageError.Effect.none, .unknown] {
+            let error = StorageError(code, "what happened", effect: effect, resource: "a/1")
+            let status = FirestoreStatus(code)
+            let json = try sent(FirestoreEncoding.error(error, status: status))
+            let read = FirestoreDecoding.error(httpStatus: status.httpStatus, json, isWrite: true)
+            #expect(read.code == code)
+            #expect(read.effect == effect)
+            #expect(read.message == "what happened")
+            #expect(read.resource == "a/1")
+            let ofRead = FirestoreDecoding.error(
+                httpStatus: status.httpStatus,
+                .array([json]),
+                isWrite: false
+            )
+            #expect(ofRead.code == code)
+            #expect(ofRead.effect == .none)
+        }
+    }
+
+    @Test("a schema and a plan arrive as they were")
+    func schemas() throws {
+        let index = IndexDefinition(
+            "c",
+            scope: .group,
+            [.ascending("a"), .descending("b.`x.y`"), .contains("l")]
+        )
+        let schema = StorageSchema(
+            indexes: [index],
+            searches: [SearchDefinition("c", fields: ["text", "m.x"])]
+        )
+        let read = try Self.decoding.schema(try sent(FirestoreEncoding.schema(schema)))
+        #expect(read == schema)
+        let plans: [QueryPlan] = [
+            QueryPlan(access: .index("one"), examined: 3),
+            QueryPlan(access: .identifiers), QueryPlan(access: .search("words"), examined: 1),
+            QueryPlan(access: .scan, examined: 9, suggestion: index),
+        ]
+        for plan in plans {
+            #expect(try Self.decoding.plan(try sent(FirestoreEncoding.plan(plan))) == plan)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import KeelConformance
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelStorageSQLite
+import Testing
+
+@Suite("The promises of storage, kept over the Firestore protocol")
+struct ConformanceTests {
+    @Test(
+        "by a server of Keel's on a store in memory",
+        arguments: StorageAdapterCheck.applicable(
+            to: FirestoreStorageAdapter.Configuration.everythingOfKeel
+        )
+    )
+    func keelOnMemory(_ check: StorageAdapterCheck) async throws {
+        try await check.run(on: Served.keel(InMemoryStorageAdapter()))
+    }
+
+    @Test(
+        "by a server of Keel's on SQLite",
+        arguments: StorageAdapterCheck.applicable(
+            to: FirestoreStorageAdapter.Configuration.everythingOfKeel
+        )
+    )
+    func keelOnSQLite(_ check: StorageAdapterCheck) async throws {
+        try await Served.withSQLite { try await check.run(on: Served.keel($0)) }
+    }
+
+    @Test(
+        "by the plain protocol",
+        arguments: StorageAdapterCheck.applicable(
+            to: FirestoreStorageAdapter.Configuration.everythingOfGoogle
+        )
+    )
+    func plainOnMemory(_ check: StorageAdapterCheck) async throws {
+        try await check.run(on: Served.plain(InMemoryStorageAdapter()))
+    }
+
+    @Test("answers of a server of Keel's are those of its store")
+    func sameAsStore() async throws {
+        let summary = try await DifferentialFuzz(operations: 3000).run(
+            InMemoryStorageAdapter(),
+            against: Served.keel(InMemoryStorageAdapter())
+        )
+        #expect(summary.answeredReads > 100)
+    }
+
+    @Test("answers of the plain protocol are those of the store")
+    func plainSameAsStore() async throws {
+        let summary = try await DifferentialFuzz(operations: 3000).run(
+            InMemoryStorageAdapter(),
+            against: Served.plain(InMemoryStorageAdapter())
+        )
+        #expect(summary.answeredReads > 100)
+    }
+}

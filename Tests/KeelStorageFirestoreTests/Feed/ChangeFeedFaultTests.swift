@@ -1,0 +1,150 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("A feed goes on with pages where there is no stream")
+struct ChangeFeedFaultTests {
+    private let adapter = InMemoryStorageAdapter()
+    private let clock = TestClock()
+    private let endpoint: FeedEndpoint
+    private let feed: ChangeFeed
+
+    private var store: StorageClient { StorageClient(adapter) }
+
+    init() {
+        var configuration = ChangeService.Configuration()
+        configuration.clock = clock
+        endpoint = FeedEndpoint(ChangeService(adapter: adapter, configuration: configuration))
+        feed = ChangeFeed(transport: endpoint, configuration: .test(on: clock))
+    }
+
+    private func request(after cursor: ChangeCursor?) -> ChangeRequest {
+        ChangeRequest(after: cursor, waitsUpTo: .seconds(30))
+    }
+
+    @Test("A server without streams is asked for pages that wait", arguments: [404, 406, 429, 501])
+    func polls(status: Int) async throws {
+        endpoint.refuseStreams(with: status)
+        let start = try await feed.changes(ChangeRequest())
+        let reader = Task { try await feed.changes(request(after: start.next)) }
+        // The first page, one that finds nothing, the stream, one more, and the one that waits.
+        await endpoint.waitForRequests(5)
+        try await store.setDocument("a/1", ["n": 1])
+        #expect(try await reader.value.changes.map(\.path) == ["a/1"])
+        #expect(endpoint.requests.last?.contains("wait=") == true)
+        #expect(endpoint.count("events") == 1)
+    }
+
+    @Test("A stream that breaks off is opened again, and nothing is missed or told twice")
+    func breaks() async throws {
+        var cursor = try await feed.changes(ChangeRequest()).next
+        var told: [String] = []
+        let clock = clock
+        let time = Task { while !Task.isCancelled { await clock.advance(by: .milliseconds(200)) } }
+        for number in 0..<30 {
+            let reader = Task { [request = request(after: cursor)] in
+                try await feed.changes(request)
+            }
+            // Mostly a stream is open by now; what is told is the same if none is.
+            for _ in 0..<200 where feed.streamCount == 0 { await Task.yield() }
+            if number % 5 == 4 { endpoint.breakStreams() }
+            try await store.setDocument("a/\(number)", ["n": 1])
+            var page = try await reader.value
+            while page.changes.isEmpty { page = try await feed.changes(request(after: page.next)) }
+            told += page.changes.map(\.path.id)
+            cursor = page.next
+        }
+        time.cancel()
+        #expect(told == (0..<30).map { "\($0)" })
+        #expect(endpoint.count("events") > 1)
+    }
+
+    @Test("An expired position is told, with and without a stream")
+    func expired() async throws {
+        let foreign = ChangeCursor(bytes: [7])
+        for wait in [Duration?.none, .seconds(30)] {
+            let error = await #expect(throws: StorageError.self) {
+                try await feed.changes(ChangeRequest(after: foreign, waitsUpTo: wait))
+            }
+            #expect(error?.code == .cursorExpired)
+        }
+    }
+
+    @Test("Another epoch ends what was waited for: the data is another")
+    func epoch() async throws {
+        let page = try await feed.changes(ChangeRequest())
+        let body = #"{"epoch":"x","changes":[],"next":"AQAAAAAAAAAA","complete":true}"#
+        let transport = ScriptedHTTPTransport([
+            .status(.ok, body: Array(body.utf8)),
+            .status(.ok, body: Array(body.replacing("\"x\"", with: "\"y\"").utf8)),
+        ])
+        let feed = ChangeFeed(transport: transport, configuration: .test(on: clock))
+        _ = try await feed.changes(ChangeRequest())
+        let error = await #expect(throws: StorageError.self) {
+            try await feed.changes(ChangeRequest(after: page.next))
+        }
+        #expect(error?.code == .cursorExpired)
+    }
+
+    @Test(
+        "What the server or the network says becomes the code that fits",
+        arguments: [
+            (ScriptedHTTPTransport.Answer.status(.unauthorized), StorageError.Code.unauthenticated),
+            (.status(.forbidden), .permissionDenied), (.status(.notFound), .unsupported),
+            (.status(.serviceUnavailable), .unavailable), (.status(.gone), .cursorExpired),
+            (.status(.ok, body: Array("<html>".utf8)), .invalidReply),
+            (.status(.ok, body: Array("{}".utf8)), .invalidReply),
+            (.failure(TransportError(.connectionRefused)), .unavailable),
+            (.failure(TransportError(.responseTimeout)), .timeout),
+            (.failure(TransportError(.tlsUntrusted)), .unknown),
+        ]
+    )
+    func codes(answer: ScriptedHTTPTransport.Answer, code: StorageError.Code) async throws {
+        let feed = ChangeFeed(
+            transport: ScriptedHTTPTransport([answer]),
+            configuration: .test(on: clock)
+        )
+        let error = await #expect(throws: StorageError.self) {
+            try await feed.changes(ChangeRequest())
+        }
+        #expect(error?.code == code)
+    }
+
+    @Test("Each request carries the fields that the adapter gives, and asks for its database")
+    func fields() async throws {
+        let feed = ChangeFeed(transport: endpoint, configuration: .test(on: clock)) {
+            [.authorization: "Bearer t"]
+        }
+        let scope = ChangeScope.collections(["a b", "é/1/c"])
+        _ = try await feed.changes(ChangeRequest(scope: scope, limit: 7))
+        let head = try #require(endpoint.heads.last)
+        #expect(head.headerFields[.authorization] == "Bearer t")
+        #expect(
+            head.path == "/sync/all/changes?database=projects%2Fkeel%2Fdatabases%2F%28default%29"
+                + "&collection=a%20b&collection=%C3%A9%2F1%2Fc&limit=7"
+        )
+    }
+
+    @Test("More collections than a request may name are picked out of everything")
+    func wide() async throws {
+        let wanted = Set((0..<150).map { CollectionPath("c\($0)") })
+        try await store.setDocument("c7/1", ["n": 1])
+        try await store.setDocument("other/1", ["n": 1])
+        let scope = ChangeScope.collections(wanted)
+        let page = try await feed.changes(ChangeRequest(scope: scope))
+        #expect(page.changes.map(\.path) == ["c7/1"])
+        let reader = Task {
+            try await feed.changes(
+                ChangeRequest(after: page.next, scope: scope, waitsUpTo: .seconds(30))
+            )
+        }
+        await clock.waitForSleepers(2)
+        try await store.setDocument("other/2", ["n": 1])
+        try await store.setDocument("c8/1", ["n": 1])
+        #expect(try await reader.value.changes.map(\.path) == ["c8/1"])
+    }
+}

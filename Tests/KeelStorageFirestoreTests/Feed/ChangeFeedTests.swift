@@ -1,0 +1,165 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("A feed keeps one stream open between its calls")
+struct ChangeFeedTests {
+    private let adapter = InMemoryStorageAdapter()
+    private let clock = TestClock()
+    private let endpoint: FeedEndpoint
+    private let feed: ChangeFeed
+
+    private var store: StorageClient { StorageClient(adapter) }
+
+    init() {
+        var configuration = ChangeService.Configuration()
+        configuration.clock = clock
+        endpoint = FeedEndpoint(ChangeService(adapter: adapter, configuration: configuration))
+        feed = ChangeFeed(transport: endpoint, configuration: .test(on: clock))
+    }
+
+    private func position() async throws -> ChangeCursor {
+        var request = ChangeRequest()
+        while true {
+            let page = try await feed.changes(request)
+            if page.isCaughtUp { return page.next }
+            request.after = page.next
+        }
+    }
+
+    private func waiting(
+        after cursor: ChangeCursor,
+        _ scope: ChangeScope = .everything,
+        for limit: Duration = .seconds(30)
+    ) -> ChangeRequest {
+        ChangeRequest(after: cursor, scope: scope, waitsUpTo: limit)
+    }
+
+    @Test("Pages after the first come from one stream")
+    func oneStream() async throws {
+        var cursor = try await position()
+        let before = endpoint.requests.count
+        for number in 0..<10 {
+            let reader = Task { [request = waiting(after: cursor)] in
+                try await feed.changes(request)
+            }
+            await clock.waitForSleepers()
+            try await store.setDocument("a/\(number)", ["n": 1])
+            let page = try await reader.value
+            #expect(page.changes.map(\.path) == ["a/\(number)"])
+            #expect(page.isCaughtUp)
+            cursor = page.next
+        }
+        // At most one page that finds nothing, and the stream.
+        #expect(endpoint.requests.count - before <= 3)
+        #expect(endpoint.count("events") == 1)
+        #expect(feed.streamCount == 1)
+    }
+
+    @Test("What happens between two calls is not missed")
+    func between() async throws {
+        let cursor = try await position()
+        let reader = Task { try await feed.changes(waiting(after: cursor)) }
+        await clock.waitForSleepers(2)
+        for number in 0..<5 { try await store.setDocument("a/\(number)", ["n": 1]) }
+        var page = try await reader.value
+        var paths = page.changes.map(\.path.id)
+        while paths.count < 5 {
+            page = try await feed.changes(waiting(after: page.next))
+            paths += page.changes.map(\.path.id)
+        }
+        #expect(paths == ["0", "1", "2", "3", "4"])
+        #expect(endpoint.count("events") == 1)
+    }
+
+    @Test("A wait for nothing ends at its limit, with a position to go on from")
+    func nothing() async throws {
+        let cursor = try await position()
+        let reader = Task {
+            try await feed.changes(waiting(after: cursor, .collections(["a"]), for: .seconds(4)))
+        }
+        await clock.waitForSleepers(2)
+        try await store.setDocument("b/1", ["n": 1])
+        await clock.advance(by: .seconds(4))
+        let page = try await reader.value
+        #expect(page.changes.isEmpty)
+        #expect(page.isCaughtUp)
+        #expect(clock.elapsed == .seconds(4))
+    }
+
+    @Test("Cancelling a call ends it at once and leaves the stream to the next")
+    func cancelled() async throws {
+        let cursor = try await position()
+        let reader = Task { try await feed.changes(waiting(after: cursor)) }
+        await clock.waitForSleepers(2)
+        reader.cancel()
+        let error = await #expect(throws: StorageError.self) { try await reader.value }
+        #expect(error?.code == .cancelled)
+        let next = Task { try await feed.changes(waiting(after: cursor)) }
+        await clock.waitForSleepers(2)
+        try await store.setDocument("a/1", ["n": 1])
+        #expect(try await next.value.changes.map(\.path) == ["a/1"])
+        #expect(endpoint.count("events") == 1)
+    }
+
+    @Test("Readers of one position share a stream")
+    func shared() async throws {
+        let cursor = try await position()
+        try await withThrowingTaskGroup(of: [DocumentPath].self) { group in
+            for _ in 0..<20 {
+                group.addTask { try await feed.changes(waiting(after: cursor)).changes.map(\.path) }
+            }
+            // A limit each, and the beat of the server.
+            await clock.waitForSleepers(2)
+            try await store.setDocument("a/1", ["n": 1])
+            for try await paths in group { #expect(paths == ["a/1"]) }
+        }
+        #expect(endpoint.count("events") == 1)
+    }
+
+    @Test("There are no more streams than allowed; the one unused longest makes room")
+    func bounded() async throws {
+        let cursor = try await position()
+        for number in 0..<12 {
+            let scope = ChangeScope.collections([CollectionPath("c\(number)")])
+            let reader = Task { try await feed.changes(waiting(after: cursor, scope)) }
+            await clock.waitForSleepers(2)
+            try await store.setDocument("c\(number)/1", ["n": 1])
+            #expect(try await reader.value.changes.count == 1)
+        }
+        #expect(feed.streamCount == 8)
+    }
+
+    @Test("A stream that nobody asks any more is closed")
+    func unused() async throws {
+        let cursor = try await position()
+        let reader = Task { try await feed.changes(waiting(after: cursor)) }
+        await clock.waitForSleepers(2)
+        try await store.setDocument("a/1", ["n": 1])
+        _ = try await reader.value
+        #expect(endpoint.service.listenerCount == 1)
+        // The limit is looked at by the stream's own task, whose turn comes when it comes.
+        for _ in 0..<10_000 where endpoint.service.listenerCount > 0 {
+            await clock.advance(by: .seconds(5))
+        }
+        #expect(endpoint.service.listenerCount == 0)
+        // The stream's own task has to notice; it is only a matter of its turn.
+        for _ in 0..<100_000 where feed.streamCount > 0 { await Task.yield() }
+        #expect(feed.streamCount == 0)
+    }
+
+    @Test("Closing the feed ends its streams, and pages still come")
+    func closed() async throws {
+        let cursor = try await position()
+        let reader = Task { try await feed.changes(waiting(after: cursor)) }
+        await clock.waitForSleepers(2)
+        feed.close()
+        try await store.setDocument("a/1", ["n": 1])
+        #expect(try await reader.value.changes.map(\.path) == ["a/1"])
+        #expect(feed.streamCount == 0)
+    }
+}

@@ -1,0 +1,129 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import Synchronization
+
+/// A server of changes in the same process, whose streams a test can refuse or break off.
+final class FeedEndpoint: HTTPTransport {
+    private struct State {
+        var requests: [HTTPRequest] = []
+        var streamStatus: Int?
+        /// Streams that were opened before a break end at their next read.
+        var breaks = 0
+        var waiters: [Int: [CheckedContinuation<Void, Never>]] = [:]
+    }
+
+    let service: ChangeService
+    private let state = Mutex(State())
+
+    init(_ service: ChangeService) { self.service = service }
+
+    let features: HTTPTransportFeatures = []
+
+    /// The requests so far, as `changes` and `events` with their queries.
+    var requests: [String] {
+        state.withLock { state in
+            state.requests.map { String(($0.path ?? "").split(separator: "/").last ?? "") }
+        }
+    }
+
+    var heads: [HTTPRequest] { state.withLock { $0.requests } }
+
+    func count(_ kind: String) -> Int { requests.count { $0.hasPrefix(kind) } }
+
+    /// Answers requests for streams with a status; nil opens them.
+    func refuseStreams(with status: Int?) { state.withLock { $0.streamStatus = status } }
+
+    /// Breaks off all open streams at what they tell next.
+    func breakStreams() { state.withLock { $0.breaks += 1 } }
+
+    /// Waits until there have been so many requests.
+    func waitForRequests(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isDue = state.withLock { state in
+                if state.requests.count >= count { return true }
+                state.waiters[count, default: []].append(continuation)
+                return false
+            }
+            if isDue { continuation.resume() }
+        }
+    }
+
+    func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        let (status, breaks, woken) = state.withLock { state in
+            state.requests.append(call.head)
+            let woken = state.waiters.filter { $0.key <= state.requests.count }
+            for count in woken.keys { state.waiters[count] = nil }
+            return (state.streamStatus, state.breaks, woken.values.flatMap(\.self))
+        }
+        for waiter in woken { waiter.resume() }
+        let isStream = (call.head.path ?? "").contains("/events?")
+        if isStream, let status {
+            return HTTPReply(head: HTTPResponse(status: .init(code: status)))
+        }
+        let reply =
+            isStream
+            ? await service.events(call, scope: "all") : await service.changes(call, scope: "all")
+        guard !Task.isCancelled else { throw TransportError(.cancelled, phase: .awaitHead) }
+        guard isStream else { return reply }
+        var broken = reply
+        broken.body = reply.body.mapReads { [self] read async throws(TransportError) in
+            let chunk = try await read()
+            guard state.withLock({ $0.breaks }) == breaks else {
+                throw TransportError(.connectionLost, phase: .readBody)
+            }
+            return chunk
+        }
+        return broken
+    }
+
+    func shutdown() async {}
+}
+
+/// A store whose changes are followed over HTTP; everything else it does itself.
+struct FedAdapter: StorageAdapter {
+    let upstream: InMemoryStorageAdapter
+    let feed: ChangeFeed
+
+    init(_ upstream: InMemoryStorageAdapter) {
+        self.upstream = upstream
+        let endpoint = FeedEndpoint(ChangeService(adapter: upstream))
+        feed = ChangeFeed(transport: endpoint, configuration: .test)
+    }
+
+    var capabilities: StorageCapabilities { upstream.capabilities }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await upstream.prepare(schema)
+    }
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try await upstream.read(request)
+    }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try await upstream.commit(batches)
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try await feed.changes(request)
+    }
+}
+
+extension ChangeFeed.Configuration {
+    /// A feed of the usual database.
+    static var test: Self {
+        Self(scheme: "http", authority: "server", database: "projects/keel/databases/(default)")
+    }
+
+    /// A feed of the usual database on a clock.
+    static func test(on clock: any Clock<Duration>) -> Self {
+        var configuration = Self.test
+        configuration.clock = clock
+        return configuration
+    }
+}

@@ -1,0 +1,45 @@
+import KeelStorage
+import KeelStorageFirestore
+import Testing
+
+@Suite("Records that Keel's libraries keep on a server")
+struct OwnRecordTests {
+    private let store = InMemoryStorageAdapter()
+    private let path = DocumentPath("__outbox.test__/1")
+
+    @Test("are kept for clients of Keel's, and told to them")
+    func kept() async throws {
+        let adapter = try Served.keel(store)
+        let client = StorageClient(adapter)
+        let write = DocumentWrite(path, .set(DocumentBody(["text": "waits"])))
+        _ = try await client.commitOwn([write], id: "1", for: "test")
+        let result = try await adapter.read(ReadRequest(.documents([path])))
+        guard case .documents(let documents) = result.payload else {
+            Issue.record("the documents are something else")
+            return
+        }
+        #expect(documents.first??["text"]?.stringValue == "waits")
+        let page = try await adapter.changes(ChangeRequest())
+        #expect(page.changes.map(\.path) == [path])
+        let query = ReadRequest(.query(DocumentQuery(path.collection)))
+        guard case .found(let found) = try await adapter.read(query).payload else { return }
+        #expect(found.map(\.path) == [path])
+    }
+
+    @Test("are out of reach for others, and the server's own for everybody")
+    func outOfReach() async throws {
+        let write = DocumentWrite(path, .set(DocumentBody([:])))
+        let plain = Served.plain(store)
+        let refused = try await plain.commit([WriteBatch([write])])
+        #expect(throws: StorageError.self) { try refused.first?.get() }
+        let own = DocumentPath("__keel_sync__/epoch")
+        for adapter in [try Served.keel(store), plain] {
+            await #expect(throws: StorageError.self) {
+                try await adapter.read(ReadRequest(.documents([own])))
+            }
+        }
+        let nested = DocumentWrite("a/1/__own__/1", .set(DocumentBody([:])))
+        let results = try await Served.keel(store).commit([WriteBatch([nested])])
+        #expect(throws: StorageError.self) { try results.first?.get() }
+    }
+}

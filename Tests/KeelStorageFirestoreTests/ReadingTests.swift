@@ -1,0 +1,226 @@
+import HTTPTypes
+import KeelHTTP
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("Reading over the Firestore protocol")
+struct ReadingTests {
+    @Test("documents come in the order asked for, also twice, with nil for a missing one")
+    func documents() async throws {
+        let missing = #"{"missing": "projects/p/databases/(default)/documents/a/2"}"#
+        let scripted = Scripted.google([
+            .json(#"[{"found": \#(document("a/1", second: 3))}, \#(missing)]"#)
+        ])
+        let paths: [DocumentPath] = ["a/2", "a/1", "a/2", "a/1"]
+        let result = try await scripted.adapter.read(ReadRequest(.documents(paths)))
+        guard case .documents(let documents) = result.payload else {
+            Issue.record("not documents")
+            return
+        }
+        #expect(documents.map { $0?.path } == [nil, "a/1", nil, "a/1"])
+        #expect(documents[1]?.revision == Revision(number: 3_000_002))
+        #expect(result.position == nil)
+        let path = "/v1/projects/p/databases/%28default%29/documents:batchGet"
+        #expect(scripted.requests == ["POST " + path])
+        let names = try scripted.message(0)["documents"]?.elements?.compactMap(\.text)
+        #expect(
+            names == ["a/1", "a/2"].map { "projects/p/databases/(default)/documents/\($0)" }
+        )
+        let head = try #require(scripted.transport.calls.first?.head)
+        #expect(head.scheme == "https")
+        #expect(head.authority == "firestore.googleapis.com")
+        #expect(head.headerFields[.contentType]?.hasPrefix("application/json") == true)
+    }
+
+    @Test("more documents than one request may ask for are asked for in several")
+    func chunks() async throws {
+        let scripted = Scripted.google()
+        scripted.transport.on(
+            .post,
+            "/v1/projects/p/databases/%28default%29/documents:batchGet"
+        ) { match in
+            let names = try? FirestoreJSON(parsing: match.call.body)["documents"]?.elements
+            let elements = (names ?? []).map { FirestoreJSON.object([.init("missing", $0)]) }
+            return .status(.ok, body: FirestoreJSON.array(elements).bytes)
+        }
+        let paths = (0..<650).map { DocumentPath("a/\($0)") }
+        let result = try await scripted.adapter.read(ReadRequest(.documents(paths)))
+        guard case .documents(let documents) = result.payload else {
+            Issue.record("not documents")
+            return
+        }
+        #expect(documents.count == 650)
+        #expect(scripted.requests.count == 3)
+    }
+
+    @Test("no documents are no request")
+    func nothing() async throws {
+        let scripted = Scripted.google()
+        _ = try await scripted.adapter.read(ReadRequest(.documents([])))
+        #expect(scripted.requests.isEmpty)
+    }
+
+    @Test("a query goes to its parent, whose name is encoded segment by segment")
+    func query() async throws {
+        let scripted = Scripted.google([
+            .json(#"[{"document": \#(document("u/x/c/1"))}, {"readTime": "2020-01-01T00:00:00Z"}]"#)
+        ])
+        let collection = CollectionPath("u").document("a:b?#%é ").collection("c")
+        let query = DocumentQuery(collection).where(.equal("n", 1)).limit(to: 5)
+        let result = try await scripted.adapter.read(ReadRequest(.query(query)))
+        guard case .found(let documents) = result.payload else {
+            Issue.record("not documents")
+            return
+        }
+        #expect(documents.map(\.path) == ["u/x/c/1"])
+        let path =
+            "/v1/projects/p/databases/%28default%29/documents/u/a%3Ab%3F%23%25%C3%A9%20:runQuery"
+        #expect(scripted.requests == ["POST " + path])
+        let json = try scripted.message(0)
+        #expect(json["keel"] == nil)
+        #expect(json["structuredQuery"]?["limit"] == .integer(5))
+    }
+
+    @Test("without Keel's additions the last documents are the first of the reversed query")
+    func last() async throws {
+        let elements = ["a/3", "a/2"].map { #"{"document": \#(document($0))}"# }
+        let scripted = Scripted.google([.json("[\(elements.joined(separator: ","))]")])
+        let query = DocumentQuery("a").order(by: "n").start(at: 1).limit(toLast: 2)
+        let result = try await scripted.adapter.read(ReadRequest(.query(query)))
+        guard case .found(let documents) = result.payload else {
+            Issue.record("not documents")
+            return
+        }
+        #expect(documents.map(\.path) == ["a/2", "a/3"])
+        let structured = try scripted.message(0)["structuredQuery"]
+        let orders = structured?["orderBy"]?.elements ?? []
+        #expect(orders.map { $0["direction"] } == ["DESCENDING", "DESCENDING"])
+        #expect(structured?["startAt"] == nil)
+        #expect(structured?["endAt"]?["values"]?.elements?.count == 1)
+    }
+
+    @Test("a server of Keel's is told what is wanted, and its position and plan are read")
+    func additions() async throws {
+        let reply = #"""
+            [{"readTime": "2020-01-01T00:00:00Z", "keel": {"position": "AP8", "plan":
+            {"access": "scan", "examined": "12"}}}]
+            """#
+        let scripted = try Scripted.keel([.keel(reply)])
+        var request = ReadRequest(.query(DocumentQuery("a").order(by: "n").limit(toLast: 2)))
+        request.needsPosition = true
+        request.isStrict = true
+        request.atLeast = ChangeCursor(bytes: [1])
+        let result = try await scripted.adapter.read(request)
+        #expect(result.position == ChangeCursor(bytes: [0, 255]))
+        #expect(result.plan == QueryPlan(access: .scan, examined: 12))
+        let json = try scripted.message(0)
+        #expect(json["keel"] == ["strict": true, "position": true, "atLeast": "AQ"])
+        #expect(json["structuredQuery"]?["keel"] == ["limitsLast": true])
+        let field = try #require(HTTPField.Name("Keel-Protocol"))
+        #expect(scripted.transport.calls.first?.head.headerFields[field] == "1")
+    }
+
+    @Test("aggregates are read by their names, whatever their order")
+    func aggregates() async throws {
+        let reply = #"""
+            [{"result": {"aggregateFields": {"value_1": {"doubleValue": 1.5},
+            "value_0": {"integerValue": "3"}}}, "readTime": "2020-01-01T00:00:00Z"}]
+            """#
+        let scripted = Scripted.google([.json(reply)])
+        let query = DocumentQuery("a").select("x")
+        let operation = ReadOperation.aggregate(query, [.count(upTo: 9), .average("n")])
+        let result = try await scripted.adapter.read(ReadRequest(operation))
+        guard case .values(let values) = result.payload else {
+            Issue.record("not values")
+            return
+        }
+        #expect(values == [3, 1.5])
+        let json = try scripted.message(0)["structuredAggregationQuery"]
+        #expect(json?["structuredQuery"]?["select"] == nil)
+        #expect(json?["aggregations"]?.elements?.first?["count"]?["upTo"] == "9")
+    }
+
+    @Test("names of collections come page by page, and sorted by their bytes")
+    func names() async throws {
+        let scripted = Scripted.google([
+            .json(#"{"collectionIds": ["b", "a"], "nextPageToken": "more"}"#),
+            .json(#"{"collectionIds": ["é", "Z"]}"#),
+        ])
+        let result = try await scripted.adapter.read(ReadRequest(.collections(under: "u/1")))
+        guard case .names(let names) = result.payload else {
+            Issue.record("not names")
+            return
+        }
+        #expect(names == ["Z", "a", "b", "é"])
+        let path = "/v1/projects/p/databases/%28default%29/documents/u/1:listCollectionIds"
+        #expect(scripted.requests == ["POST " + path, "POST " + path])
+        #expect(try scripted.message(1)["pageToken"] == "more")
+    }
+
+    @Test("what the server cannot do is refused before anything is sent")
+    func refusals() async throws {
+        let scripted = Scripted.google()
+        var strict = ReadRequest(.query(DocumentQuery("a")))
+        strict.isStrict = true
+        var local = ReadRequest(.documents(["a/1"]))
+        local.source = .local
+        let search = ReadRequest(.query(DocumentQuery("a").matching("word")))
+        for request in [strict, local, search] {
+            await expect(.unsupported) { _ = try await scripted.adapter.read(request) }
+        }
+        await expect(.unsupported) { _ = try await scripted.adapter.changes(ChangeRequest()) }
+        let keel = try Scripted.keel { $0.capabilities = [] }
+        let requests = [
+            ReadRequest(.aggregate(DocumentQuery("a"), [.count()])), search, local,
+            ReadRequest(.collections(under: nil)),
+        ]
+        for request in requests {
+            await expect(.unsupported) { _ = try await keel.adapter.read(request) }
+        }
+        #expect(scripted.requests.isEmpty)
+        #expect(keel.requests.isEmpty)
+    }
+
+    @Test(
+        "a reply of another form is the server's fault",
+        arguments: [
+            "", "[", "{}", "null", #"[{"document": {"fields": {}}}]"#, #"[{"document": 3}]"#,
+            #"[{"document": \#(document("a/1", #"{"n": {"integerValue": "x"}}"#))}]"#,
+            #"[{"document": \#(document("a/1").replacing("databases", with: "bases"))}]"#,
+        ]
+    )
+    func malformed(text: String) async {
+        let scripted = Scripted.google([.json(text)])
+        await expect(.invalidReply) {
+            _ = try await scripted.adapter.read(ReadRequest(.query(DocumentQuery("a"))))
+        }
+    }
+
+    @Test("a reply that leaves a document out is the server's fault")
+    func incomplete() async {
+        let scripted = Scripted.google([.json("[]")])
+        await expect(.invalidReply) {
+            _ = try await scripted.adapter.read(ReadRequest(.documents(["a/1"])))
+        }
+    }
+
+    @Test("a reply beyond the limit is refused")
+    func tooLarge() async throws {
+        let scripted = try Scripted.keel([.keel("[\(String(repeating: " ", count: 5000))]")]) {
+            $0.largestReply = 4000
+        }
+        await expect(.tooLarge) {
+            _ = try await scripted.adapter.read(ReadRequest(.query(DocumentQuery("a"))))
+        }
+    }
+
+    @Test("a server that does not speak Keel's additions is not taken for one that does")
+    func stranger() async throws {
+        let scripted = try Scripted.keel([.json("[]")])
+        await expect(.invalidReply) {
+            _ = try await scripted.adapter.read(ReadRequest(.query(DocumentQuery("a"))))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import KeelHTTP
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("Transactions of the plain Firestore protocol")
+struct TransactionTests {
+    private static let begun = ScriptedHTTPTransport.Answer.json(#"{"transaction": "dG9rZW4="}"#)
+    private static let committed = ScriptedHTTPTransport.Answer.json(
+        #"{"writeResults": [{}], "commitTime": "1970-01-01T00:00:05Z"}"#
+    )
+    private static let ended = ScriptedHTTPTransport.Answer.json("{}")
+
+    private static func found(_ second: Int) -> ScriptedHTTPTransport.Answer {
+        .json(#"[{"found": \#(document("a/1", second: second))}]"#)
+    }
+
+    private static func result(_ seconds: [String: Int]) -> ScriptedHTTPTransport.Answer {
+        let elements = seconds.sorted { $0.key < $1.key }.map { path, second in
+            #"{"document": \#(document(path, second: second))}"#
+        }
+        return .json("[\(elements.joined(separator: ","))]")
+    }
+
+    private static let reads = TransactionReads(
+        documents: [.init(path: "a/1", revision: Revision(number: 1_000_002))],
+        queries: [
+            .init(
+                query: DocumentQuery("q").order(by: "n").select("n"),
+                found: [.init(path: "q/1", revision: Revision(number: 2_000_002))]
+            )
+        ]
+    )
+
+    private static let write = DocumentWrite.delete("a/1")
+
+    private func methods(_ scripted: Scripted) -> [String] {
+        scripted.requests.map { String($0.split(separator: ":").last ?? "") }
+    }
+
+    @Test("what was read is read again inside a transaction, which then commits")
+    func commits() async throws {
+        let scripted = Scripted.google([
+            Self.begun, Self.found(1), Self.result(["q/1": 2]), Self.committed,
+        ])
+        try await scripted.commit([Self.write], reads: Self.reads)
+        #expect(methods(scripted) == ["beginTransaction", "batchGet", "runQuery", "commit"])
+        #expect(try scripted.message(0)["options"]?["readWrite"] != nil)
+        for position in 1...3 {
+            #expect(try scripted.message(position)["transaction"] == "dG9rZW4=")
+        }
+        // Versions are enough.
+        let fields = try scripted.message(2)["structuredQuery"]?["select"]?["fields"]
+        #expect(fields == [["fieldPath": "__name__"]])
+    }
+
+    @Test("a document that has changed is a conflict, and the transaction is given up")
+    func changedDocument() async throws {
+        let scripted = Scripted.google([Self.begun, Self.found(3), Self.ended])
+        let error = await expect(.conflict) {
+            try await scripted.commit([Self.write], reads: Self.reads)
+        }
+        #expect(error?.resource == "a/1")
+        #expect(methods(scripted) == ["beginTransaction", "batchGet", "rollback"])
+        #expect(try scripted.message(2)["transaction"] == "dG9rZW4=")
+    }
+
+    @Test(
+        "a result that has changed is a conflict",
+        arguments: [[:], ["q/1": 3], ["q/2": 2], ["q/1": 2, "q/2": 2]] as [[String: Int]]
+    )
+    func changedResult(seconds: [String: Int]) async throws {
+        let scripted = Scripted.google([
+            Self.begun, Self.found(1), Self.result(seconds), Self.ended,
+        ])
+        await expect(.conflict) { try await scripted.commit([Self.write], reads: Self.reads) }
+        #expect(methods(scripted).last == "rollback")
+    }
+
+    @Test("a commit that others were in the way of is a conflict")
+    func aborted() async throws {
+        let scripted = Scripted.google([
+            Self.begun, Self.found(1), Self.result(["q/1": 2]), .refusal(409, "ABORTED"),
+            Self.ended,
+        ])
+        await expect(.conflict) { try await scripted.commit([Self.write], reads: Self.reads) }
+        #expect(methods(scripted).last == "rollback")
+    }
+
+    @Test("a failure before the commit has no effect; one in it leaves the effect open")
+    func effects() async throws {
+        let lost = ScriptedHTTPTransport.Answer.failure(TransportError(.connectionLost))
+        let early = Scripted.google([Self.begun, lost, Self.ended])
+        await expect(.unavailable) { try await early.commit([Self.write], reads: Self.reads) }
+        #expect(methods(early) == ["beginTransaction", "batchGet", "rollback"])
+        let late = Scripted.google([Self.begun, Self.found(1), Self.result(["q/1": 2]), lost])
+        await expect(.unavailable, effect: .unknown) {
+            try await late.commit([Self.write], reads: Self.reads)
+        }
+        #expect(methods(late).last == "commit")
+    }
+
+    @Test("a rollback that fails does not hide why it was needed")
+    func failedRollback() async throws {
+        let scripted = Scripted.google([Self.begun, Self.found(3), .refusal(500, "INTERNAL")])
+        await expect(.conflict) { try await scripted.commit([Self.write], reads: Self.reads) }
+    }
+
+    @Test("a transaction without a token is the server's fault")
+    func noToken() async throws {
+        let scripted = Scripted.google([Self.ended])
+        await expect(.invalidReply) { try await scripted.commit([Self.write], reads: Self.reads) }
+        #expect(scripted.requests.count == 1)
+    }
+
+    @Test("a server of Keel's gets the reads with the batch")
+    func additions() async throws {
+        let scripted = try Scripted.keel([
+            .schema, .keel(#"{"writeResults": [{}], "commitTime": "1970-01-01T00:00:05Z"}"#),
+        ])
+        try await scripted.commit([Self.write], reads: Self.reads)
+        #expect(scripted.requests.count == 2)
+        let reads = try scripted.message(1)["keel"]?["reads"]
+        #expect(reads?["documents"]?.elements?.first?["revision"] == "1000002")
+        #expect(reads?["queries"]?.elements?.first?["found"]?.elements?.count == 1)
+    }
+}

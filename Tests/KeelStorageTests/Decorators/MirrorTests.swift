@@ -1,0 +1,105 @@
+import KeelStorage
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("A store that is mirrored to another")
+struct MirrorTests {
+    /// Collects what the decorator tells.
+    private final class Events: Sendable {
+        private let list = Mutex<[MirrorEvent]>([])
+
+        var texts: [String] { list.withLock { $0.map(\.description) } }
+
+        func add(_ event: MirrorEvent) { list.withLock { $0.append(event) } }
+    }
+
+    private let mirror = InMemoryStorageAdapter()
+    private let events = Events()
+
+    private func mirrored(
+        _ primary: some StorageAdapter = InMemoryStorageAdapter(),
+        to mirror: some StorageAdapter
+    ) -> some StorageAdapter {
+        primary.mirrored(to: mirror) { [events] in events.add($0) }
+    }
+
+    @Test("copies what is written, with times and revisions where both can")
+    func copies() async throws {
+        let storage = StorageClient(mirrored(to: mirror))
+        try await storage.setDocument("notes/1", ["text": "a", "visits": 1])
+        try await storage.updateDocument("notes/1", [.increment("visits", by: 2)])
+        try await storage.setDocument("notes/2", ["text": "b"])
+        try await storage.deleteDocument("notes/2")
+        let copy = StorageClient(mirror)
+        let original = try await storage.getDocument("notes/1")
+        #expect(try await copy.getDocument("notes/1") == original)
+        #expect(try await copy.findDocument("notes/2") == nil)
+        #expect(events.texts == [])
+    }
+
+    @Test("goes on when the mirror fails, says so, and copies later")
+    func survivesFailures() async throws {
+        let isAway = Mutex(true)
+        let failing = mirror.failing { call in
+            guard call.kind == .commit else { return nil }
+            return isAway.withLock { isAway in
+                defer { isAway = false }
+                return isAway ? .fail(.unavailable) : nil
+            }
+        }
+        let adapter = InMemoryStorageAdapter().mirrored(to: failing) { [events] in events.add($0) }
+        let storage = StorageClient(adapter)
+        try await storage.setDocument("notes/1", ["text": "a"])
+        #expect(adapter.waitingCount == 1)
+        #expect(events.texts.count == 1)
+        try await storage.setDocument("notes/2", ["text": "b"])
+        #expect(adapter.waitingCount == 0)
+        #expect(try await StorageClient(mirror).count(DocumentQuery("notes")) == 2)
+    }
+
+    @Test("tells in which documents the mirror differs")
+    func tellsDifferences() async throws {
+        let storage = StorageClient(mirrored(to: mirror))
+        for id in 1...3 { try await storage.setDocument("notes/\(id)", ["text": "same"]) }
+        try await StorageClient(mirror).setDocument("notes/2", ["text": "other"])
+        try await StorageClient(mirror).deleteDocument("notes/3")
+        _ = try await storage.queryDocuments(DocumentQuery("notes"))
+        #expect(events.texts == ["the mirror differs in “notes/2”, “notes/3”"])
+        _ = try await storage.getDocument("notes/1")
+        #expect(events.texts.count == 1)
+    }
+
+    @Test("takes no write in between for a difference")
+    func isNotFooledByWrites() async throws {
+        let primary = InMemoryStorageAdapter()
+        let storage = StorageClient(mirrored(primary, to: mirror))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in Int64(0)..<4 {
+                group.addTask {
+                    for step in Int64(0)..<200 {
+                        let path: DocumentPath = "notes/\(step % 5)"
+                        try await storage.mergeDocument(
+                            path,
+                            ["step": .integer(task * 1000 + step)]
+                        )
+                        _ = try await storage.queryDocuments(DocumentQuery("notes"))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(events.texts == [])
+        let documents = try await StorageClient(primary).queryDocuments(DocumentQuery("notes"))
+        #expect(try await StorageClient(mirror).queryDocuments(DocumentQuery("notes")) == documents)
+    }
+
+    @Test("leaves the first store's errors as they are")
+    func keepsErrors() async throws {
+        let storage = StorageClient(mirrored(to: mirror))
+        await #expect(throws: StorageError.self) {
+            try await storage.updateDocument("notes/1", [.set("text", to: "a")])
+        }
+        #expect(events.texts == [])
+    }
+}
