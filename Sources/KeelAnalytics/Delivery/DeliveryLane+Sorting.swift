@@ -1,0 +1,134 @@
+internal import KeelCore
+internal import KeelJournal
+internal import Synchronization
+
+extension DeliveryLane {
+    /// How many records, and how many bytes of them, are taken from the journal at a time.
+    private static let takenRecords = 500
+    private static let takenBytes = 1 << 20
+
+    /// Gathers what the next batch is made of, and sorts out what will not be sent.
+    func fill(_ state: inout LaneState) throws(JournalError) {
+        if state.needsRewind {
+            consumer.rewind()
+            state.keep { _ in false }
+            state.needsRewind = false
+        }
+        var purposes: [ConsentPurpose: AnalyticsConsent] = [:]
+        var fates: [JournalPosition: LaneNote.Fate] = [:]
+        // What was taken before the user decided otherwise.
+        state.keep { candidate in
+            switch consent(to: candidate.record.purpose, &purposes) {
+            case .granted: return true
+            case .unknown: return false
+            case .denied:
+                fates[candidate.position] = .purged
+                return false
+            }
+        }
+        let wanted = state.batchLimit
+        while state.waiting.count < wanted, state.waitingByteCount < destination.limits.bytes {
+            let records = try consumer.take(
+                upTo: min(Self.takenRecords, wanted - state.waiting.count),
+                bytes: Self.takenBytes
+            )
+            guard !records.isEmpty else { break }
+            for record in records {
+                if let fate = sort(record, &state, &purposes) { fates[record.position] = fate }
+            }
+        }
+        if !fates.isEmpty { try settle(fates, &state) }
+        state.losses = try consumer.losses()
+    }
+
+    /// Decides about a record: it waits, stays where it is, or has met its fate.
+    private func sort(
+        _ taken: JournalRecord,
+        _ state: inout LaneState,
+        _ purposes: inout [ConsentPurpose: AnalyticsConsent]
+    ) -> LaneNote.Fate? {
+        // The destination may have it already, and the journal has failed since.
+        if state.note.doubtful.contains(taken.position) { return .rejected("unconfirmed") }
+        do throws(CBORError) {
+            let purpose = try RecordCoding.purpose(of: taken.bytes)
+            switch consent(to: purpose, &purposes) {
+            case .granted: break
+            case .unknown: return nil
+            case .denied: return .purged
+            }
+            let whole = try RecordCoding.record(taken.bytes)
+            guard let record = rules.apply(to: whole) else { return .rejected("filtered") }
+            return offer(record, taken.position, &state)
+        } catch {
+            return .rejected("undecodable")
+        }
+    }
+
+    private func offer(
+        _ record: AnalyticsRecord,
+        _ position: JournalPosition,
+        _ state: inout LaneState
+    ) -> LaneNote.Fate? {
+        do throws(AnalyticsRejection) {
+            let size = try destination.size(of: record)
+            guard size <= destination.limits.bytes else { return .rejected("tooLarge") }
+            state.add(LaneState.Candidate(position: position, record: record, size: size))
+            return nil
+        } catch {
+            return .rejected(error.reason)
+        }
+    }
+
+    private func consent(
+        to purpose: ConsentPurpose,
+        _ known: inout [ConsentPurpose: AnalyticsConsent]
+    ) -> AnalyticsConsent {
+        if let consent = known[purpose] { return consent }
+        let consent = tracker.consents[purpose]
+        known[purpose] = consent
+        return consent
+    }
+
+    /// Settles records and counts them, in one step.
+    func settle(
+        _ fates: [JournalPosition: LaneNote.Fate],
+        _ state: inout LaneState
+    ) throws(JournalError) {
+        guard !fates.isEmpty || !state.note.doubtful.isEmpty else { return }
+        var note = state.note
+        note.doubtful = []
+        var isInForce = false
+        defer { if isInForce { state.note = note } }
+        try consumer.settle(fates.keys) { settled in
+            for position in settled { if let fate = fates[position] { note.add(fate) } }
+            isInForce = true
+            return note.bytes
+        }
+    }
+
+    // MARK: Consent
+
+    /// Looks again at what was passed over, before the next batch.
+    func reconsider() { state.withLock { $0.needsRewind = true } }
+
+    /// Removes what is for a purpose that the user has denied, but for what is under way.
+    func purge() throws(JournalError) {
+        try state.withLock { state throws(JournalError) in
+            let underWay = Set(state.waiting.prefix(state.underWay).map(\.position))
+            var note = state.note
+            var isInForce = false
+            defer { if isInForce { state.note = note } }
+            try consumer.discard { record in
+                guard !underWay.contains(record.position),
+                    let purpose = try? RecordCoding.purpose(of: record.bytes)
+                else { return false }
+                return tracker.consents[purpose] == .denied
+            } noting: { settled in
+                for _ in settled { note.add(.purged) }
+                isInForce = true
+                return note.bytes
+            }
+            show(state, nil)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/// What a delivery was like, for logs and metrics.
+public struct DeliveryReport: Sendable, Hashable {
+    /// The destination's name.
+    public let destination: String
+    /// How many records were in the batch.
+    public let recordCount: Int
+    /// How long it took.
+    public let duration: Duration
+    /// What became of it.
+    public let outcome: DeliveryOutcome
+}
+
+/// A destination that reports each of its deliveries; `destination.observed { … }` makes one.
+///
+/// Place it outside of other decorators, so that it sees what the service sees.
+public struct ObservedDestination<Upstream: AnalyticsDestination>: AnalyticsDestination {
+    private let upstream: Upstream
+    private let clock: any Clock<Duration>
+    private let report: @Sendable (DeliveryReport) -> Void
+
+    /// Creates the decorator.
+    ///
+    /// - Parameters:
+    ///   - upstream: The destination.
+    ///   - clock: What measures how long a delivery takes.
+    ///   - report: Gets a report after each delivery; it must not wait.
+    public init(
+        _ upstream: Upstream,
+        clock: any Clock<Duration> = ContinuousClock(),
+        report: @escaping @Sendable (DeliveryReport) -> Void
+    ) {
+        self.upstream = upstream
+        self.clock = clock
+        self.report = report
+    }
+
+    public var name: String { upstream.name }
+    public var guarantee: DeliveryGuarantee { upstream.guarantee }
+    public var limits: BatchLimits { upstream.limits }
+
+    public func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int {
+        try upstream.size(of: record)
+    }
+
+    public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
+        let (outcome, duration) = await measure(clock, batch)
+        report(
+            DeliveryReport(
+                destination: name,
+                recordCount: batch.count,
+                duration: duration,
+                outcome: outcome
+            )
+        )
+        return outcome
+    }
+
+    private func measure(
+        _ clock: some Clock<Duration>,
+        _ batch: [AnalyticsRecord]
+    ) async -> (DeliveryOutcome, Duration) {
+        let start = clock.now
+        let outcome = await upstream.deliver(batch)
+        return (outcome, start.duration(to: clock.now))
+    }
+}
+
+extension AnalyticsDestination {
+    /// Reports each delivery; see ``ObservedDestination``.
+    ///
+    /// - Parameters:
+    ///   - clock: What measures how long a delivery takes.
+    ///   - report: Gets a report after each delivery; it must not wait.
+    /// - Returns: The decorated destination.
+    public func observed(
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ report: @escaping @Sendable (DeliveryReport) -> Void
+    ) -> ObservedDestination<Self> {
+        ObservedDestination(self, clock: clock, report: report)
+    }
+}

@@ -1,0 +1,67 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Bionic)
+internal import Bionic
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension AnalyticsContext {
+    /// What this process can say: the system, the language, and on Apple's systems the app.
+    ///
+    /// Elsewhere programs carry no version with them: set ``appVersion`` and ``appBuild`` yourself.
+    public static var current: AnalyticsContext {
+        var context = AnalyticsContext()
+        let version = ProcessInfo.processInfo.operatingSystemVersion
+        context.systemVersion =
+            "\(version.majorVersion).\(version.minorVersion).\(version.patchVersion)"
+        context.systemName = systemName
+        context.deviceModel = model
+        context.locale = Locale.current.identifier(.bcp47)
+        context.timeZone = TimeZone.current.identifier
+        #if canImport(Darwin)
+        let information = Bundle.main.infoDictionary ?? [:]
+        context.appName =
+            information["CFBundleName"] as? String ?? ProcessInfo.processInfo.processName
+        context.appVersion = information["CFBundleShortVersionString"] as? String
+        context.appBuild = information["CFBundleVersion"] as? String
+        #else
+        context.appName = ProcessInfo.processInfo.processName
+        #endif
+        return context
+    }
+
+    private static var systemName: String {
+        #if os(iOS)
+        "iOS"
+        #elseif os(macOS)
+        "macOS"
+        #elseif os(tvOS)
+        "tvOS"
+        #elseif os(watchOS)
+        "watchOS"
+        #elseif os(visionOS)
+        "visionOS"
+        #elseif os(Android)
+        "Android"
+        #else
+        "Linux"
+        #endif
+    }
+
+    private static var model: String? {
+        var system = utsname()
+        guard uname(&system) == 0 else { return nil }
+        return withUnsafeBytes(of: system.machine) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+}

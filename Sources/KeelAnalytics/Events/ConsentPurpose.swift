@@ -1,0 +1,16 @@
+/// What an event is used for, in the words in which the user was asked.
+public struct ConsentPurpose: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
+    /// The name, stable across versions.
+    public let rawValue: String
+
+    /// Creates a purpose.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public init(stringLiteral value: String) { rawValue = value }
+
+    /// How the app is used.
+    public static let analytics: ConsentPurpose = "analytics"
+    /// How fast and how reliably it works.
+    public static let performance: ConsentPurpose = "performance"
+    /// What the user may want to buy.
+    public static let marketing: ConsentPurpose = "marketing"
+}

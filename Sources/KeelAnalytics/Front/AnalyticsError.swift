@@ -1,0 +1,134 @@
+public import KeelCore
+internal import KeelJournal
+
+/// Why a call of analytics failed, and what can be done about it.
+///
+/// Deliveries throw nothing: what becomes of them is in ``AnalyticsService/status``.
+public struct AnalyticsError: KeelError {
+    public let code: Code
+    public let message: String
+    public let cause: (any Error)?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: What kind of failure it is.
+    ///   - message: What happened, in one sentence without values of properties.
+    ///   - cause: The error underneath.
+    public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+}
+
+extension AnalyticsError {
+    /// The kinds of failure of analytics; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+
+        /// Creates a code.
+        public init(name: String, isTransient: Bool = false, advice: String) {
+            self.name = name
+            self.isTransient = isTransient
+            self.advice = advice
+        }
+
+        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+extension AnalyticsError.Code {
+    /// A name, a limit or a rule is outside of what is allowed.
+    public static let invalidArgument = Self(
+        name: "invalidArgument",
+        advice: "Correct the call as the message says; repeating it unchanged fails again."
+    )
+    /// The folder is in use by another service, in this process or another.
+    public static let inUse = Self(
+        name: "inUse",
+        isTransient: true,
+        advice: "Share one AnalyticsService between its users, or give each a folder of its own."
+    )
+    /// There are no analytics in the folder, or no destination of the name.
+    public static let notFound = Self(
+        name: "notFound",
+        advice: "Look at the path and the name: it is the folder that the app's service was given."
+    )
+    /// The user has not consented to what the event is for, so it was not kept.
+    public static let denied = Self(
+        name: "denied",
+        advice: "Nothing to do: the user decided. Track again after grantConsent(for:)."
+    )
+    /// The event is longer than a record may be.
+    public static let tooLarge = Self(
+        name: "tooLarge",
+        advice: "Track less with the event, or raise the journal's recordByteLimit."
+    )
+    /// The journal has reached its bounds and was told to refuse new records then.
+    public static let full = Self(
+        name: "full",
+        isTransient: true,
+        advice: "Let destinations catch up, raise the journal's bounds, or let the oldest go."
+    )
+    /// There is no room left on the disk.
+    public static let diskFull = Self(
+        name: "diskFull",
+        isTransient: true,
+        advice: "Free some disk space; what was tracked before is still there."
+    )
+    /// The folder, or a file in it, may not be read or written.
+    public static let permissionDenied = Self(
+        name: "permissionDenied",
+        advice: "Make the folder readable and writable for the program's user."
+    )
+    /// The file system or the journal failed for another reason; see the cause.
+    public static let fileFailed = Self(
+        name: "fileFailed",
+        isTransient: true,
+        advice: "Look at the cause; what was tracked before is still there."
+    )
+    /// The call was cancelled.
+    public static let cancelled = Self(
+        name: "cancelled",
+        advice: "Nothing to do: the caller stopped waiting for the result."
+    )
+
+    public static let known: [Self] = [
+        .invalidArgument, .inUse, .notFound, .denied, .tooLarge, .full, .diskFull,
+        .permissionDenied, .fileFailed, .cancelled,
+    ]
+}
+
+extension AnalyticsError {
+    /// Tells a failure of the journal apart.
+    init(_ error: JournalError, _ doing: String) {
+        let code: Code =
+            switch error.code {
+            case .tooLarge: .tooLarge
+            case .full: .full
+            case .diskFull: .diskFull
+            case .permissionDenied: .permissionDenied
+            case .consumerInUse: .inUse
+            case .notFound: .notFound
+            case .invalidArgument: .invalidArgument
+            default: .fileFailed
+            }
+        self.init(code, "\(doing) failed: \(error.message)", cause: error)
+    }
+
+    /// Tells a failed call on files apart.
+    init(_ error: FileSystemError, _ doing: String) {
+        let code: Code =
+            switch error.kind {
+            case .noSpace: .diskFull
+            case .notPermitted: .permissionDenied
+            case .busy: .inUse
+            default: .fileFailed
+            }
+        self.init(code, "\(doing) failed", cause: error)
+    }
+}

@@ -1,0 +1,104 @@
+internal import KeelCore
+
+/// Writes properties into a record, without what must not be written down.
+struct PropertyWriter: Sendable {
+    /// How deep arrays and objects may nest; what is deeper becomes null.
+    static let depthLimit = 32
+    /// Texts shorter than this have no form that a pattern knows.
+    private static let shortestSecret = 5
+    private static let rememberedNames = 512
+
+    /// A reference, because a copy of a redactor retains five things for each property.
+    private final class Rules: Sendable {
+        let redactor: Redactor
+
+        init(_ redactor: Redactor) { self.redactor = redactor }
+    }
+
+    private let rules: Rules?
+    /// Whether values of a name are taken out: an app uses the same few names again and again.
+    private var isSensitive: [String: Bool] = [:]
+
+    init(redactor: Redactor?) { rules = redactor.map(Rules.init) }
+
+    /// Writes values by name.
+    ///
+    /// - Parameters:
+    ///   - values: The values.
+    ///   - extra: One more value, unless there is one of its name.
+    ///   - writer: Where they go.
+    mutating func write(
+        _ values: [String: AnalyticsValue],
+        and extra: (name: String, value: AnalyticsValue)? = nil,
+        to writer: inout CBORWriter
+    ) {
+        let extra = extra.flatMap { values[$0.name] == nil ? $0 : nil }
+        writer.mapHeader(values.count + (extra == nil ? 0 : 1))
+        for (name, value) in values { write(value, named: name, to: &writer) }
+        if let extra { write(extra.value, named: extra.name, to: &writer) }
+    }
+
+    private mutating func write(
+        _ value: AnalyticsValue,
+        named name: String,
+        to writer: inout CBORWriter,
+        depth: Int = 0
+    ) {
+        writer.text(name)
+        guard let rules, isSensitive(name), value != .null else {
+            return write(value, to: &writer, depth: depth)
+        }
+        writer.text(rules.redactor.marker.replacement(for: Self.text(of: value).utf8))
+    }
+
+    private mutating func write(
+        _ value: AnalyticsValue,
+        to writer: inout CBORWriter,
+        depth: Int
+    ) {
+        switch value {
+        case .string(let text):
+            guard let rules, text.utf8.count >= Self.shortestSecret else {
+                return writer.text(text)
+            }
+            writer.text(rules.redactor.redact(text))
+        case .array(let values):
+            guard depth < Self.depthLimit else { return writer.null() }
+            writer.arrayHeader(values.count)
+            for value in values { write(value, to: &writer, depth: depth + 1) }
+        case .object(let values):
+            guard depth < Self.depthLimit else { return writer.null() }
+            writer.mapHeader(values.count)
+            for (name, value) in values {
+                write(value, named: name, to: &writer, depth: depth + 1)
+            }
+        default: writer.write(value)
+        }
+    }
+
+    /// The values as they may be kept.
+    mutating func redacted(_ values: [String: AnalyticsValue]) -> [String: AnalyticsValue] {
+        var writer = CBORWriter()
+        write(values, to: &writer)
+        var reader = CBORReader(writer.bytes)
+        // What was just written can be read.
+        return (try? reader.readValues()) ?? [:]
+    }
+
+    private mutating func isSensitive(_ name: String) -> Bool {
+        guard let rules else { return false }
+        if let known = isSensitive[name] { return known }
+        let answer = rules.redactor.isSensitive(name)
+        if isSensitive.count < Self.rememberedNames { isSensitive[name] = answer }
+        return answer
+    }
+
+    private static func text(of value: AnalyticsValue) -> String {
+        switch value {
+        case .string(let text): text
+        case .integer(let number): "\(number)"
+        case .double(let number): "\(number)"
+        default: "\(value)"
+        }
+    }
+}

@@ -1,0 +1,121 @@
+internal import KeelCore
+
+/// What a service remembers between two starts besides its journal.
+struct AnalyticsSettings: Sendable, Hashable {
+    /// A session, and when it was last known to go on.
+    struct Session: Sendable, Hashable {
+        var id: String
+        /// Milliseconds since 1970.
+        var start: Int64
+        var lastSeen: Int64
+    }
+
+    var anonymousID: String
+    var userID: String?
+    var superProperties: [String: AnalyticsValue] = [:]
+    var session: Session?
+    /// What the user decided.
+    var consents: [ConsentPurpose: AnalyticsConsent] = [:]
+    /// Whether decisions were lost with a damaged file: purposes without a decision then count as
+    /// unknown, whatever the default is.
+    var hasLostConsents = false
+
+    init(anonymousID: String) { self.anonymousID = anonymousID }
+}
+
+/// How settings stand in their file: an array of CBOR, and its CRC-32C in the last four bytes.
+///
+/// | place | content |
+/// |---|---|
+/// | 0 | the version of the form, 1 |
+/// | 1, 2 | the anonymous id, the user's id or null |
+/// | 3 | the super properties |
+/// | 4 | null, or the session's id, its start and its last event, in milliseconds since 1970 |
+/// | 5 | the decisions by purpose: 0 unknown, 1 granted, 2 denied |
+/// | 6 | whether decisions were lost |
+extension AnalyticsSettings {
+    var bytes: [UInt8] {
+        var writer = CBORWriter()
+        writer.arrayHeader(7)
+        writer.unsigned(1)
+        writer.text(anonymousID)
+        writer.write(userID)
+        writer.write(superProperties)
+        if let session {
+            writer.arrayHeader(3)
+            writer.text(session.id)
+            writer.integer(session.start)
+            writer.integer(session.lastSeen)
+        } else {
+            writer.null()
+        }
+        writer.mapHeader(consents.count)
+        for (purpose, consent) in consents.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            writer.text(purpose.rawValue)
+            writer.unsigned(consent.number)
+        }
+        writer.boolean(hasLostConsents)
+        var bytes = writer.bytes
+        bytes.append(littleEndian: CRC32C.checksum(bytes))
+        return bytes
+    }
+
+    /// Reads settings, nil when they are damaged or of another version.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count > 4 else { return nil }
+        let content = Array(bytes.dropLast(4))
+        let checksum = bytes.withUnsafeBytes {
+            $0.loadLittleEndian(at: content.count, as: UInt32.self)
+        }
+        guard checksum == CRC32C.checksum(content),
+            let settings = try? AnalyticsSettings(reading: content)
+        else { return nil }
+        self = settings
+    }
+
+    private init(reading bytes: [UInt8]) throws(CBORError) {
+        var reader = CBORReader(bytes)
+        guard try reader.readArrayHeader() == 7, try reader.readUnsigned() == 1 else {
+            throw CBORError(.unsupported, at: 0)
+        }
+        self.init(anonymousID: try reader.readText())
+        userID = try reader.readTextIfPresent()
+        superProperties = try reader.readValues()
+        if !reader.readNullIfPresent() {
+            guard try reader.readArrayHeader() == 3 else {
+                throw CBORError(.unsupported, at: reader.position)
+            }
+            session = Session(
+                id: try reader.readText(),
+                start: try reader.readInteger(),
+                lastSeen: try reader.readInteger()
+            )
+        }
+        for _ in 0..<(try reader.readMapHeader() ?? 0) {
+            let purpose = ConsentPurpose(rawValue: try reader.readText())
+            // A decision of a later version is none that this one may act on.
+            consents[purpose] = AnalyticsConsent(number: try reader.readUnsigned()) ?? .unknown
+        }
+        hasLostConsents = try reader.readBoolean()
+        try reader.finish()
+    }
+}
+
+extension AnalyticsConsent {
+    fileprivate var number: UInt64 {
+        switch self {
+        case .unknown: 0
+        case .granted: 1
+        case .denied: 2
+        }
+    }
+
+    fileprivate init?(number: UInt64) {
+        switch number {
+        case 0: self = .unknown
+        case 1: self = .granted
+        case 2: self = .denied
+        default: return nil
+        }
+    }
+}

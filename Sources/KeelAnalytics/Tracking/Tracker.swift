@@ -1,0 +1,274 @@
+internal import KeelCore
+internal import KeelJournal
+internal import Synchronization
+
+/// Turns what an app tracks into records of the journal.
+///
+/// One lock orders everything: what is tracked after a change of the user, of consent or of the
+/// super properties carries it, and what was tracked before does not.
+final class Tracker: Sendable {
+    struct State {
+        var settings: AnalyticsSettings
+        var ids: RecordIDs
+        var writer: PropertyWriter
+        /// What every record of the moment says, encoded.
+        var circumstances: [UInt8] = []
+        /// When each timed event began.
+        var timings: [String: Duration] = [:]
+        /// The last event of the session, as the file has it, in milliseconds since 1970.
+        var writtenLastSeen: Int64 = 0
+    }
+
+    let journal: Journal
+    let consents: ConsentBook
+    let board: StatusBoard
+    /// Raised after each append, and when the user has decided something.
+    let arrivals = Signal()
+    /// Raised when there is reason to send before the interval is over.
+    let hurry = Signal()
+
+    let configuration: AnalyticsConfiguration
+    private let file: SettingsFile
+    private let timeline: Timeline
+    private let sessionMilliseconds: Int64?
+    private let appended = Atomic<Int>(0)
+    let state: Mutex<State>
+
+    init(
+        _ settings: AnalyticsSettings,
+        in file: SettingsFile,
+        journal: Journal,
+        board: StatusBoard,
+        configuration: AnalyticsConfiguration
+    ) {
+        self.journal = journal
+        self.board = board
+        self.configuration = configuration
+        self.file = file
+        timeline = Timeline(configuration.clock)
+        sessionMilliseconds = configuration.sessionTimeout.map { max(1, $0.milliseconds) }
+        let fallback = settings.hasLostConsents ? .unknown : configuration.defaultConsent
+        consents = ConsentBook(settings.consents, fallback: fallback)
+        var state = State(
+            settings: settings,
+            ids: RecordIDs(random: configuration.random),
+            writer: PropertyWriter(redactor: configuration.redactor)
+        )
+        state.writtenLastSeen = settings.session?.lastSeen ?? 0
+        state.encodeCircumstances(configuration.context, hasSessions: sessionMilliseconds != nil)
+        self.state = Mutex(state)
+    }
+
+    /// How many records were accepted since the start.
+    var appendedCount: Int { appended.load(ordering: .acquiring) }
+
+    /// What is remembered.
+    var settings: AnalyticsSettings { state.withLock { $0.settings } }
+
+    // MARK: Tracking
+
+    /// Counts what did not come as far as ``track(_:)``.
+    func refuse(_ code: AnalyticsError.Code) {
+        board.change { $0.refused[code.name, default: 0] += 1 }
+    }
+
+    /// Keeps a record.
+    func track(_ draft: TrackedDraft) throws(AnalyticsError) -> RecordID {
+        do throws(AnalyticsError) {
+            let id = try state.withLock { state throws(AnalyticsError) in
+                try append(draft, &state)
+            }
+            arrivals.raise()
+            if appendedCount.isMultiple(of: configuration.deliveryThreshold) { hurry.raise() }
+            return id
+        } catch {
+            refuse(error.code)
+            throw error
+        }
+    }
+
+    private func append(
+        _ draft: TrackedDraft,
+        _ state: inout State
+    ) throws(AnalyticsError) -> RecordID {
+        guard consents[draft.purpose] != .denied else {
+            throw AnalyticsError(
+                .denied,
+                "The user has not consented to “\(draft.purpose.rawValue)”"
+            )
+        }
+        var timing: (name: String, value: AnalyticsValue)?
+        switch draft.kind {
+        case .event(let name):
+            guard !name.isEmpty else { throw Self.unnamed }
+            if !state.timings.isEmpty, let start = state.timings.removeValue(forKey: name) {
+                timing = ("duration", .double((timeline.now - start).seconds))
+            }
+        case .screen(let name):
+            guard !name.isEmpty else { throw Self.unnamed }
+        case .identify, .userProperties: break
+        }
+        let now = configuration.now() / 1000
+        goOn(with: &state, at: now)
+        let id = state.ids.next(at: now)
+        var writer = CBORWriter(capacity: 256 + state.circumstances.count)
+        RecordCoding.begin(
+            &writer,
+            id: id,
+            kind: draft.kind,
+            milliseconds: draft.milliseconds ?? now,
+            purpose: draft.purpose,
+            circumstances: state.circumstances
+        )
+        state.writer.write(draft.properties, and: timing, to: &writer)
+        state.writer.write(draft.userProperties, to: &writer)
+        do throws(JournalError) {
+            try journal.append(writer.bytes)
+        } catch {
+            throw AnalyticsError(error, "Tracking")
+        }
+        appended.add(1, ordering: .releasing)
+        return id
+    }
+
+    private static let unnamed = AnalyticsError(
+        .invalidArgument,
+        "An event or a screen needs a name of one character or more"
+    )
+
+    /// Begins the measurement of an event's duration.
+    func beginTiming(_ name: String) {
+        let now = timeline.now
+        state.withLock { $0.timings[name] = now }
+    }
+
+    // MARK: Sessions
+
+    /// Lets the session go on, or begins one after a pause.
+    private func goOn(with state: inout State, at now: Int64) {
+        guard let limit = sessionMilliseconds else { return }
+        if let session = state.settings.session, now - session.lastSeen < limit {
+            state.settings.session?.lastSeen = max(now, session.lastSeen)
+            // Written now and then only: a start within the pause finds the session by it.
+            guard now - state.writtenLastSeen > limit / 4 else { return }
+        } else {
+            state.settings.session = AnalyticsSettings.Session(
+                id: state.ids.next(at: now).text,
+                start: now,
+                lastSeen: now
+            )
+            state.encodeCircumstances(configuration.context, hasSessions: true)
+        }
+        try? write(&state, isSynced: false)
+    }
+
+    // MARK: Settings
+
+    /// Changes what is remembered, and tracks what there is to say about it, in one step.
+    ///
+    /// - Parameters:
+    ///   - isSynced: Whether the change survives a power failure.
+    ///   - draft: What to track under the new settings; what comes of it does not matter here.
+    ///   - change: Changes the settings; false if there is nothing to do.
+    /// - Returns: The id of what was tracked.
+    /// - Throws: ``AnalyticsError`` if the settings could not be written down. They are in force
+    ///   until the end of the process all the same.
+    @discardableResult
+    func change(
+        isSynced: Bool = false,
+        tracking draft: TrackedDraft? = nil,
+        _ change: (inout AnalyticsSettings, inout PropertyWriter) -> Bool
+    ) throws(AnalyticsError) -> RecordID? {
+        let (id, refusal) = try state.withLock { state throws(AnalyticsError) in
+            guard change(&state.settings, &state.writer) else {
+                return (RecordID?.none, AnalyticsError?.none)
+            }
+            state.encodeCircumstances(
+                configuration.context,
+                hasSessions: sessionMilliseconds != nil
+            )
+            var (id, refusal): (RecordID?, AnalyticsError?)
+            if let draft {
+                // Before the settings: a crash in between tracks it once more, and never not at all.
+                do throws(AnalyticsError) {
+                    id = try append(draft, &state)
+                } catch {
+                    refusal = error
+                }
+            }
+            try write(&state, isSynced: isSynced)
+            return (id, refusal)
+        }
+        if let refusal { refuse(refusal.code) }
+        if id != nil { arrivals.raise() }
+        return id
+    }
+
+    /// Writes a decision down and puts it into force.
+    ///
+    /// One that allows more is in force only if it could be written down; one that allows less is
+    /// in force at once.
+    func decide(
+        _ consent: AnalyticsConsent,
+        for purpose: ConsentPurpose
+    ) throws(AnalyticsError) {
+        try state.withLock { state throws(AnalyticsError) in
+            if consent != .granted { consents.set(consent, for: purpose) }
+            let before = state.settings.consents[purpose]
+            state.settings.consents[purpose] = consent
+            do throws(AnalyticsError) {
+                try write(&state, isSynced: true)
+            } catch {
+                if consent == .granted { state.settings.consents[purpose] = before }
+                throw error
+            }
+            consents.set(consent, for: purpose)
+        }
+        board.change { $0.consents = consents.all }
+    }
+
+    /// Does something while nothing is tracked.
+    func paused<Value>(
+        _ body: () throws(AnalyticsError) -> Value
+    ) throws(AnalyticsError) -> Value {
+        try state.withLock { _ throws(AnalyticsError) in try body() }
+    }
+
+    private func write(_ state: inout State, isSynced: Bool) throws(AnalyticsError) {
+        do throws(FileSystemError) {
+            try file.write(state.settings, isSynced: isSynced)
+            state.writtenLastSeen = state.settings.session?.lastSeen ?? 0
+            board.change { if $0.settingsProblem != nil { $0.settingsProblem = nil } }
+        } catch {
+            let error = AnalyticsError(error, "Writing the settings down")
+            board.change { $0.settingsProblem = error.code }
+            throw error
+        }
+    }
+}
+
+extension Tracker.State {
+    mutating func encodeCircumstances(_ context: AnalyticsContext, hasSessions: Bool) {
+        var circumstances = RecordCircumstances(anonymousID: settings.anonymousID)
+        circumstances.userID = settings.userID
+        circumstances.superProperties = settings.superProperties
+        circumstances.context = context
+        if hasSessions, let session = settings.session {
+            circumstances.session = AnalyticsRecord.Session(
+                id: session.id,
+                start: .init(milliseconds: session.start)
+            )
+        }
+        self.circumstances = circumstances.bytes
+    }
+}
+
+extension Duration {
+    /// Seconds as a number.
+    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+
+    /// Whole milliseconds, rounded down.
+    var milliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,161 @@
+import KeelAnalytics
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a vendor takes in properties, and what becomes of the rest.
+///
+/// Texts that are too long are cut, because the vendors cut them too. Everything else that breaks
+/// a rule refuses its record, because a vendor would drop it without a word.
+struct ValueRules: Sendable {
+    /// The most UTF-16 units of a text; longer ones are cut.
+    var textLimit = Int.max
+    /// The most UTF-16 units of a property's name.
+    var nameLimit = Int.max
+    /// The most members of an object and elements of an array.
+    var countLimit = Int.max
+    /// How many objects and arrays may stand in one another below the properties.
+    var depthLimit = 16
+
+    /// Rules of a vendor that has none but the size of an event.
+    static let lenient = ValueRules()
+
+    // MARK: Checking
+
+    /// Checks properties.
+    ///
+    /// - Parameter properties: The properties of an event or a user.
+    /// - Throws: `AnalyticsRejection` for the first that breaks a rule, with its name.
+    func check(_ properties: [String: AnalyticsValue]) throws(AnalyticsRejection) {
+        try check(properties, in: nil, depth: 0)
+    }
+
+    private func check(
+        _ members: [String: AnalyticsValue],
+        in property: String?,
+        depth: Int
+    ) throws(AnalyticsRejection) {
+        guard members.count <= countLimit else {
+            throw AnalyticsRejection(
+                "tooManyProperties",
+                "There are \(members.count) members in "
+                    + (property.map { "the property '\($0)'" } ?? "the properties")
+                    + "; at most \(countLimit) are taken."
+            )
+        }
+        // In order, so that the same record is always refused for the same reason.
+        for (name, value) in members.inOrder {
+            guard name.utf16.count <= nameLimit else {
+                throw AnalyticsRejection(
+                    "invalidName",
+                    "A property's name has \(name.utf16.count) characters; at most \(nameLimit) are taken."
+                )
+            }
+            try check(value, of: property ?? name, depth: depth)
+        }
+    }
+
+    private func check(
+        _ value: AnalyticsValue,
+        of property: String,
+        depth: Int
+    ) throws(AnalyticsRejection) {
+        switch value {
+        case .array(let elements):
+            try goDeeper(than: depth, in: property)
+            guard elements.count <= countLimit else {
+                throw AnalyticsRejection(
+                    "tooManyProperties",
+                    "The property '\(property)' has \(elements.count) elements; at most \(countLimit) are taken."
+                )
+            }
+            for element in elements { try check(element, of: property, depth: depth + 1) }
+        case .object(let members):
+            try goDeeper(than: depth, in: property)
+            try check(members, in: property, depth: depth + 1)
+        case .null, .boolean, .integer, .double, .string, .date:
+            return
+        }
+    }
+
+    private func goDeeper(than depth: Int, in property: String) throws(AnalyticsRejection) {
+        guard depth < depthLimit else {
+            throw AnalyticsRejection(
+                "tooDeep",
+                "The property '\(property)' has more than \(depthLimit) objects and arrays in one another."
+            )
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes each property as a member, in the order of their names.
+    ///
+    /// - Parameters:
+    ///   - properties: The properties.
+    ///   - writer: Where the members are written.
+    ///   - taken: The names that the destination gives a meaning of its own: they win.
+    func write(
+        _ properties: [String: AnalyticsValue],
+        to writer: inout JSONWriter,
+        except taken: Set<String> = []
+    ) {
+        for (name, value) in properties.inOrder where !taken.contains(name) {
+            writer.key(name)
+            write(value, to: &writer)
+        }
+    }
+
+    /// Writes one value; a moment is RFC 3339 text, which every vendor reads.
+    func write(_ value: AnalyticsValue, to writer: inout JSONWriter) {
+        switch value {
+        case .null: writer.null()
+        case .boolean(let flag): writer.value(flag)
+        case .integer(let number): writer.value(number)
+        case .double(let number): writer.value(number)
+        case .string(let text): writer.value(text.cut(to: textLimit))
+        case .date(let date):
+            if let text = date.internetText { writer.value(text) } else { writer.null() }
+        case .array(let elements):
+            writer.array { writer in
+                for element in elements { write(element, to: &writer) }
+            }
+        case .object(let members):
+            writer.object { writer in write(members, to: &writer) }
+        }
+    }
+}
+
+extension [String: AnalyticsValue] {
+    /// The members by name: a repeated request has the same bytes.
+    var inOrder: [(key: String, value: AnalyticsValue)] { sorted { $0.key < $1.key } }
+}
+
+extension String {
+    /// The text, or its longest beginning of at most `limit` UTF-16 units.
+    ///
+    /// It ends between two characters, or where the first is longer than that, between two scalars.
+    func cut(to limit: Int) -> String {
+        // UTF-8 never has fewer units than UTF-16, and counts them without decoding.
+        guard utf8.count > limit, utf16.count > limit else { return self }
+        var end = startIndex
+        var length = 0
+        for character in self {
+            length += character.utf16.count
+            if length > limit { break }
+            end = index(after: end)
+        }
+        if end > startIndex { return String(self[..<end]) }
+        var scalars = String.UnicodeScalarView()
+        length = 0
+        for scalar in unicodeScalars {
+            length += scalar.value > 0xFFFF ? 2 : 1
+            if length > limit { break }
+            scalars.append(scalar)
+        }
+        return String(scalars)
+    }
+}

@@ -1,0 +1,121 @@
+import HTTPTypes
+public import KeelAnalytics
+import KeelCore
+import KeelHTTP
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Sends to a server of one's own: `keel serve`, or whatever takes Keel's ingest format.
+///
+/// The format loses nothing of a record, and the server answers for each: accepted, known already,
+/// or refused with a reason. `Documentation/Protocols/AnalyticsIngest.md` describes it. Effectively
+/// once: the server knows a record by its id.
+public struct KeelServerDestination: AnalyticsDestination {
+    public let name: String
+    public let guarantee = DeliveryGuarantee.effectivelyOnce
+    public let limits = BatchLimits(
+        records: VendorLimits.KeelServer.batchEvents,
+        bytes: VendorLimits.KeelServer.batchBytes - 100
+    )
+
+    private let token: AccessToken?
+    private let client: VendorClient
+    private let form = IngestForm()
+
+    /// Creates a destination.
+    ///
+    /// - Parameters:
+    ///   - host: The address of the server; the format's path is appended to its own.
+    ///   - token: A token for the `Authorization` field, where the server asks for one. It is never
+    ///     part of a description.
+    ///   - connection: How the server is reached.
+    ///   - name: The name within the service.
+    public init(
+        host: URL,
+        token: String? = nil,
+        connection: DestinationConnection,
+        name: String = "keel"
+    ) {
+        self.name = name
+        self.token = token.map { AccessToken($0) }
+        client = VendorClient(host, connection, takesGzip: true)
+    }
+
+    public func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int {
+        try form.bytes(of: record).count + 1
+    }
+
+    public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
+        let prepared = PreparedBatch(batch, form.bytes)
+        guard !prepared.forms.isEmpty else { return .settled(rejected: prepared.withheld) }
+        let body = JSONWriter.bytes { writer in
+            writer.object { writer in
+                writer.member("version", 1)
+                writer.member("sentAt", client.time.internetText)
+                writer.array("records") { writer in
+                    for form in prepared.forms { writer.raw(form) }
+                }
+            }
+        }
+        let authorization = token.map { "Bearer \($0.value)" }
+        switch await client.post(body, to: "/v1/analytics/batch", authorization: authorization) {
+        case .outcome(let outcome):
+            return outcome
+        case .reply(let reply):
+            guard reply.status.kind == .successful else { return DeliveryOutcome(refusal: reply) }
+            let ids = prepared.places.map { batch[$0].id }
+            guard let answer = try? reply.decode(as: Answer.self), answer.covers(ids) else {
+                return .unknown(.unreadable(reply.status.code))
+            }
+            return .settled(rejected: answer.rejections(of: ids))
+                .placed(at: prepared.places, withheld: prepared.withheld)
+        }
+    }
+
+    /// What the server says of each record.
+    private struct Answer: Decodable {
+        struct Refusal: Decodable {
+            let id: String
+            let reason: String
+            let detail: String?
+        }
+
+        let accepted: [String]
+        let duplicates: [String]
+        let rejected: [Refusal]
+
+        /// Whether it speaks of every one of these records.
+        func covers(_ ids: [String]) -> Bool {
+            let known = Set(accepted).union(duplicates).union(rejected.map(\.id))
+            return known.isSuperset(of: ids)
+        }
+
+        func rejections(of ids: [String]) -> [Int: AnalyticsRejection] {
+            let refusals = Dictionary(rejected.map { ($0.id, $0) }) { first, _ in first }
+            var rejections: [Int: AnalyticsRejection] = [:]
+            for (index, id) in ids.enumerated() {
+                guard let refusal = refusals[id] else { continue }
+                rejections[index] = AnalyticsRejection(
+                    refusal.reason,
+                    refusal.detail ?? "The server refuses it."
+                )
+            }
+            return rejections
+        }
+    }
+
+    // MARK: Form
+
+    /// A record as one JSON object, as the ingest format has it, for exports.
+    ///
+    /// - Parameter record: The record.
+    /// - Returns: The object, without a line break.
+    /// - Throws: `AnalyticsRejection` for a record that the format does not take.
+    public static func json(of record: AnalyticsRecord) throws(AnalyticsRejection) -> [UInt8] {
+        try IngestForm().bytes(of: record)
+    }
+}

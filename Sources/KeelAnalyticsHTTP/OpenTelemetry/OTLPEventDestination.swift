@@ -1,0 +1,130 @@
+import HTTPTypes
+public import KeelAnalytics
+import KeelCore
+import KeelHTTP
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Sends to a collector of OpenTelemetry: each record is a log record with an event's name.
+///
+/// - **At least once.** OTLP has no field by which a receiver recognises a repetition: a batch
+///   whose answer was lost is sent again, and may count twice. The record's id is the attribute
+///   `log.record.uid`, by which whoever reads can tell.
+/// - Repeated are what the protocol lets a client repeat: 429, 502, 503 and 504. Every other
+///   refusal is final, as it demands.
+///
+/// Format: OTLP 1.x over HTTP with JSON (opentelemetry.io, pages “OTLP Specification”, “Logs Data
+/// Model” and “Semantic conventions for events”), November 2026.
+public struct OTLPEventDestination: AnalyticsDestination {
+    public let name: String
+    public let guarantee = DeliveryGuarantee.atLeastOnce
+    public let limits = BatchLimits(
+        records: VendorLimits.OpenTelemetry.batchEvents,
+        bytes: VendorLimits.OpenTelemetry.batchBytes
+    )
+
+    private let authorization: AccessToken?
+    private let client: VendorClient
+    private let form = OTLPForm()
+
+    /// Creates a destination.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The address of the collector, such as `http://127.0.0.1:4318`; the protocol's
+    ///     path `/v1/logs` is appended to its own.
+    ///   - authorization: The value of the `Authorization` field, where the collector asks for one.
+    ///     It is never part of a description.
+    ///   - connection: How the server is reached.
+    ///   - name: The name within the service.
+    public init(
+        endpoint: URL,
+        authorization: String? = nil,
+        connection: DestinationConnection,
+        name: String = "otlp"
+    ) {
+        self.name = name
+        self.authorization = authorization.map { AccessToken($0) }
+        client = VendorClient(endpoint, connection, takesGzip: true)
+    }
+
+    public func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int {
+        let form = try form.event(of: record)
+        // As if it stood alone: records of one context share what names it.
+        return form.record.count + form.resource.count + OTLPForm.envelope
+    }
+
+    public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
+        let prepared = PreparedBatch(batch, form.event)
+        guard !prepared.forms.isEmpty else { return .settled(rejected: prepared.withheld) }
+        let answer = await client.post(
+            form.body(of: prepared.forms),
+            to: "/v1/logs",
+            authorization: authorization?.value
+        )
+        switch answer {
+        case .outcome(let outcome):
+            return outcome
+        case .reply(let reply):
+            return judge(reply, count: prepared.forms.count)
+                .placed(at: prepared.places, withheld: prepared.withheld)
+        }
+    }
+
+    private func judge(_ reply: NetworkResponse, count: Int) -> DeliveryOutcome {
+        let status = reply.status.code
+        switch status {
+        case 200..<300:
+            // A body that cannot be read is a success all the same: the status is what counts.
+            let lost = (try? reply.decode(as: Answer.self))?.rejected ?? 0
+            let rejection = AnalyticsRejection(
+                "refused",
+                "The receiver refused \(lost) of \(count) records and did not say which; "
+                    + "the first ones of the batch stand for them."
+            )
+            return .settled(
+                rejected: Dictionary(
+                    uniqueKeysWithValues: (0..<min(max(lost, 0), count)).map { ($0, rejection) }
+                )
+            )
+        case 408, 425, 500, 501, 505...:
+            let rejection = AnalyticsRejection(
+                "refused",
+                "The receiver answered with status \(status), after which nothing is repeated."
+            )
+            return .settled(
+                rejected: Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, rejection) })
+            )
+        default:
+            return DeliveryOutcome(refusal: reply)
+        }
+    }
+
+    /// What the receiver says in its body.
+    private struct Answer: Decodable {
+        struct PartialSuccess: Decodable {
+            let rejected: Int
+
+            enum CodingKeys: String, CodingKey {
+                case rejected = "rejectedLogRecords"
+            }
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                // An int64 is a text in JSON, but not all write it so.
+                if let number = try? container.decodeIfPresent(Int.self, forKey: .rejected) {
+                    rejected = number
+                } else {
+                    let text = try container.decodeIfPresent(String.self, forKey: .rejected)
+                    rejected = text.flatMap { Int($0) } ?? 0
+                }
+            }
+        }
+
+        let partialSuccess: PartialSuccess?
+        var rejected: Int { partialSuccess?.rejected ?? 0 }
+    }
+}

@@ -1,0 +1,189 @@
+import KeelAnalytics
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A record as OTLP has it: a log record, and the resource that it came from.
+struct OTLPEvent: Sendable {
+    var record: [UInt8]
+    var resource: [UInt8]
+}
+
+/// Brings records into OTLP's JSON form.
+///
+/// OTLP's 64-bit numbers are texts in JSON (protobuf's JSON mapping), and an attribute's value says
+/// its type.
+struct OTLPForm: Sendable {
+    /// How many bytes stand around a log record that is alone in its resource.
+    static let envelope = 200
+
+    private let rules = ValueRules.lenient
+
+    /// Returns the log record of a record and its resource.
+    func event(of record: AnalyticsRecord) throws(AnalyticsRejection) -> OTLPEvent {
+        try rules.check(record.properties)
+        try rules.check(record.userProperties)
+        let name = try name(of: record)
+        let bytes = JSONWriter.bytes { writer in
+            writer.object { writer in
+                // An unsigned number: no clock of an app says a time before 1970.
+                let nanoseconds = "\(max(0, record.time.milliseconds))000000"
+                writer.member("timeUnixNano", nanoseconds)
+                writer.member("observedTimeUnixNano", nanoseconds)
+                writer.member("severityNumber", 9)
+                writer.member("severityText", "INFO")
+                writer.member("eventName", name)
+                writer.array("attributes") { writeAttributes(of: record, to: &$0) }
+            }
+        }
+        return OTLPEvent(
+            record: try bytes.atMost(VendorLimits.OpenTelemetry.eventBytes),
+            resource: resource(record.context)
+        )
+    }
+
+    /// Returns the body of a request; neighbours from the same resource share it.
+    func body(of events: [OTLPEvent]) -> [UInt8] {
+        JSONWriter.bytes { writer in
+            writer.object { writer in
+                writer.array("resourceLogs") { writer in
+                    var start = 0
+                    while start < events.count {
+                        let resource = events[start].resource
+                        let end =
+                            events[start...].firstIndex { $0.resource != resource } ?? events.count
+                        write(events[start..<end], of: resource, to: &writer)
+                        start = end
+                    }
+                }
+            }
+        }
+    }
+
+    private func write(
+        _ events: ArraySlice<OTLPEvent>,
+        of resource: [UInt8],
+        to writer: inout JSONWriter
+    ) {
+        writer.object { writer in
+            writer.key("resource")
+            writer.raw(resource)
+            writer.array("scopeLogs") { writer in
+                writer.object { writer in
+                    writer.object("scope") { writer in
+                        writer.member("name", LibraryName.name)
+                        writer.member("version", LibraryName.version)
+                    }
+                    writer.array("logRecords") { writer in
+                        for event in events { writer.raw(event.record) }
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Attributes
+
+    private func name(of record: AnalyticsRecord) throws(AnalyticsRejection) -> String {
+        switch record.kind {
+        case .event(let name):
+            guard !name.isEmpty else { throw .emptyName }
+            return name
+        case .screen(let name):
+            guard !name.isEmpty else { throw .emptyName }
+            return "app.screen.view"
+        case .identify:
+            _ = try record.identifiedUser()
+            return "user.identify"
+        case .userProperties:
+            return "user.properties"
+        }
+    }
+
+    private func resource(_ context: AnalyticsContext) -> [UInt8] {
+        JSONWriter.bytes { writer in
+            writer.object { writer in
+                writer.array("attributes") { writer in
+                    // The one attribute that a resource must have; this is its default.
+                    attribute("service.name", context.appName ?? "unknown_service", to: &writer)
+                    attribute("service.version", context.appVersion, to: &writer)
+                    attribute("app.build_id", context.appBuild, to: &writer)
+                    attribute("os.name", context.systemName, to: &writer)
+                    attribute("os.version", context.systemVersion, to: &writer)
+                    attribute("device.model.identifier", context.deviceModel, to: &writer)
+                    attribute("keel.locale", context.locale, to: &writer)
+                    attribute("keel.time_zone", context.timeZone, to: &writer)
+                }
+            }
+        }
+    }
+
+    private func writeAttributes(of record: AnalyticsRecord, to writer: inout JSONWriter) {
+        for (name, value) in record.properties.inOrder where !Self.ownAttributes.contains(name) {
+            attribute(name, value, to: &writer)
+        }
+        if !record.userProperties.isEmpty {
+            attribute("keel.user.properties", .object(record.userProperties), to: &writer)
+        }
+        if case .screen(let name) = record.kind {
+            attribute("app.screen.name", name, to: &writer)
+        }
+        attribute("log.record.uid", record.id, to: &writer)
+        attribute("user.id", record.userID, to: &writer)
+        attribute("app.installation.id", record.anonymousID, to: &writer)
+        attribute("session.id", record.session?.id, to: &writer)
+    }
+
+    /// The attributes whose meaning is fixed; a property of the same name is left out.
+    private static let ownAttributes: Set<String> = [
+        "keel.user.properties", "app.screen.name", "log.record.uid", "user.id",
+        "app.installation.id", "session.id",
+    ]
+
+    private func attribute(_ name: String, _ text: String?, to writer: inout JSONWriter) {
+        guard let text else { return }
+        attribute(name, .string(text), to: &writer)
+    }
+
+    private func attribute(_ name: String, _ value: AnalyticsValue, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("key", name)
+            writer.key("value")
+            write(value, to: &writer)
+        }
+    }
+
+    private func write(_ value: AnalyticsValue, to writer: inout JSONWriter) {
+        writer.object { writer in
+            switch value {
+            // A value without a type is null.
+            case .null: break
+            case .boolean(let flag): writer.member("boolValue", flag)
+            case .integer(let number): writer.member("intValue", "\(number)")
+            case .double(let number):
+                guard number.isFinite else { break }
+                writer.key("doubleValue")
+                writer.value(number)
+            case .string(let text): writer.member("stringValue", text)
+            case .date(let date): writer.member("stringValue", date.internetText)
+            case .array(let elements):
+                writer.object("arrayValue") { writer in
+                    writer.array("values") { writer in
+                        for element in elements { write(element, to: &writer) }
+                    }
+                }
+            case .object(let members):
+                writer.object("kvlistValue") { writer in
+                    writer.array("values") { writer in
+                        for (name, member) in members.inOrder {
+                            attribute(name, member, to: &writer)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

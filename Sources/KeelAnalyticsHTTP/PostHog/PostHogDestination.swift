@@ -1,0 +1,189 @@
+import HTTPTypes
+public import KeelAnalytics
+import KeelCore
+import KeelHTTP
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Sends to PostHog.
+///
+/// - Events keep their names; screens become `$screen`, users who become known `$identify`, and
+///   changed properties of users `$set`.
+/// - A record's id is the event's `uuid`, by which PostHog recognises repetitions: effectively once.
+/// - Identifiers that PostHog takes for mistakes (`null`, `guest` …) refuse their records.
+///
+/// Format: PostHog's pages “Capture API” and “Ingestion warnings”, November 2026.
+public struct PostHogDestination: AnalyticsDestination {
+    /// The servers in the United States.
+    public static let unitedStates = URL.literal("https://us.i.posthog.com")
+    /// The servers in Frankfurt.
+    public static let europe = URL.literal("https://eu.i.posthog.com")
+
+    public let name: String
+    public let guarantee = DeliveryGuarantee.effectivelyOnce
+    public let limits = BatchLimits(
+        records: VendorLimits.PostHog.batchEvents,
+        bytes: VendorLimits.PostHog.batchBytes
+    )
+
+    private let key: AccessToken
+    private let client: VendorClient
+    private let profilesAnonymousUsers: Bool
+    private let rules = ValueRules.lenient
+
+    /// Creates a destination.
+    ///
+    /// - Parameters:
+    ///   - projectKey: The project's API key, `phc_…`. It is never part of a description.
+    ///   - connection: How the server is reached.
+    ///   - host: The server, or a proxy in front of it.
+    ///   - profilesAnonymousUsers: Whether PostHog keeps a profile of users who are not known,
+    ///     which costs more; their events count either way.
+    ///   - name: The name within the service.
+    public init(
+        projectKey: String,
+        connection: DestinationConnection,
+        host: URL = PostHogDestination.unitedStates,
+        profilesAnonymousUsers: Bool = false,
+        name: String = "posthog"
+    ) {
+        self.name = name
+        key = AccessToken(projectKey)
+        client = VendorClient(host, connection, takesGzip: true)
+        self.profilesAnonymousUsers = profilesAnonymousUsers
+    }
+
+    public func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int {
+        try form(of: record).count + 1
+    }
+
+    public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
+        let prepared = PreparedBatch(batch, form)
+        guard !prepared.forms.isEmpty else { return .settled(rejected: prepared.withheld) }
+        let body = JSONWriter.bytes { writer in
+            writer.object { writer in
+                writer.member("api_key", key.value)
+                writer.member("historical_migration", false)
+                writer.member("sent_at", client.time.internetText)
+                writer.array("batch") { writer in
+                    for form in prepared.forms { writer.raw(form) }
+                }
+            }
+        }
+        switch await client.post(body, to: "/batch") {
+        case .outcome(let outcome):
+            return outcome
+        case .reply(let reply):
+            guard reply.status.kind == .successful else { return DeliveryOutcome(refusal: reply) }
+            // Any text of success is one: older servers answer “Ok” or an empty body.
+            let answer = try? reply.decode(as: Answer.self)
+            let isOverQuota = answer?.quotaLimited.contains("events") == true
+            let dropped = isOverQuota ? prepared.forms.indices.map { ($0, Self.overQuota) } : []
+            return .settled(rejected: Dictionary(uniqueKeysWithValues: dropped))
+                .placed(at: prepared.places, withheld: prepared.withheld)
+        }
+    }
+
+    private static let overQuota = AnalyticsRejection(
+        "quotaExceeded",
+        "PostHog has dropped the event: the project's quota is used up."
+    )
+
+    private struct Answer: Decodable {
+        let quotaLimited: [String]
+
+        enum CodingKeys: String, CodingKey {
+            case quotaLimited = "quota_limited"
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            quotaLimited = try container.decodeIfPresent([String].self, forKey: .quotaLimited) ?? []
+        }
+    }
+
+    // MARK: Form
+
+    private func form(of record: AnalyticsRecord) throws(AnalyticsRejection) -> [UInt8] {
+        try rules.check(record.properties)
+        try rules.check(record.userProperties)
+        let event: String
+        switch record.kind {
+        case .event(let name):
+            guard !name.isEmpty else { throw .emptyName }
+            guard !VendorLimits.PostHog.reservedNames.contains(name) else {
+                throw .reservedName("PostHog")
+            }
+            event = name
+        case .screen(let name):
+            guard !name.isEmpty else { throw .emptyName }
+            event = "$screen"
+        case .identify:
+            _ = try record.identifiedUser()
+            event = "$identify"
+        case .userProperties:
+            event = "$set"
+        }
+        try Self.check(record.distinctID)
+        let bytes = JSONWriter.bytes { writer in
+            writer.object { writer in
+                writer.member("event", event)
+                writer.member("uuid", record.id)
+                writer.member("timestamp", record.time.internetText)
+                writer.member("distinct_id", record.distinctID)
+                writer.object("properties") { writeProperties(of: record, to: &$0) }
+            }
+        }
+        return try bytes.atMost(VendorLimits.PostHog.eventBytes)
+    }
+
+    private static func check(_ id: String) throws(AnalyticsRejection) {
+        let limit = VendorLimits.PostHog.distinctID
+        guard id.unicodeScalars.count <= limit else {
+            throw .invalidUser("The user's identifier has more than \(limit) characters.")
+        }
+        // PostHog looks at them with quotation marks around as well.
+        let bare = id.filter { $0 != "'" && $0 != "\"" }
+        guard !id.allSatisfy(\.isWhitespace),
+            !VendorLimits.PostHog.refusedIDs.contains(bare.lowercased()),
+            !VendorLimits.PostHog.refusedSpellings.contains(bare)
+        else {
+            throw .invalidUser("PostHog takes the user's identifier for a mistake.")
+        }
+    }
+
+    private func writeProperties(of record: AnalyticsRecord, to writer: inout JSONWriter) {
+        rules.write(record.properties, to: &writer, except: Self.ownProperties)
+        if case .screen(let name) = record.kind { writer.member("$screen_name", name) }
+        if record.kind == .identify { writer.member("$anon_distinct_id", record.anonymousID) }
+        if !record.userProperties.isEmpty || record.kind == .userProperties {
+            writer.object("$set") { rules.write(record.userProperties, to: &$0) }
+        } else if record.userID == nil {
+            writer.member("$process_person_profile", profilesAnonymousUsers)
+        }
+        let context = record.context
+        writer.member("$lib", LibraryName.name)
+        writer.member("$lib_version", LibraryName.version)
+        writer.member("$app_name", context.appName)
+        writer.member("$app_version", context.appVersion)
+        writer.member("$app_build", context.appBuild)
+        writer.member("$os_name", context.systemName)
+        writer.member("$os_version", context.systemVersion)
+        writer.member("$device_model", context.deviceModel)
+        writer.member("$locale", context.locale)
+        writer.member("$timezone", context.timeZone)
+        writer.member("$device_id", record.anonymousID)
+        writer.member("$session_id", record.session?.id)
+    }
+
+    /// The properties whose meaning is fixed; an event's property of the same name is left out.
+    private static let ownProperties: Set<String> = [
+        "$screen_name", "$anon_distinct_id", "$set", "$process_person_profile", "$lib",
+        "$lib_version", "$app_name", "$app_version", "$app_build", "$os_name", "$os_version",
+        "$device_model", "$locale", "$timezone", "$device_id", "$session_id",
+    ]
+}

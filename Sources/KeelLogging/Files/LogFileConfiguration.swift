@@ -1,0 +1,67 @@
+#if Logging
+
+/// When a log file is rotated, and what becomes of those that were.
+public struct LogFileConfiguration: Sendable {
+    /// A span after which a new file begins.
+    public enum Period: Sendable, Hashable {
+        /// With the hour, UTC.
+        case hour
+        /// With the day, UTC.
+        case day
+        /// With every multiple of this many seconds since 1970.
+        case seconds(Int)
+
+        /// The length in microseconds.
+        var length: Int64 {
+            switch self {
+            case .hour: 3600 * 1_000_000
+            case .day: 86_400 * 1_000_000
+            case .seconds(let seconds): Int64(clamping: seconds) * 1_000_000
+            }
+        }
+    }
+
+    /// The most bytes of one file, at least 1 KiB; nil is no limit.
+    ///
+    /// Where several processes write to one file, it may become longer by an eighth for each.
+    public var byteLimit: Int? = 10 << 20
+    /// After which span a new file begins; nil is none.
+    public var period: Period?
+    /// The most rotated files that are kept; nil is no limit.
+    public var countLimit: Int?
+    /// The most bytes of all files together, the one that is written included; nil is no limit.
+    public var totalByteLimit: Int? = 100 << 20
+    /// How old a rotated file may become; nil is no limit.
+    public var ageLimit: Duration?
+    /// Whether rotated files are compressed, as `.gz` (RFC 1952).
+    public var compresses = true
+    /// How records are written.
+    public var format = LogFormat.jsonLines
+
+    /// Creates the usual limits: files of 10 MiB, 100 MiB in all, compressed JSON lines.
+    public init() {}
+
+    func check() throws(LoggingError) {
+        if let byteLimit, byteLimit < 1024 {
+            throw Self.tooSmall("byteLimit is at least 1 KiB, not \(byteLimit) bytes")
+        }
+        if let period, period.length < 1_000_000 || period.length > 400 * 86_400 * 1_000_000 {
+            throw Self.tooSmall("A period is between one second and 400 days")
+        }
+        if let countLimit, countLimit < 0 {
+            throw Self.tooSmall("countLimit is at least 0, not \(countLimit)")
+        }
+        if let totalByteLimit, totalByteLimit < byteLimit ?? 1024 {
+            throw Self.tooSmall("totalByteLimit is at least byteLimit, not \(totalByteLimit) bytes")
+        }
+        if let ageLimit, ageLimit <= .zero {
+            throw Self.tooSmall("ageLimit is more than nothing, not \(ageLimit)")
+        }
+    }
+
+    private static func tooSmall(_ message: String) -> LoggingError {
+        LoggingError(.invalidArgument, message)
+    }
+}
+
+#endif

@@ -1,0 +1,82 @@
+#if Logging
+
+internal import KeelCore
+public import Logging
+
+/// A handler of swift-log over any output of this module.
+///
+/// ```swift
+/// let file = try RotatingLogFile(at: folder.appending(path: "app.log"))
+/// LoggingSystem.bootstrap { label in RotatingFileLogHandler(label: label, output: file) }
+/// ```
+///
+/// The handler is a value: level and metadata of one logger do not touch another's. The output is
+/// shared. A record of the level `critical` is synchronised before the call returns.
+public struct OutputLogHandler<Output: LogOutput>: LogHandler {
+    public var logLevel: Logger.Level
+    public var metadataProvider: Logger.MetadataProvider?
+    public var metadata: Logger.Metadata = [:] {
+        didSet { base = recorder.fields(of: metadata) }
+    }
+
+    /// The label of the logger.
+    public let label: String
+
+    private let recorder: LogRecorder
+    /// The fields of the metadata, made once and not for each record.
+    private var base: [LogField] = []
+    private let output: Output
+
+    /// Creates a handler.
+    ///
+    /// - Parameters:
+    ///   - label: The label of the logger.
+    ///   - output: Where records go.
+    ///   - level: The lowest level that is written.
+    ///   - recorder: What makes records and takes secrets out.
+    ///   - metadataProvider: What adds metadata to each record.
+    public init(
+        label: String,
+        output: Output,
+        level: Logger.Level = .info,
+        recorder: LogRecorder = .standard,
+        metadataProvider: Logger.MetadataProvider? = nil
+    ) {
+        self.label = label
+        self.output = output
+        self.logLevel = level
+        self.recorder = recorder
+        self.metadataProvider = metadataProvider
+    }
+
+    public subscript(metadataKey key: String) -> Logger.MetadataValue? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        let record = recorder.record(
+            event,
+            label: label,
+            base: base,
+            provided: metadataProvider?.get()
+        )
+        output.write(record)
+        if event.level == .critical { output.synchronize() }
+    }
+}
+
+/// A handler that writes to the terminal, or to what stands in its place.
+public typealias ConsoleLogHandler = OutputLogHandler<ConsoleLogOutput>
+
+/// A handler that writes to a file that is rotated.
+public typealias RotatingFileLogHandler = OutputLogHandler<RotatingLogFile>
+
+extension OutputLogHandler where Output == ConsoleLogOutput {
+    /// Creates a handler that writes to standard error, as ``ConsoleLogOutput`` does by itself.
+    public init(label: String) {
+        self.init(label: label, output: .standardError)
+    }
+}
+
+#endif

@@ -1,0 +1,110 @@
+#if Logging
+
+public import KeelCore
+
+/// Why logging could not be set up, and what can be done about it.
+///
+/// Only setting up throws. A log call never does: what it cannot write is dropped, counted, and told
+/// by a later record.
+public struct LoggingError: KeelError {
+    public let code: Code
+    public let message: String
+    public let cause: (any Error)?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: What kind of failure it is.
+    ///   - message: What happened, in one sentence without contents of records.
+    ///   - cause: The error underneath.
+    public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    /// Tells a failed call on files apart.
+    init(_ error: FileSystemError, _ doing: String) {
+        let code: Code =
+            switch error.kind {
+            case .noSpace: .diskFull
+            case .notPermitted: .permissionDenied
+            case .busy: .busy
+            default: .fileFailed
+            }
+        self.init(code, "\(doing) failed", cause: error)
+    }
+}
+
+extension LoggingError {
+    /// The kinds of failure of logging; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+
+        /// Creates a code.
+        public init(name: String, isTransient: Bool = false, advice: String) {
+            self.name = name
+            self.isTransient = isTransient
+            self.advice = advice
+        }
+
+        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+extension LoggingError.Code {
+    /// A limit, a name or an address is outside of what is allowed.
+    public static let invalidArgument = Self(
+        name: "invalidArgument",
+        advice: "Correct the call as the message says; repeating it unchanged fails again."
+    )
+    /// There is no log at the path.
+    public static let notFound = Self(
+        name: "notFound",
+        advice: "Look at the path: it is the file that is written, or the folder of a journal."
+    )
+    /// There is no room left on the disk.
+    public static let diskFull = Self(
+        name: "diskFull",
+        isTransient: true,
+        advice: "Free some disk space; what was logged before is still there."
+    )
+    /// The folder, or a file in it, may not be read or written.
+    public static let permissionDenied = Self(
+        name: "permissionDenied",
+        advice: "Make the folder of the logs readable and writable for the program's user."
+    )
+    /// Another program holds the lock of the logs for longer than one waits.
+    public static let busy = Self(
+        name: "busy",
+        isTransient: true,
+        advice: "Look for a program that hangs with the lock of the logs, or use another file."
+    )
+    /// The file system failed for another reason; the cause has its number.
+    public static let fileFailed = Self(
+        name: "fileFailed",
+        isTransient: true,
+        advice: "Look at the cause; what was logged before is still there."
+    )
+    /// The journal that records are shipped from failed; the cause says how.
+    public static let journalFailed = Self(
+        name: "journalFailed",
+        isTransient: true,
+        advice: "Look at the cause, an error of the journal, and at its advice."
+    )
+    /// The call was cancelled.
+    public static let cancelled = Self(
+        name: "cancelled",
+        advice: "Nothing to do: the caller stopped waiting for the result."
+    )
+
+    public static let known: [Self] = [
+        .invalidArgument, .notFound, .diskFull, .permissionDenied, .busy, .fileFailed,
+        .journalFailed, .cancelled,
+    ]
+}
+
+#endif

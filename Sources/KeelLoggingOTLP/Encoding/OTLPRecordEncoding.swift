@@ -1,0 +1,121 @@
+#if Logging
+
+internal import KeelCore
+
+internal import KeelLogging
+internal import Logging
+
+extension ProtobufWriter {
+    /// Writes the fields of a `LogRecord` message.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - id: Its identifier, the attribute `log.record.uid`.
+    mutating func logRecord(_ record: LogRecord, id: String) {
+        typealias Fields = OTLPFields.LogRecord
+        let time = UInt64(clamping: record.time).multipliedReportingOverflow(by: 1000).partialValue
+        fixed64(Fields.timeUnixNano, time)
+        varint(Fields.severityNumber, record.level.severityNumber)
+        string(Fields.severityText, record.level.rawValue)
+        message(Fields.body) { $0.present(OTLPFields.AnyValue.string, record.message) }
+        attribute(Fields.attributes, "log.record.uid", id)
+        attribute(Fields.attributes, "code.file.path", record.file)
+        attribute(Fields.attributes, "code.function.name", record.function)
+        message(Fields.attributes) { pair in
+            pair.string(OTLPFields.KeyValue.key, "code.line.number")
+            pair.message(OTLPFields.KeyValue.value) {
+                $0.present(OTLPFields.AnyValue.integer, UInt64(record.line))
+            }
+        }
+        var trace: [UInt8] = []
+        var span: [UInt8] = []
+        for field in record.fields {
+            if trace.isEmpty, let id = field.identifier(among: Self.traceNames, byteCount: 16) {
+                trace = id
+            } else if span.isEmpty, let id = field.identifier(among: Self.spanNames, byteCount: 8) {
+                span = id
+            } else {
+                keyValue(Fields.attributes, field)
+            }
+        }
+        data(Fields.traceID, trace)
+        data(Fields.spanID, span)
+        fixed64(Fields.observedTimeUnixNano, time)
+    }
+
+    // As swift-otel, Zipkin's instruments and W3C's trace context call them.
+    private static let traceNames: [String] = ["trace_id", "trace-id", "traceId", "traceID"]
+    private static let spanNames: [String] = ["span_id", "span-id", "spanId", "spanID"]
+
+    /// Writes a `KeyValue` with a text.
+    mutating func attribute(_ field: Int, _ key: String, _ text: String) {
+        message(field) { pair in
+            pair.string(OTLPFields.KeyValue.key, key)
+            pair.message(OTLPFields.KeyValue.value) {
+                $0.present(OTLPFields.AnyValue.string, text)
+            }
+        }
+    }
+
+    private mutating func keyValue(_ number: Int, _ field: LogField) {
+        message(number) { pair in
+            pair.string(OTLPFields.KeyValue.key, field.name)
+            pair.message(OTLPFields.KeyValue.value) { $0.anyValue(field.value) }
+        }
+    }
+
+    private mutating func anyValue(_ value: LogValue) {
+        switch value {
+        case .text(let text):
+            present(OTLPFields.AnyValue.string, text)
+        case .list(let values):
+            message(OTLPFields.AnyValue.array) { list in
+                for value in values { list.message(OTLPFields.values) { $0.anyValue(value) } }
+            }
+        case .map(let fields):
+            message(OTLPFields.AnyValue.map) { map in
+                for field in fields { map.keyValue(OTLPFields.values, field) }
+            }
+        }
+    }
+}
+
+extension LogField {
+    /// The bytes of an identifier in hexadecimal digits, if the field has such a name and value.
+    fileprivate func identifier(among names: [String], byteCount: Int) -> [UInt8]? {
+        guard names.contains(name), case .text(let text) = value,
+            text.utf8.count == 2 * byteCount
+        else { return nil }
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for byte in text.utf8 {
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+            default: return nil
+            }
+            if let first = high.take() { bytes.append(first << 4 | digit) } else { high = digit }
+        }
+        // All zeros is no identifier, says the trace context of W3C.
+        return bytes.allSatisfy { $0 == 0 } ? nil : bytes
+    }
+}
+
+extension Logger.Level {
+    /// The number of OTLP's `SeverityNumber`.
+    var severityNumber: UInt64 {
+        switch self {
+        case .trace: 1
+        case .debug: 5
+        case .info: 9
+        case .notice: 10
+        case .warning: 13
+        case .error: 17
+        case .critical: 21
+        }
+    }
+}
+
+#endif

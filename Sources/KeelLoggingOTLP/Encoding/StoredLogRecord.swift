@@ -1,0 +1,48 @@
+#if Logging
+
+internal import KeelCore
+
+internal import KeelLogging
+
+/// A record as it lies in the journal until it is shipped.
+///
+/// | bytes | |
+/// |---|---|
+/// | 1 | the version of this form, 1 |
+/// | varint | the length of the logger's label |
+/// | as many | the label, which becomes the name of OTLP's instrumentation scope |
+/// | the rest | a `LogRecord` message of OTLP, with the identifier in it |
+///
+/// It is encoded when it is logged, so that every try to ship it sends the same identifier.
+struct StoredLogRecord {
+    static let version: UInt8 = 1
+
+    let label: String
+    /// The bytes of the `LogRecord` message.
+    let message: ArraySlice<UInt8>
+
+    /// Reads a record; nil if it is of another version, or damaged.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.first == Self.version else { return nil }
+        var reader = ProtobufReader(bytes.dropFirst())
+        guard let label = reader.data() else { return nil }
+        self.label = String(decoding: label, as: UTF8.self)
+        message = reader.rest
+        var fields = ProtobufReader(message)
+        while fields.next() != nil {}
+        guard !fields.isDamaged else { return nil }
+    }
+
+    /// Encodes a record.
+    static func bytes(of record: LogRecord, id: String) -> [UInt8] {
+        var writer = ProtobufWriter()
+        writer.reserveCapacity(512)
+        writer.raw(CollectionOfOne(version))
+        writer.varint(UInt64(record.label.utf8.count))
+        writer.raw(record.label.utf8)
+        writer.logRecord(record, id: id)
+        return writer.bytes
+    }
+}
+
+#endif

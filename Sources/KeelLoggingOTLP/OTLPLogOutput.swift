@@ -1,0 +1,87 @@
+#if Logging
+
+internal import KeelCore
+public import KeelJournal
+public import KeelLogging
+internal import Logging
+internal import Synchronization
+
+/// An output that keeps records in a journal, from which they are shipped to a collector.
+///
+/// ```swift
+/// let journal = try Journal(at: folder)
+/// let output = OTLPLogOutput(journal)
+/// let exporter = try OTLPLogExporter(journal, to: configuration, over: transport)
+/// LoggingSystem.bootstrap { OTLPLogHandler(label: $0, output: output) }
+/// try await exporter.run()   // beside the rest of the app
+/// ```
+///
+/// A record is in the journal before the log call returns: it survives the end of the process,
+/// however it ends, and is shipped by the next one. Nothing waits for the network. Without an
+/// exporter that runs, records stay within the bounds of the journal, and the oldest go first.
+///
+/// A journal has the records of one output only; those of KeelAnalytics need another folder.
+public final class OTLPLogOutput: LogOutput {
+    private struct State {
+        var ids = LogRecordIDs()
+        var random: any RandomNumberGenerator & Sendable
+        var statistics = LogOutputStatistics()
+        var unreported = DroppedLogRecords()
+
+        mutating func nextID(at time: Int64) -> String { ids.next(at: time, using: &random) }
+    }
+
+    private let journal: Journal
+    private let state: Mutex<State>
+
+    /// Creates an output.
+    ///
+    /// - Parameters:
+    ///   - journal: Where records are kept.
+    ///   - random: Where the random part of identifiers comes from.
+    public init(
+        _ journal: Journal,
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) {
+        self.journal = journal
+        state = Mutex(State(random: random))
+    }
+
+    /// What has happened so far; `written` counts what the journal has taken.
+    public var statistics: LogOutputStatistics { state.withLock { $0.statistics } }
+
+    public func write(_ record: LogRecord) {
+        let (gap, id) = state.withLock { state in
+            let gap: (dropped: DroppedLogRecords, id: String)? =
+                state.unreported.total > 0
+                ? (state.unreported, state.nextID(at: record.time)) : nil
+            return (gap, state.nextID(at: record.time))
+        }
+        do throws(JournalError) {
+            if let gap {
+                let told = LogRecord.gap(
+                    gap.dropped,
+                    because: "the journal took nothing",
+                    at: record.time
+                )
+                try journal.append(StoredLogRecord.bytes(of: told, id: gap.id))
+                state.withLock { $0.unreported.subtract(gap.dropped) }
+            }
+            try journal.append(StoredLogRecord.bytes(of: record, id: id))
+            state.withLock { $0.statistics.written += 1 }
+        } catch {
+            state.withLock { state in
+                state.statistics.dropped[record.level] += 1
+                state.unreported[record.level] += 1
+            }
+            LogMetrics.dropped(1, record.level, output: "journal")
+        }
+    }
+
+    public func synchronize() { try? journal.sync() }
+}
+
+/// A handler that keeps records in a journal, from which they are shipped to a collector.
+public typealias OTLPLogHandler = OutputLogHandler<OTLPLogOutput>
+
+#endif

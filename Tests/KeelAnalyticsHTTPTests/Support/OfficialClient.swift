@@ -1,0 +1,58 @@
+#if TestServer
+import Dispatch
+import Foundation
+import KeelTestKit
+import KeelTestServer
+import Testing
+
+/// A vendor's own Python client, run by the interpreter that `KEEL_PYTHON` names.
+enum OfficialClient {
+    static let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"]
+
+    static let isPresent = interpreter != nil
+
+    /// Why the tests with it do not run.
+    static let absence: Comment = """
+        SKIPPED: KEEL_PYTHON names no Python with the vendors' packages; see Scripts/setup.sh
+        """
+
+    /// Lets a vendor's client send what it can to a server, over a real socket.
+    ///
+    /// - Parameters:
+    ///   - vendor: The vendor, as the script names it.
+    ///   - key: The key that the client shows.
+    ///   - server: What answers.
+    /// - Returns: The script's exit code, and what it has printed.
+    /// - Throws: If it cannot be started.
+    static func send(
+        _ vendor: String,
+        key: String,
+        to server: AnalyticsServerDouble
+    ) async throws -> (exitCode: Int32, output: String) {
+        try await FaultServer.run(answering: server.answer) { listener in
+            let script = URL(filePath: #filePath).deletingLastPathComponent()
+                .appending(path: "official-clients.py")
+            let process = Process()
+            process.executableURL = URL(filePath: try #require(interpreter))
+            process.arguments = [script.path, vendor, "http://\(listener.authority)", key]
+            let output = Pipe()
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = output
+            process.standardError = output
+            // Nothing here may block a thread: the tests have as many as there are processors.
+            let (ended, ending) = AsyncStream<Void>.makeStream()
+            process.terminationHandler = { _ in ending.finish() }
+            try process.run()
+            let handle = output.fileHandleForReading
+            let (texts, reading) = AsyncStream<Data>.makeStream()
+            DispatchQueue.global().async {
+                reading.yield(handle.readDataToEndOfFile())
+                reading.finish()
+            }
+            let text = await texts.first { _ in true } ?? Data()
+            for await _ in ended {}
+            return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+        }
+    }
+}
+#endif

@@ -1,0 +1,294 @@
+import KeelAnalytics
+import KeelCore
+import KeelJournal
+import KeelTestKit
+import Testing
+
+@Suite("Delivery")
+struct DeliveryTests {
+    let bench = Bench()
+
+    private func track(_ numbers: some Sequence<Int>, on service: AnalyticsService) {
+        for number in numbers {
+            service.trackEvent("a", parameters: ["number": .integer(number)])
+        }
+    }
+
+    @Test(
+        "A destination that is down neither delays nor costs another its events, nor loses its own"
+    )
+    func deadBesideHealthy() async throws {
+        let healthy = ScriptedAnalyticsDestination("healthy")
+        let dead = ScriptedAnalyticsDestination(
+            "dead",
+            faults: Array(repeating: .unavailable(), count: 100_000)
+        )
+        let hanging = ScriptedAnalyticsDestination(
+            "hanging",
+            clock: bench.clock,
+            faults: Array(repeating: .delay(.seconds(1_000_000), then: .lost), count: 100_000)
+        )
+        let service = try bench.service(healthy, dead, hanging) {
+            $0.deliveryInterval = .seconds(1)
+        }
+        let running = Task { await service.run() }
+        // A week, an event an hour.
+        for hour in 0..<24 * 7 {
+            track([hour], on: service)
+            while healthy.received.count <= hour {
+                await bench.clock.advance(by: .seconds(1))
+            }
+        }
+        #expect(healthy.received.map(\.number) == Array(0..<24 * 7))
+        #expect(dead.received.isEmpty && hanging.received.isEmpty)
+        running.cancel()
+        await running.value
+        for ledger in try service.ledgers().values { #expect(ledger.isBalanced) }
+        dead.setFaults([])
+        hanging.setFaults([])
+        #expect(await service.flush())
+        #expect(dead.received.map(\.number) == Array(0..<24 * 7))
+        #expect(hanging.received.map(\.number) == Array(0..<24 * 7))
+        #expect(healthy.callCount >= 24 * 7)
+        #expect([healthy, dead, hanging].map(\.peakCount) == [1, 1, 1])
+    }
+
+    @Test("Batches keep within the limits of records and of bytes")
+    func limits() async throws {
+        let byCount = ScriptedAnalyticsDestination(
+            "count",
+            limits: BatchLimits(records: 7, bytes: .max)
+        )
+        let byBytes = ScriptedAnalyticsDestination(
+            "bytes",
+            limits: BatchLimits(records: 1000, bytes: 1050),
+            recordByteCount: 100
+        )
+        let service = try bench.service(byCount, byBytes)
+        track(0..<50, on: service)
+        #expect(await service.flush())
+        #expect(byCount.batches.map(\.count) == [7, 7, 7, 7, 7, 7, 7, 1])
+        #expect(byBytes.batches.map(\.count) == [10, 10, 10, 10, 10])
+        #expect(byBytes.received.map(\.number) == Array(0..<50))
+    }
+
+    @Test("One bad record in 500 is rejected alone, whatever the destination says about it")
+    func poison() async throws {
+        let listing = ScriptedAnalyticsDestination(
+            "listing",
+            limits: BatchLimits(records: 500, bytes: .max)
+        ) { $0.number == 321 ? AnalyticsRejection("invalidField", "a field") : nil }
+        let silent = PoisonedDestination(name: "silent", poison: [321], answer: .refused)
+        let tooLarge = PoisonedDestination(name: "tooLarge", poison: [321], answer: .tooLarge)
+        let local = PoisonedDestination(name: "local", poison: [321], answer: .beforehand)
+        let several = PoisonedDestination(
+            name: "several",
+            poison: [0, 7, 8, 499],
+            answer: .refused
+        )
+        let service = try bench.service(listing, silent, tooLarge, local, several)
+        track(0..<500, on: service)
+        #expect(await service.flush())
+        let others = Set(0..<500).subtracting([321])
+        #expect(Set(listing.received.map(\.number)) == others)
+        for destination in [silent, tooLarge, local] {
+            #expect(destination.arrived == others.sorted(), "\(destination.name)")
+        }
+        #expect(several.arrived == Set(0..<500).subtracting([0, 7, 8, 499]).sorted())
+        // Halving finds one record in a few requests, not in hundreds.
+        #expect(silent.callCount < 40, "\(silent.callCount)")
+        #expect(several.callCount < 120, "\(several.callCount)")
+        let ledgers = try service.ledgers()
+        #expect(ledgers["listing"]?.rejected == ["invalidField": 1])
+        #expect(ledgers["silent"]?.rejected == ["refused": 1])
+        #expect(ledgers["tooLarge"]?.rejected == ["tooLarge": 1])
+        #expect(ledgers["local"]?.rejected == ["invalidName": 1])
+        #expect(ledgers["several"]?.rejected == ["refused": 4])
+        for ledger in ledgers.values {
+            #expect(ledger.isBalanced && ledger.pending == 0 && ledger.accepted == 500)
+        }
+    }
+
+    @Test("A destination that takes less than it says gets batches that it takes")
+    func smallerThanItSays() async throws {
+        let small = PoisonedDestination(name: "small", poison: [], answer: .refused, most: 9)
+        let service = try bench.service(small)
+        track(0..<300, on: service)
+        #expect(await service.flush())
+        #expect(small.arrived == Array(0..<300))
+        #expect(small.callCount < 90, "\(small.callCount)")
+    }
+
+    @Test("A lost reply is repeated with the same ids, and counts once")
+    func lostReply() async throws {
+        let vendor = ScriptedAnalyticsDestination(faults: [.lostReply, .lost, .unavailable()])
+        let service = try bench.service(vendor)
+        track(0..<10, on: service)
+        #expect(await service.flush() == false)
+        #expect(await service.flush() == false)
+        #expect(await service.flush() == false)
+        #expect(await service.flush())
+        #expect(vendor.received.map(\.number) == Array(0..<10))
+        #expect(vendor.repeatedCount == 10)
+        #expect(Set(vendor.batches.map { $0.map(\.id) }).count == 1)
+        let ledger = try #require(try service.ledgers()["scripted"])
+        #expect(ledger.delivered == 10 && ledger.isBalanced)
+    }
+
+    @Test("Where repetitions count twice, what is in doubt is not sent again")
+    func atMostOnce() async throws {
+        let vendor = ScriptedAnalyticsDestination(
+            guarantee: .atMostOnce,
+            limits: BatchLimits(records: 5, bytes: .max),
+            faults: [.unavailable(), .lostReply, .lost]
+        )
+        let service = try bench.service(vendor)
+        track(0..<20, on: service)
+        for _ in 0..<5 { await service.flush() }
+        #expect(await service.flush())
+        #expect(vendor.received.map(\.number) == [0, 1, 2, 3, 4] + Array(10..<20))
+        #expect(vendor.repeatedCount == 0)
+        let ledger = try #require(try service.ledgers()["scripted"])
+        #expect(ledger.rejected == ["unconfirmed": 10])
+        #expect(ledger.delivered == 10 && ledger.isBalanced && ledger.pending == 0)
+    }
+
+    @Test("A process that ends before it knows does not send again where that counts twice")
+    func atMostOnceAcrossCrash() async throws {
+        let files = bench.files
+        let arrived = Steps()
+        let vendor = HandlerDestination(
+            "once",
+            guarantee: .atMostOnce,
+            limits: BatchLimits(records: 3, bytes: .max)
+        ) { batch in
+            arrived.add(batch.map(\.number), files.steps.count)
+            return .delivered
+        }
+        do {
+            let service = try bench.service(vendor)
+            track(0..<9, on: service)
+            #expect(await service.flush())
+        }
+        for count in 0...files.steps.count {
+            let next = Bench(files.disk(afterKillAt: count))
+            let second = ScriptedAnalyticsDestination("once", guarantee: .atMostOnce)
+            let service = try next.service(second)
+            #expect(await service.flush())
+            let before = arrived.numbers(before: count)
+            #expect(Set(before).isDisjoint(with: second.received.map(\.number)), "step \(count)")
+            let ledger = try #require(try service.ledgers()["once"])
+            #expect(ledger.isBalanced, "step \(count)")
+        }
+    }
+
+    @Test("Rules keep records back, drop properties and hash them with a key")
+    func rules() async throws {
+        let plain = ScriptedAnalyticsDestination("plain")
+        let strict = ScriptedAnalyticsDestination("strict")
+        var rules = DestinationRules(
+            dropping: ["city"],
+            hashing: ["customer"],
+            with: FakeByteSealing(key: 7)
+        )
+        rules.hashesUserID = true
+        rules.accepts = { $0.kind != .screen("Debug") }
+        let service = try bench.service(plain) { $0.add(strict, rules: rules) }
+        service.setUserID("u1")
+        let parameters: [String: AnalyticsValue] = [
+            "customer": "c-17", "city": "Bern", "inner": ["city": "Bern", "customer": 5], "page": 1,
+        ]
+        service.trackEvent("a", parameters: parameters)
+        service.trackEvent("a", parameters: parameters)
+        service.trackScreen("Debug")
+        #expect(await service.flush())
+        #expect(plain.received.count == 4)
+        #expect(plain.received[1].properties == parameters)
+        #expect(plain.received[1].userID == "u1")
+        let got = strict.received
+        #expect(got.count == 3)
+        #expect(got[1].properties == got[2].properties)
+        #expect(got[1].properties["page"] == 1 && got[1].properties["city"] == nil)
+        guard case .string(let hash) = got[1].properties["customer"],
+            case .object(let inner) = got[1].properties["inner"]
+        else {
+            Issue.record("\(got[1].properties)")
+            return
+        }
+        #expect(hash.count == 64 && hash.allSatisfy(\.isHexDigit))
+        #expect(inner.keys.sorted() == ["customer"] && inner["customer"] != 5)
+        #expect(got[1].userID != "u1" && got[1].userID?.count == 64)
+        #expect(try service.ledgers()["strict"]?.rejected == ["filtered": 1])
+    }
+
+    @Test(
+        "A new destination begins with what waits or with the next event; an old one is forgotten"
+    )
+    func comingAndGoing() async throws {
+        let (first, late, newest) = (
+            ScriptedAnalyticsDestination("first"), ScriptedAnalyticsDestination("late"),
+            ScriptedAnalyticsDestination("newest")
+        )
+        do {
+            let service = try bench.service(first)
+            track(0..<5, on: service)
+        }
+        let service = try bench.service(late) { $0.add(newest, startingAt: .newest) }
+        track([5], on: service)
+        #expect(await service.flush())
+        #expect(late.received.map(\.number) == Array(0..<6))
+        #expect(newest.received.map(\.number) == [5])
+        for ledger in try service.ledgers().values { #expect(ledger.isBalanced) }
+        #expect(try service.abandonedDestinations() == ["first"])
+        #expect(throws: AnalyticsError.self) { try service.forget("late") }
+        try service.forget("first")
+        try service.forget("first")
+        #expect(try service.abandonedDestinations() == [])
+    }
+
+    @Test("What the journal's bounds cost is expired, and the ledger balances")
+    func expiry() async throws {
+        let vendor = ScriptedAnalyticsDestination()
+        let service = try bench.service(vendor) { configuration in
+            configuration.journal.recordLimit = 80
+            configuration.journal.ageLimit = .seconds(3600)
+        }
+        track(0..<300, on: service)
+        var ledger = try #require(try service.ledgers()["scripted"])
+        #expect(ledger.accepted == 300 && ledger.expired >= 220 && ledger.isBalanced)
+        bench.time.advance(by: .seconds(4000))
+        track(300..<310, on: service)
+        #expect(await service.flush())
+        #expect(vendor.received.map(\.number) == Array(300..<310))
+        ledger = try #require(try service.ledgers()["scripted"])
+        #expect(ledger.expired == 300 && ledger.delivered == 10 && ledger.isBalanced)
+    }
+
+    @Test("Records that the bounds take away while they are under way are counted once")
+    func expiryUnderWay() async throws {
+        let gate = Gate()
+        let vendor = HandlerDestination("slow", limits: BatchLimits(records: 10, bytes: .max)) {
+            _ in
+            _ = try? await gate.pass()
+            return .delivered
+        }
+        let service = try bench.service(vendor) { $0.journal.recordLimit = 80 }
+        track(0..<20, on: service)
+        async let flushed = service.flush()
+        while gate.begunCount == 0 { await Task.yield() }
+        track(20..<300, on: service)
+        gate.open()
+        #expect(await flushed)
+        let ledger = try #require(try service.ledgers()["slow"])
+        #expect(ledger.accepted == 300 && ledger.isBalanced, "\(ledger)")
+    }
+
+    @Test("The template of the guide delivers")
+    func template() async throws {
+        let lines = Lines()
+        let service = try bench.service(LineDestination(name: "lines") { lines.add($0) })
+        track(0..<3, on: service)
+        #expect(await service.flush())
+        #expect(lines.all.joined(separator: "\n").split(separator: "\n").count == 3)
+    }
+}

@@ -1,0 +1,235 @@
+import KeelCore
+import KeelTestKit
+import Synchronization
+import Testing
+
+@testable import KeelAnalytics
+
+@Suite("Pacing")
+struct PacingTests {
+    let bench = Bench()
+
+    /// Moves the clock on in steps until something holds.
+    private func advance(
+        by step: Duration,
+        upTo limit: Int = 100_000,
+        until condition: () -> Bool
+    ) async {
+        for _ in 0..<limit where !condition() { await bench.clock.advance(by: step) }
+        #expect(condition())
+    }
+
+    @Test("Offline for a day, it tries at most once in five minutes, and memory stays flat")
+    func offlineForADay() async throws {
+        let vendor = ScriptedAnalyticsDestination(
+            faults: Array(repeating: .unavailable(), count: 100_000)
+        )
+        let service = try bench.service(vendor) { $0.deliveryInterval = .seconds(1) }
+        let running = Task { await service.run() }
+        service.trackEvent("first")
+        var calls: [Int] = []
+        var most = 0
+        for minute in 0..<24 * 60 {
+            for _ in 0..<5 { service.trackEvent("a", parameters: ["minute": .integer(minute)]) }
+            await bench.clock.waitForSleepers()
+            await bench.clock.advance(by: .seconds(60))
+            bench.time.advance(by: .seconds(60))
+            if minute % 60 == 59 { calls.append(vendor.callCount) }
+            most = max(most, service.lanes[0].state.withLock { $0.waiting.count })
+        }
+        running.cancel()
+        await running.value
+        // The first hour has the growing pauses; in each later one twelve tries are the most.
+        #expect(calls[0] <= 22, "\(calls)")
+        for (before, after) in zip(calls, calls.dropFirst()) {
+            #expect(after - before <= 12, "\(calls)")
+        }
+        #expect(vendor.callCount > 100, "\(calls)")
+        #expect(most <= vendor.limits.records)
+        #expect(vendor.batches.allSatisfy { $0.count <= vendor.limits.records })
+        vendor.setFaults([])
+        #expect(await service.flush())
+        #expect(vendor.received.count == 24 * 60 * 5 + 1)
+        #expect(vendor.repeatedCount == 0)
+        print(
+            "a day offline: \(vendor.batches.count - 73) tries, at most \(most) records in memory"
+        )
+    }
+
+    @Test("Pauses grow with jitter, are never none, and once at the longest never under it")
+    func backoff() {
+        let policy = AnalyticsConfiguration().retry
+        for seed in 0..<200 as Range<UInt64> {
+            let random = Mutex(SeededRandom(seed: seed))
+            for failures in 1...30 {
+                let pause = Backoff.pause(after: failures, policy) {
+                    random.withLock { $0.next() }
+                }
+                let bound = policy.longestDelay(before: failures)
+                if bound < policy.maximumDelay {
+                    #expect(pause >= bound / 10 && pause <= bound)
+                } else {
+                    #expect(pause >= .seconds(300) && pause <= .seconds(600))
+                }
+            }
+        }
+    }
+
+    @Test("A pause that the destination asks for is kept, by a flush too")
+    func askedPause() async throws {
+        let vendor = ScriptedAnalyticsDestination(faults: [.unavailable(notBefore: .seconds(90))])
+        let service = try bench.service(vendor)
+        service.trackEvent("a")
+        #expect(await service.flush() == false)
+        #expect(await service.flush() == false)
+        #expect(vendor.callCount == 1)
+        await bench.clock.advance(by: .seconds(89))
+        #expect(await service.flush() == false)
+        await bench.clock.advance(by: .seconds(1))
+        #expect(await service.flush())
+        #expect(vendor.callCount == 2)
+    }
+
+    @Test("A wrong configuration shows, is tried rarely, and costs no event")
+    func misconfigured() async throws {
+        let vendor = ScriptedAnalyticsDestination(faults: [.misconfigured, .misconfigured])
+        let service = try bench.service(vendor) { $0.deliveryInterval = .zero }
+        let running = Task { await service.run() }
+        service.trackEvent("a")
+        await advance(by: .seconds(1)) { vendor.callCount == 1 }
+        await bench.clock.waitForSleepers()
+        await bench.clock.advance(by: .seconds(3500))
+        #expect(vendor.callCount == 1)
+        let status = try #require(service.status.destinations["scripted"])
+        #expect(status.activity == .misconfigured)
+        #expect(status.problem?.status == 401 && status.failures == 1)
+        #expect(status.ledger.pending == 1)
+        await advance(by: .seconds(100)) { vendor.received.count == 1 }
+        running.cancel()
+        await running.value
+        #expect(service.status.destinations["scripted"]?.problem == nil)
+    }
+
+    @Test("Events gather for the interval, or until there are enough")
+    func gathering() async throws {
+        let vendor = ScriptedAnalyticsDestination()
+        let service = try bench.service(vendor) { $0.deliveryThreshold = 1000 }
+        let running = Task { await service.run() }
+        // What comes while it delivers goes along; what comes afterwards gathers.
+        var count = 0
+        while bench.clock.sleeperCount == 0 {
+            service.trackEvent("a")
+            count += 1
+            for _ in 0..<50 { await Task.yield() }
+        }
+        let calls = vendor.callCount
+        await bench.clock.advance(by: .seconds(14))
+        for _ in 0..<3 { service.trackEvent("b") }
+        #expect(vendor.callCount == calls)
+        await advance(by: .seconds(1)) { vendor.received.count == count + 3 }
+        #expect(vendor.callCount == calls + 1)
+        running.cancel()
+        await running.value
+    }
+
+    @Test("Enough events are reason to send before the interval is over")
+    func threshold() async throws {
+        let vendor = ScriptedAnalyticsDestination()
+        let service = try bench.service(vendor) { $0.deliveryThreshold = 10 }
+        let running = Task { await service.run() }
+        // Without any time passing.
+        for number in 1...100 {
+            service.trackEvent("a")
+            while number.isMultiple(of: 10), vendor.received.count < number { await Task.yield() }
+        }
+        running.cancel()
+        await running.value
+    }
+
+    @Test("Cancelled at any moment, deliveries leave everything as it should be")
+    func cancellation() async throws {
+        let vendor = ScriptedAnalyticsDestination(
+            limits: BatchLimits(records: 5, bytes: .max),
+            clock: bench.clock,
+            faults: Array(repeating: .delay(.seconds(10)), count: 3)
+        )
+        let service = try bench.service(vendor)
+        for number in 0..<20 { service.trackEvent("a", parameters: ["number": .integer(number)]) }
+        let running = Task { await service.run() }
+        while vendor.callCount == 0 { await Task.yield() }
+        running.cancel()
+        await running.value
+        #expect(vendor.received.isEmpty)
+        #expect(service.status.destinations["scripted"]?.failures == 0)
+        #expect(try service.ledgers()["scripted"]?.pending == 20)
+        // The limit of a flush cuts a request off too.
+        async let flushed = service.flush(upTo: .seconds(5))
+        await bench.clock.waitForSleepers(2)
+        await bench.clock.advance(by: .seconds(5))
+        #expect(await flushed == false)
+        vendor.setFaults([])
+        #expect(await service.flush())
+        #expect(vendor.received.map(\.number) == Array(0..<20))
+        #expect(try service.ledgers()["scripted"]?.isBalanced == true)
+    }
+
+    @Test("Two runs and flushes at a time deliver each batch once")
+    func severalRuns() async throws {
+        let vendor = ScriptedAnalyticsDestination(limits: BatchLimits(records: 3, bytes: .max))
+        let service = try bench.service(vendor)
+        for number in 0..<100 { service.trackEvent("a", parameters: ["number": .integer(number)]) }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 { group.addTask { await service.flush() } }
+        }
+        #expect(await service.flush())
+        #expect(vendor.received.map(\.number) == Array(0..<100))
+        #expect(vendor.repeatedCount == 0 && vendor.peakCount == 1)
+    }
+
+    @Test("A full disk stops no delivery for good, and the ledger balances afterwards")
+    func fullDisk() async throws {
+        let vendor = ScriptedAnalyticsDestination(limits: BatchLimits(records: 5, bytes: .max))
+        let once = ScriptedAnalyticsDestination("once", guarantee: .atMostOnce)
+        let service = try bench.service(vendor, once)
+        for number in 0..<20 { service.trackEvent("a", parameters: ["number": .integer(number)]) }
+        bench.files.fail { call in
+            if case .create(let path) = call, path.hasSuffix(".cursor.part") {
+                FileSystemError.noSpace
+            } else {
+                nil
+            }
+        }
+        #expect(await service.flush() == false)
+        #expect(once.callCount == 0)
+        #expect(service.status.destinations["scripted"]?.problem != nil)
+        bench.files.fail(nil)
+        for _ in 0..<3 { await service.flush() }
+        #expect(await service.flush())
+        #expect(Set(vendor.received.map(\.number)) == Set(0..<20))
+        #expect(once.received.map(\.number) == Array(0..<20) && once.repeatedCount == 0)
+        for ledger in try service.ledgers().values {
+            #expect(ledger.isBalanced && ledger.delivered == 20, "\(ledger)")
+        }
+    }
+
+    @Test("Status shows each change to those who follow it")
+    func statuses() async throws {
+        let vendor = ScriptedAnalyticsDestination(faults: [.unavailable()])
+        let service = try bench.service(vendor)
+        var followed = service.statuses().makeAsyncIterator()
+        #expect(await followed.next()?.destinations["scripted"]?.activity == .idle)
+        service.trackEvent("a")
+        await service.flush()
+        let waiting = await followed.next()
+        #expect(waiting?.destinations["scripted"]?.activity == .waiting)
+        #expect(waiting?.destinations["scripted"]?.failures == 1)
+        #expect(waiting?.destinations["scripted"]?.problem?.status == 503)
+        #expect(waiting?.destinations["scripted"]?.ledger.pending == 1)
+        await service.flush()
+        let done = await followed.next()
+        #expect(done?.destinations["scripted"]?.ledger.delivered == 1)
+        #expect(done?.destinations["scripted"]?.ledger.isBalanced == true)
+        try service.denyConsent(for: .marketing)
+        #expect(await followed.next()?.consents == [.marketing: .denied])
+    }
+}

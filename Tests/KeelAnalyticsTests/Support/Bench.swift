@@ -1,0 +1,61 @@
+import KeelAnalytics
+import KeelCore
+import KeelTestKit
+import Synchronization
+
+/// A service over a simulated disk and a clock that stands still.
+struct Bench: Sendable {
+    let files: SimulatedFileSystem
+    let clock = TestClock()
+    let time = MutableTime(1_700_000_000_000_000)
+
+    init(_ disk: SimulatedDisk = SimulatedDisk()) { files = SimulatedFileSystem(disk) }
+
+    var configuration: AnalyticsConfiguration {
+        var configuration = AnalyticsConfiguration()
+        configuration.clock = clock
+        configuration.now = { [time] in time.now }
+        configuration.defaultConsent = .granted
+        configuration.context = AnalyticsContext()
+        return configuration
+    }
+
+    func service(
+        _ destinations: any AnalyticsDestination...,
+        change: (inout AnalyticsConfiguration) -> Void = { _ in }
+    ) throws -> AnalyticsService {
+        var configuration = configuration
+        for destination in destinations { configuration.add(destination) }
+        change(&configuration)
+        return try AnalyticsService(at: "/a", configuration: configuration, files: files)
+    }
+}
+
+/// A time in microseconds that a test sets.
+final class MutableTime: Sendable {
+    private let value: Mutex<Int64>
+
+    init(_ start: Int64) { value = Mutex(start) }
+
+    var now: Int64 { value.withLock { $0 } }
+
+    func advance(by duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        value.withLock { $0 += seconds * 1_000_000 + attoseconds / 1_000_000_000_000 }
+    }
+}
+
+extension AnalyticsRecord {
+    /// The name of an event or a screen.
+    var name: String? {
+        switch kind {
+        case .event(let name), .screen(let name): name
+        default: nil
+        }
+    }
+
+    /// The number that a test gave it.
+    var number: Int {
+        if case .integer(let number) = properties["number"] { Int(number) } else { -1 }
+    }
+}

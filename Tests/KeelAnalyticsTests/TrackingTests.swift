@@ -1,0 +1,233 @@
+import Foundation
+import KeelAnalytics
+import KeelCore
+import KeelJournal
+import KeelTestKit
+import Testing
+
+@Suite("Tracking")
+struct TrackingTests {
+    let bench = Bench()
+    let vendor = ScriptedAnalyticsDestination()
+
+    @Test("The user is tracked once when known, and stays across starts until reset")
+    func user() async throws {
+        let before: String
+        do {
+            let service = try bench.service(vendor)
+            before = service.anonymousID
+            service.trackEvent("a")
+            service.setUserID("u1")
+            service.setUserID("u1")
+            service.trackEvent("b")
+        }
+        let service = try bench.service(vendor)
+        #expect(service.userID == "u1")
+        #expect(service.anonymousID == before)
+        service.setUserID("u1")
+        service.trackEvent("c")
+        service.reset()
+        service.trackEvent("d")
+        #expect(await service.flush())
+        #expect(
+            vendor.received.map(\.kind) == [
+                .event("a"), .identify, .event("b"), .event("c"), .event("d"),
+            ]
+        )
+        #expect(vendor.received.map(\.userID) == [nil, "u1", "u1", "u1", nil])
+        let ids = vendor.received.map(\.anonymousID)
+        #expect(Set(ids.prefix(4)) == [before])
+        #expect(ids[4] != before && UUID(uuidString: ids[4]) != nil)
+        #expect(vendor.received[3].session?.id != vendor.received[4].session?.id)
+    }
+
+    @Test("Super properties are in every event until they are removed, and the event's own win")
+    func superProperties() async throws {
+        do {
+            let service = try bench.service(vendor)
+            service.setSuperProperties(["plan": "gold", "number": 1])
+        }
+        let service = try bench.service(vendor)
+        service.setSuperProperties(["theme": "dark"])
+        service.trackEvent("a", parameters: ["number": 2])
+        service.removeSuperProperty("plan")
+        service.trackScreen("b")
+        service.reset()
+        service.trackEvent("c")
+        #expect(await service.flush())
+        #expect(
+            vendor.received.map(\.properties) == [
+                ["plan": "gold", "number": 2, "theme": "dark"], ["number": 1, "theme": "dark"], [:],
+            ]
+        )
+    }
+
+    @Test("A session ends with a pause, and goes on across a start within the pause")
+    func sessions() async throws {
+        do {
+            let service = try bench.service(vendor)
+            service.trackEvent("a")
+            bench.time.advance(by: .seconds(29 * 60))
+            service.trackEvent("b")
+        }
+        bench.time.advance(by: .seconds(29 * 60))
+        let service = try bench.service(vendor)
+        service.trackEvent("c")
+        bench.time.advance(by: .seconds(31 * 60))
+        service.trackEvent("d")
+        #expect(await service.flush())
+        let sessions = vendor.received.compactMap(\.session?.id)
+        #expect(sessions.count == 4)
+        #expect(Set(sessions.prefix(3)).count == 1)
+        #expect(sessions[3] != sessions[2])
+        let start = try #require(vendor.received[3].session?.start)
+        #expect(start == vendor.received[3].time)
+    }
+
+    @Test("Sessions can be switched off")
+    func withoutSessions() async throws {
+        let service = try bench.service(vendor) { $0.sessionTimeout = nil }
+        service.trackEvent("a")
+        #expect(await service.flush())
+        #expect(vendor.received.map(\.session) == [nil])
+    }
+
+    @Test("A timed event says how long it took, once")
+    func timing() async throws {
+        let service = try bench.service(vendor)
+        service.beginTiming("upload")
+        await bench.clock.advance(by: .milliseconds(2500))
+        service.trackEvent("upload")
+        service.trackEvent("upload")
+        service.beginTiming("upload")
+        service.trackEvent("upload", parameters: ["duration": "own"])
+        #expect(await service.flush())
+        #expect(vendor.received.map { $0.properties["duration"] } == [2.5, nil, "own"])
+    }
+
+    @Test("Secrets and personal data are not on the disk and do not leave, by name and by form")
+    func redaction() async throws {
+        let service = try bench.service(vendor)
+        let planted = [
+            "ada@example.org", "4111 1111 1111 1111", "hunter2-and-more", "203.0.113.77",
+            "DE89370400440532013000", "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+        ]
+        service.setSuperProperties(["accessToken": "hunter2-and-more"])
+        service.trackEvent(
+            "a",
+            parameters: [
+                "note": "mail ada@example.org or 4111 1111 1111 1111",
+                "password": "hunter2-and-more",
+                "nested": ["list": ["from 203.0.113.77"], "api_key": ["hunter2-and-more"]],
+                "pin": 4711, "iban": "DE89370400440532013000", "page": "start",
+                "text": "key sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+            ]
+        )
+        service.trackUserProperty("contact", value: "ada@example.org")
+        #expect(await service.flush())
+        let text = "\(vendor.received)"
+        for secret in planted {
+            #expect(!text.contains(secret), "\(secret)")
+            let bytes = Array(secret.utf8)
+            for content in bench.files.disk.contents.values {
+                #expect(!content.contains(bytes), "\(secret) is on the disk")
+            }
+        }
+        #expect(vendor.received.first?.properties["page"] == "start")
+        #expect(vendor.received.first?.properties["pin"] == "<redacted>")
+    }
+
+    @Test("Without a redactor everything is kept as it is")
+    func withoutRedaction() async throws {
+        let service = try bench.service(vendor) { $0.redactor = nil }
+        service.trackEvent("a", parameters: ["password": "p", "mail": "ada@example.org"])
+        #expect(await service.flush())
+        #expect(
+            vendor.received.first?.properties == ["password": "p", "mail": "ada@example.org"]
+        )
+    }
+
+    @Test("What is refused is told, counted, and in no ledger")
+    func refusals() async throws {
+        let service = try bench.service(vendor) { $0.journal.recordByteLimit = 1000 }
+        service.trackEvent("good")
+        #expect(service.trackEvent("") == nil)
+        let large = AnalyticsValue.string(String(repeating: "x ", count: 1000))
+        let error = #expect(throws: AnalyticsError.self) {
+            try service.record(AnalyticsEvent(name: "large", parameters: ["text": large]))
+        }
+        #expect(error?.code == .tooLarge)
+        bench.files.limit(to: bench.files.disk.byteCount + 10)
+        #expect(throws: AnalyticsError.self) { try service.record(AnalyticsScreen(name: "a")) }
+        bench.files.limit(to: nil)
+        #expect(service.trackEvent("again") != nil)
+        #expect(
+            service.status.refused == ["invalidArgument": 1, "tooLarge": 1, "diskFull": 1]
+        )
+        #expect(await service.flush())
+        #expect(vendor.received.compactMap(\.name) == ["good", "again"])
+        let ledger = try #require(try service.ledgers()["scripted"])
+        #expect(ledger.accepted == 2 && ledger.delivered == 2 && ledger.isBalanced)
+    }
+
+    @Test("Many threads track at the same time, and everything arrives once")
+    func threads() async throws {
+        let service = try bench.service(vendor)
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for number in 0..<100 {
+                        service.trackEvent(
+                            "a",
+                            parameters: ["number": .integer(task * 100 + number)]
+                        )
+                    }
+                }
+            }
+            group.addTask { while await !service.flush() {} }
+        }
+        #expect(await service.flush())
+        #expect(vendor.received.map(\.number).sorted() == Array(0..<800))
+        #expect(vendor.received.count == 800)
+    }
+
+    @Test("Every error has advice, and names that make no sense are refused")
+    func errors() throws {
+        for code in AnalyticsError.Code.known {
+            #expect(!code.advice.isEmpty)
+            #expect(AnalyticsError(code, "m").recoverySuggestion == code.advice)
+        }
+        let bench = bench
+        #expect(throws: AnalyticsError.self) {
+            try bench.service(vendor, ScriptedAnalyticsDestination())
+        }
+        #expect(throws: AnalyticsError.self) {
+            try bench.service(ScriptedAnalyticsDestination("not a name"))
+        }
+        #expect(throws: AnalyticsError.self) {
+            try bench.service(vendor) { $0.deliveryThreshold = 0 }
+        }
+        #expect(throws: AnalyticsError.self) {
+            try bench.service { $0.add(vendor, rules: DestinationRules(hashing: ["mail"])) }
+        }
+    }
+
+    @Test("A folder belongs to one service at a time")
+    func oneService() throws {
+        var first: AnalyticsService? = try bench.service(vendor)
+        let error = #expect(throws: AnalyticsError.self) { try bench.service(vendor) }
+        #expect(error?.code == .inUse)
+        #expect(first != nil)
+        first = nil
+        _ = try bench.service(vendor)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func contains(_ other: [UInt8]) -> Bool {
+        guard let first = other.first, count >= other.count else { return false }
+        return indices.dropLast(other.count - 1).contains {
+            self[$0] == first && self[$0..<$0 + other.count].elementsEqual(other)
+        }
+    }
+}

@@ -1,0 +1,335 @@
+#if Logging
+
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelJournal
+import KeelLogging
+import KeelTestKit
+import Logging
+import Synchronization
+import Testing
+
+@testable import KeelLoggingOTLP
+
+@Suite("Shipping logs to a collector")
+struct OTLPLogExporterTests {
+    private let files = SimulatedFileSystem()
+    private let clock = TestClock()
+    private let collector = ScriptedCollector()
+
+    private func journal(_ change: (inout JournalConfiguration) -> Void = { _ in }) throws
+        -> Journal
+    {
+        var configuration = JournalConfiguration()
+        change(&configuration)
+        return try Journal(at: "/journal", configuration: configuration, files: files)
+    }
+
+    private func exporter(
+        _ journal: Journal,
+        _ change: (inout OTLPLogConfiguration) -> Void = { _ in }
+    ) throws -> OTLPLogExporter {
+        let url = try #require(URL(string: "http://collector:4318/v1/logs"))
+        var configuration = OTLPLogConfiguration(endpoint: url)
+        configuration.encoding = .json
+        configuration.compresses = false
+        configuration.batchCount = 100
+        change(&configuration)
+        return try OTLPLogExporter(
+            journal,
+            to: configuration,
+            over: collector,
+            clock: clock,
+            random: SeededRandom(seed: 1)
+        )
+    }
+
+    private func log(_ numbers: Range<Int>, to journal: Journal) -> OTLPLogOutput {
+        let output = OTLPLogOutput(journal)
+        let logger = Logger(label: "app") { OTLPLogHandler(label: $0, output: output) }
+        for number in numbers { logger.info("record \(number)") }
+        return output
+    }
+
+    private func expected(_ numbers: Range<Int>) -> [String: Int] {
+        Dictionary(uniqueKeysWithValues: numbers.map { ("record \($0)", 1) })
+    }
+
+    @Test("What was logged arrives once, in batches, and nothing is left")
+    func plain() async throws {
+        let journal = try journal()
+        let output = log(0..<250, to: journal)
+        let exporter = try exporter(journal) { $0.headers = ["Authorization": "Bearer x"] }
+        #expect(await exporter.flush())
+        #expect(collector.bodies == expected(0..<250))
+        #expect(collector.requestCount == 3)
+        #expect(exporter.statistics.delivered == 250)
+        #expect(try exporter.pendingCount() == 0)
+        #expect(output.statistics.written == 250)
+        let head = try #require(collector.state.withLock { $0.requests.first?.head })
+        #expect(head.method == .post)
+        #expect(head.authority == "collector:4318")
+        #expect(head.path == "/v1/logs")
+        #expect(head.headerFields[.contentType] == "application/json")
+        #expect(head.headerFields[.authorization] == "Bearer x")
+        #expect(await exporter.flush())
+        #expect(collector.requestCount == 3)
+    }
+
+    @Test("A collector that is away for an hour and comes back gets every record once")
+    func hourAway() async throws {
+        let journal = try journal()
+        _ = log(0..<300, to: journal)
+        let exporter = try exporter(journal)
+        collector.behave([], then: .isAway)
+        let running = Task { await exporter.run() }
+        var passed = Duration.zero
+        while passed < .seconds(3600) {
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(30))
+            passed += .seconds(30)
+        }
+        _ = log(300..<400, to: journal)
+        // Full jitter from one second, doubling to five minutes: a few dozen tries in an hour.
+        #expect((12...120).contains(collector.requestCount))
+        #expect(exporter.statistics.delivered == 0)
+        #expect(exporter.statistics.lastFailure == "connectionRefused")
+        collector.behave([])
+        while exporter.statistics.delivered < 400 {
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(30))
+        }
+        running.cancel()
+        await running.value
+        #expect(collector.bodies == expected(0..<400))
+        #expect(collector.arrivals.allSatisfy { $0 == 1 })
+        #expect(exporter.statistics.lastFailure == nil)
+    }
+
+    @Test("After a lost answer the same identifiers come again, and each record counts once")
+    func lostReplies() async throws {
+        let journal = try journal()
+        _ = log(0..<100, to: journal)
+        let exporter = try exporter(journal)
+        collector.behave([.losesReply, .losesReply])
+        #expect(await !exporter.flush())
+        #expect(await !exporter.flush())
+        #expect(await exporter.flush())
+        #expect(collector.bodies == expected(0..<100))
+        #expect(collector.arrivals.allSatisfy { $0 == 3 })
+        #expect(exporter.statistics.delivered == 100)
+    }
+
+    @Test("A restart in between sends the same identifiers, and loses nothing")
+    func restart() async throws {
+        do {
+            let journal = try journal()
+            _ = log(0..<50, to: journal)
+            let exporter = try exporter(journal)
+            collector.behave([.losesReply])
+            #expect(await !exporter.flush())
+        }
+        let left = try journal()
+        _ = log(50..<60, to: left)
+        #expect(await (try exporter(left)).flush())
+        #expect(collector.bodies == expected(0..<60))
+    }
+
+    @Test("The collector is left alone for as long as it asks", arguments: [429, 502, 503, 504])
+    func retryAfter(status: Int) async throws {
+        let journal = try journal()
+        _ = log(0..<10, to: journal)
+        let exporter = try exporter(journal)
+        collector.behave([.answers(status, [.retryAfter: "120"])])
+        #expect(await !exporter.flush())
+        await clock.advance(by: .seconds(119))
+        #expect(await !exporter.flush())
+        #expect(collector.requestCount == 1)
+        await clock.advance(by: .seconds(2))
+        #expect(await exporter.flush())
+        #expect(collector.bodies == expected(0..<10))
+    }
+
+    @Test("What a partial success refuses is final and counted")
+    func partialSuccess() async throws {
+        let journal = try journal()
+        _ = log(0..<10, to: journal)
+        let exporter = try exporter(journal)
+        collector.behave([.refuses(3)])
+        #expect(await exporter.flush())
+        #expect(exporter.statistics.delivered == 7)
+        #expect(exporter.statistics.rejected == 3)
+        #expect(try exporter.pendingCount() == 0)
+        #expect(collector.requestCount == 1)
+    }
+
+    @Test("One poisoned record in 500 costs itself only", arguments: [400, 413, 422, 500])
+    func poison(status: Int) async throws {
+        let journal = try journal()
+        _ = log(0..<500, to: journal)
+        let exporter = try exporter(journal) { $0.batchCount = 500 }
+        collector.rule { records in
+            records.contains { $0.body == "record 321" } ? .answers(status) : nil
+        }
+        #expect(await exporter.flush())
+        #expect(collector.bodies == expected(0..<500).filter { $0.key != "record 321" })
+        #expect(exporter.statistics.delivered == 499)
+        #expect(exporter.statistics.rejected == 1)
+        #expect(collector.requestCount <= 20)
+    }
+
+    @Test("Requests that are too large are split until they fit")
+    func tooLarge() async throws {
+        let journal = try journal()
+        _ = log(0..<100, to: journal)
+        let exporter = try exporter(journal)
+        collector.rule { $0.count > 15 ? .answers(413) : nil }
+        #expect(await exporter.flush())
+        #expect(collector.bodies == expected(0..<100))
+        #expect(exporter.statistics.rejected == 0)
+    }
+
+    @Test(
+        "Wrong credentials or a wrong address hold records back",
+        arguments: [301, 401, 403, 404]
+    )
+    func misdirected(status: Int) async throws {
+        let journal = try journal()
+        _ = log(0..<10, to: journal)
+        let exporter = try exporter(journal)
+        collector.behave([.answers(status)])
+        #expect(await !exporter.flush())
+        #expect(exporter.statistics.lastFailure == "status \(status)")
+        #expect(try exporter.pendingCount() == 10)
+        #expect(await exporter.flush())
+        #expect(collector.bodies == expected(0..<10))
+    }
+
+    @Test("A record of the journal that cannot be read costs itself only")
+    func undecodable() async throws {
+        let journal = try journal()
+        _ = log(0..<2, to: journal)
+        for bytes in [[], [9], [1], [1, 200, 1], [1, 0, 0x0A, 50]] as [[UInt8]] {
+            try journal.append(bytes)
+        }
+        _ = log(2..<4, to: journal)
+        let exporter = try exporter(journal) { $0.batchCount = 2 }
+        #expect(await exporter.flush())
+        #expect(collector.bodies == expected(0..<4))
+        #expect(exporter.statistics.undecodable == 5)
+        #expect(try exporter.pendingCount() == 0)
+    }
+
+    @Test("What the bounds of the journal took is told in its place, and counted")
+    func journalBounds() async throws {
+        let journal = try journal { $0.byteLimit = 64 << 10 }
+        let exporter = try exporter(journal)
+        _ = log(0..<1000, to: journal)
+        #expect(await exporter.flush())
+        let lost = exporter.statistics.lost
+        #expect(lost > 100)
+        var bodies = collector.bodies
+        let told = "dropped \(lost) log records: the journal was full before they were shipped"
+        #expect(bodies.removeValue(forKey: told) == 1)
+        #expect(bodies == expected(lost..<1000))
+        #expect(exporter.statistics.delivered == 1000 - lost)
+    }
+
+    @Test("What the journal does not take is dropped, counted and told once it does again")
+    func fullDisk() async throws {
+        let journal = try journal()
+        let output = log(0..<1, to: journal)
+        let logger = Logger(label: "app") { OTLPLogHandler(label: $0, output: output) }
+        files.limit(to: files.disk.byteCount)
+        logger.error("lost")
+        files.limit(to: nil)
+        logger.info("next")
+        #expect(output.statistics.dropped[.error] == 1)
+        #expect(await (try exporter(journal)).flush())
+        #expect(
+            Set(collector.bodies.keys) == [
+                "record 0", "dropped 1 log records: the journal took nothing", "next",
+            ]
+        )
+    }
+
+    @Test("A critical record is on the disk when its call returns")
+    func critical() throws {
+        let journal = try journal()
+        let output = log(0..<3, to: journal)
+        func syncs() -> Int { files.steps.count { if case .sync = $0 { true } else { false } } }
+        let before = syncs()
+        let logger = Logger(label: "app") { OTLPLogHandler(label: $0, output: output) }
+        logger.logFatal("the last words")
+        #expect(syncs() == before + 1)
+    }
+
+    @Test("A cancelled run stops at once and leaves everything in the journal")
+    func cancellation() async throws {
+        let journal = try journal()
+        _ = log(0..<10, to: journal)
+        let exporter = try exporter(journal)
+        collector.behave([], then: .isAway)
+        let running = Task { await exporter.run() }
+        await clock.waitForSleepers()
+        running.cancel()
+        await running.value
+        #expect(try exporter.pendingCount() == 10)
+    }
+
+    @Test("Two flushes at once ship each record once")
+    func concurrent() async throws {
+        let journal = try journal()
+        _ = log(0..<300, to: journal)
+        let exporter = try exporter(journal) { $0.batchCount = 10 }
+        async let first = exporter.flush()
+        async let second = exporter.flush()
+        #expect(await first)
+        #expect(await second)
+        #expect(collector.bodies == expected(0..<300))
+        #expect(collector.arrivals.allSatisfy { $0 == 1 })
+    }
+
+    @Test("What cannot work is refused at once")
+    func configuration() throws {
+        let journal = try journal()
+        for text in ["ftp://host/v1/logs", "/v1/logs", "http:///v1/logs"] {
+            let url = try #require(URL(string: text))
+            let error = #expect(throws: LoggingError.self) {
+                _ = try exporter(journal) { $0.endpoint = url }
+            }
+            #expect(error?.code == .invalidArgument, "\(text)")
+        }
+        let header = #expect(throws: LoggingError.self) {
+            _ = try exporter(journal) { $0.headers = ["not a name": "x"] }
+        }
+        #expect(header?.code == .invalidArgument)
+        let first = try exporter(journal)
+        let second = #expect(throws: LoggingError.self) { _ = try exporter(journal) }
+        #expect(second?.code == .journalFailed)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test("Identifiers are UUIDs of version 7 that grow, also when the clock goes back")
+    func identifiers() {
+        var ids = LogRecordIDs()
+        var random = SeededRandom(seed: 5)
+        var last = ""
+        for time in [5000, 5000, 5999, 6000, 900, 7_000_000] as [Int64] {
+            for _ in 0..<100 {
+                let id = ids.next(at: time, using: &random)
+                #expect(id > last)
+                let parts = id.split(separator: "-").map(\.count)
+                #expect(parts == [8, 4, 4, 4, 12])
+                #expect(Array(id)[14] == "7")
+                #expect("89ab".contains(Array(id)[19]))
+                last = id
+            }
+        }
+        #expect(last.hasPrefix("00000000-1b58-7"))
+    }
+}
+
+#endif

@@ -1,0 +1,61 @@
+#if Logging
+
+import Foundation
+import KeelLogSecrets
+import Logging
+import Testing
+
+@testable import KeelLogging
+
+@Suite("1,000 planted secrets")
+struct LeakTests {
+    private let planted = PlantedSecrets.make(1000, seed: 11)
+
+    private func leaks(_ text: String) -> [String] {
+        planted.found(in: text.utf8)
+    }
+
+    @Test("Not one reaches a console, a file, a queue or a sampled handler")
+    func outputs() throws {
+        let folder = URL.temporaryDirectory.appending(path: "keel-log-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = try RotatingLogFile(at: folder.appending(path: "app.log"))
+        let memory = MemoryLogOutput()
+        let queue = memory.queued()
+        let formats: [LogFormat] = [
+            .jsonLines, .text(), .text(symbols: true, colors: true, indentsLineBreaks: true),
+        ]
+        planted.log(to: logger(to: LogOutputs([file, queue])))
+        planted.log(
+            to: Logger(label: "sampled") {
+                OutputLogHandler(label: $0, output: queue, level: .trace)
+                    .sampled(by: LogSampler())
+            }
+        )
+        queue.synchronize()
+        let written = try String(contentsOf: folder.appending(path: "app.log"), encoding: .utf8)
+        #expect(written.split(separator: "\n").count == 1000)
+        #expect(leaks(written) == [])
+        #expect(memory.records.count > 1000)
+        for format in formats {
+            let text = memory.records.map { String(decoding: format.bytes(of: $0), as: UTF8.self) }
+            #expect(leaks(text.joined()) == [])
+        }
+        // Nothing else is in memory that an output could still write.
+        #expect(leaks(String(describing: memory.records)) == [])
+    }
+
+    @Test("Without redaction all of them are found: the search itself works")
+    func counterproof() {
+        let memory = MemoryLogOutput()
+        planted.log(to: logger(to: memory, recorder: LogRecorder(redactor: nil)))
+        let text = memory.records.map {
+            String(decoding: LogFormat.jsonLines.bytes(of: $0), as: UTF8.self)
+                .replacing("\\\"", with: "\"")
+        }
+        // A mark that swift-log keeps as an attribute is obeyed only with a redactor.
+        #expect(leaks(text.joined()).count == 1000)
+    }
+}
+
+#endif

@@ -1,0 +1,153 @@
+#if Logging
+
+import KeelCore
+import KeelTestKit
+import Logging
+import Testing
+
+@testable import KeelLogging
+
+@Suite("Reading a log")
+struct LogFileReaderTests {
+    private let disk = SimulatedFileSystem()
+    private let time = MutableTime(1_795_340_713_123_456)
+
+    private func log(
+        compresses: Bool = true,
+        _ change: (inout LogFileConfiguration) -> Void = { _ in }
+    ) throws -> RotatingLogFile {
+        var configuration = LogFileConfiguration()
+        configuration.compresses = compresses
+        configuration.byteLimit = 1024
+        change(&configuration)
+        return try RotatingLogFile(
+            at: "/logs/app.log",
+            configuration,
+            files: disk,
+            worker: .immediate,
+            now: { [time] in time.now }
+        )
+    }
+
+    private func write(_ numbers: Range<Int>, to file: RotatingLogFile) {
+        for number in numbers {
+            file.write(.sample("\(number)", time: time.now))
+            time.advance(by: 1000)
+        }
+    }
+
+    private func reader(from start: LogFileReader.Start = .oldest) throws -> LogFileReader {
+        try LogFileReader(at: "/logs/app.log", from: start, files: disk)
+    }
+
+    private func numbers(_ records: [LogRecord]) -> [Int] { records.compactMap { Int($0.message) } }
+
+    @Test("A record comes back as it was written, with nested values and every kind of character")
+    func form() throws {
+        var record = LogRecord.sample(
+            "line\nbreak “quoted” \u{1} 😀 \\",
+            level: .critical,
+            fields: [
+                LogField("a", .text("")), LogField("b", .list([.text("x"), .list([])])),
+                LogField("c", .map([LogField("d", .text("\"")), LogField("e", .map([]))])),
+            ]
+        )
+        record.line = 4711
+        let line = LogFormat.jsonLines.bytes(of: record)
+        #expect(LogRecord(jsonLine: line) == record)
+        #expect(LogRecord(jsonLine: line.dropLast()) == record)
+        #expect(LogRecord(jsonLine: line.dropLast(2)) == nil)
+        #expect(LogRecord(jsonLine: Array("[INFO] text".utf8)) == nil)
+        record.time = -1
+        #expect(LogRecord(jsonLine: LogFormat.jsonLines.bytes(of: record))?.time == -1)
+    }
+
+    @Test("Rotated files come first, compressed or not", arguments: [true, false])
+    func all(isCompressed: Bool) throws {
+        write(0..<200, to: try log(compresses: isCompressed))
+        let names = try disk.names(in: "/logs").filter { $0.hasSuffix(".gz") }
+        #expect(names.isEmpty != isCompressed)
+        let reader = try reader()
+        var found: [Int] = []
+        while case let records = try reader.take(upTo: 7), !records.isEmpty {
+            found += numbers(records)
+        }
+        #expect(found == Array(0..<200))
+        #expect(reader.foreignLines == 0)
+    }
+
+    @Test("A reader follows across rotations", arguments: [true, false], [1, 3, 60])
+    func follows(isCompressed: Bool, step: Int) throws {
+        let file = try log(compresses: isCompressed)
+        write(0..<5, to: file)
+        let reader = try reader(from: .current)
+        var (found, written) = ([Int](), 5)
+        while written < 300 {
+            found += numbers(try reader.take(upTo: 1000))
+            write(written..<(written + step), to: file)
+            written += step
+        }
+        while case let records = try reader.take(upTo: 9), !records.isEmpty {
+            found += numbers(records)
+        }
+        #expect(found == Array(0..<written))
+    }
+
+    @Test("What a process adds to a file that another has rotated is given out too")
+    func lateLines() throws {
+        let (one, other) = (
+            try log(compresses: false) { $0.byteLimit = 16_384 },
+            try log(compresses: false) { $0.byteLimit = 16_384 }
+        )
+        let reader = try reader(from: .current)
+        write(0..<1, to: one)
+        write(1..<2, to: other)
+        #expect(numbers(try reader.take(upTo: 9)) == [0, 1])
+        one.rotate()
+        write(2..<3, to: one)
+        #expect(numbers(try reader.take(upTo: 9)) == [2])
+        write(3..<4, to: other)
+        #expect(other.statistics.reopenings == 0)
+        #expect(numbers(try reader.take(upTo: 9)) == [3])
+        time.advance(by: RotatingLogFile.lookInterval)
+        write(4..<5, to: other)
+        #expect(other.statistics.reopenings == 1)
+        #expect(numbers(try reader.take(upTo: 9)) == [4])
+    }
+
+    @Test("A line is given out when it is whole, and what is no record is counted")
+    func partial() throws {
+        let line = LogFormat.jsonLines.bytes(of: .sample("1"))
+        let begin = Array("no record\n".utf8) + line.dropLast(9)
+        let file = try disk.open("/logs/app.log", for: .creating)
+        try file.write(begin, at: 0)
+        let reader = try reader()
+        #expect(try reader.take(upTo: 9) == [])
+        #expect(reader.foreignLines == 1)
+        try file.write(Array(line.suffix(9)), at: begin.count)
+        #expect(numbers(try reader.take(upTo: 9)) == [1])
+        #expect(try reader.take(upTo: 9) == [])
+    }
+
+    @Test("A compressed file that is cut off gives out what is whole, and the next file follows")
+    func cutOff() throws {
+        let file = try log()
+        write(0..<60, to: file)
+        let names = try disk.names(in: "/logs").filter { $0.hasSuffix(".gz") }.sorted()
+        let (first, second) = ("/logs/" + names[0], "/logs/" + names[1])
+        let damaged = try disk.open(first, for: .writing)
+        try damaged.truncate(to: try damaged.size() - 40)
+        let found = numbers(try reader().take(upTo: 1000))
+        #expect(found == found.sorted() && found.last == 59 && found.count < 60)
+        let whole = try LoggedLines.inflated(try #require(disk.disk[second]))
+        #expect(Set(found).isSuperset(of: try LoggedLines.messages([whole]).compactMap { Int($0) }))
+    }
+
+    @Test("Where no log is, it says so")
+    func nothing() throws {
+        let error = #expect(throws: LoggingError.self) { try reader() }
+        #expect(error?.code == .notFound)
+    }
+}
+
+#endif

@@ -1,0 +1,206 @@
+#if Logging
+
+import Foundation
+import KeelCore
+import KeelTestKit
+import Logging
+import Testing
+
+@testable import KeelLogging
+
+@Suite("Handlers for swift-log")
+struct LogHandlerTests {
+    private let output = MemoryLogOutput()
+
+    @Test("Level and metadata of one logger do not touch those of another")
+    func values() {
+        let first = logger(to: output)
+        var second = first
+        second.logLevel = .error
+        second[metadataKey: "only"] = "second"
+        #expect(first.logLevel == .trace)
+        #expect(first[metadataKey: "only"] == nil)
+        #expect(second[metadataKey: "only"] == "second")
+        first.info("a")
+        second.info("b")
+        second.error("c")
+        #expect(output.records.map(\.message) == ["a", "c"])
+        #expect(output.records.last?["only"] == .text("second"))
+    }
+
+    @Test("Only a critical record is synchronised")
+    func critical() {
+        let logger = logger(to: output)
+        for level in Logger.Level.allCases { logger.log(level: level, "x") }
+        #expect(output.synchronizedCount == 1)
+    }
+
+    @Test("The app's words log with their level, their place and their error")
+    func words() throws {
+        struct Failure: Error, CustomStringConvertible { let description = "no route" }
+        let logger = logger(to: output)
+        let first: UInt = #line + 1
+        logger.logDebug("a")
+        logger.logInfo("b", metadata: ["page": "1"])
+        logger.logWarning("c")
+        logger.logError("d", error: Failure())
+        logger.logFatal("e", error: Failure())
+        let records = output.records
+        #expect(records.map(\.level) == [.debug, .info, .warning, .error, .critical])
+        #expect(records.map(\.line) == (0..<5).map { first + $0 })
+        #expect(records.allSatisfy { $0.file == "KeelLoggingTests/LogHandlerTests.swift" })
+        #expect(records.allSatisfy { $0.function == "words()" })
+        #expect(records[1]["page"] == .text("1"))
+        #expect(records[3]["error.message"] == .text("no route"))
+        #expect(records[4]["error.message"] == .text("no route"))
+    }
+
+    @Test("The free functions log to the logger of the task, with the place of their call")
+    func freeFunctions() {
+        withLogger(logger(to: output)) { _ in
+            logDebug("a")
+            logInfo("b")
+            logWarning("c")
+            logError("d")
+            logFatal("e")
+        }
+        #expect(output.records.map(\.message) == ["a", "b", "c", "d", "e"])
+        #expect(
+            output.records.map(\.level) == [.debug, .info, .warning, .error, .critical]
+        )
+        #expect(output.records.allSatisfy { $0.function == "freeFunctions()" })
+        #expect(output.records.allSatisfy { $0.source == "KeelLoggingTests" })
+    }
+
+    @Test("A message below the level is not even made")
+    func lazy() {
+        var logger = logger(to: output)
+        logger.logLevel = .warning
+        func costly() -> String {
+            Issue.record("the message was made")
+            return ""
+        }
+        logger.logInfo(costly())
+        #expect(output.records.isEmpty)
+    }
+
+    @Test("The handlers of this module work under swift-log's multiplexer, each with its level")
+    func multiplex() {
+        let other = MemoryLogOutput()
+        let logger = Logger(label: "x") { label in
+            MultiplexLogHandler([
+                OutputLogHandler(label: label, output: output, level: .debug),
+                OutputLogHandler(label: label, output: other, level: .error),
+            ])
+        }
+        logger.info("a")
+        logger.logFatal("b")
+        #expect(output.records.map(\.message) == ["a", "b"])
+        #expect(other.records.map(\.message) == ["b"])
+        #expect(output.synchronizedCount == 1)
+        #expect(other.synchronizedCount == 1)
+    }
+
+    // MARK: Presets
+
+    @Test("The preset for development writes everything from debug on to the console")
+    func development() throws {
+        let pipe = Pipe()
+        let console = ConsoleLogOutput(
+            descriptor: pipe.fileHandleForWriting.fileDescriptor,
+            format: nil
+        )
+        let factory = LoggingPreset.development(output: console)
+        let logger = Logger(label: "app", factory: factory)
+        logger.trace("not this")
+        logger.logDebug("hello ada@example.org")
+        try pipe.fileHandleForWriting.close()
+        let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        #expect(text.contains(#""level":"debug","label":"app","message":"hello <redacted>""#))
+        #expect(text.filter { $0 == "\n" }.count == 1)
+        #expect(console.statistics.written == 1)
+    }
+
+    @Test("The preset for production writes from info on to the file and to what ships it")
+    func production() throws {
+        let folder = URL.temporaryDirectory.appending(path: "keel-log-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appending(path: "app.log")
+        let factory = try LoggingPreset.production(at: url, shipping: output)
+        let logger = Logger(label: "app", factory: factory)
+        logger.logDebug("not this")
+        logger.logInfo("one")
+        logger.logFatal("two")
+        let lines = try Data(contentsOf: url)
+        #expect(try LoggedLines.messages([Array(lines)]) == ["one", "two"])
+        #expect(output.records.map(\.message) == ["one", "two"])
+        #expect(output.synchronizedCount == 1)
+    }
+
+    @Test("A console that takes nothing drops, counts, and does not stop the app")
+    func deadConsole() throws {
+        let file = try #require(FileHandle(forReadingAtPath: "/dev/null"))
+        let console = ConsoleLogOutput(descriptor: file.fileDescriptor, format: .jsonLines)
+        console.write(.sample(level: .error))
+        #expect(console.statistics.dropped[.error] == 1)
+        #expect(console.statistics.written == 0)
+    }
+
+    // MARK: Sampling
+
+    @Test("Of a statement that repeats, the first pass, then every so manyth, and it says so")
+    func sampling() {
+        let time = MutableTime(0)
+        var rule = LogSampling()
+        rule.first = 3
+        rule.thereafter = 5
+        let sampler = LogSampler(rule) { time.now }
+        let logger = Logger(label: "x") {
+            OutputLogHandler(label: $0, output: output, level: .trace).sampled(by: sampler)
+        }
+        for number in 1...14 { logger.info("\(number)") }
+        #expect(output.records.map(\.message) == ["1", "2", "3", "8", "13"])
+        #expect(output.records[3]["log.sampled"] == .text("4"))
+        #expect(output.records[2]["log.sampled"] == nil)
+        #expect(sampler.heldBackCount == 9)
+        for _ in 0..<20 { logger.warning("serious") }
+        #expect(output.records.count { $0.level == .warning } == 20)
+        logger.info("another statement")
+        #expect(output.records.last?.message == "another statement")
+        time.advance(by: 1_000_000)
+        for number in 1...4 { logger.info("again \(number)") }
+        #expect(output.records.suffix(3).map(\.message) == ["again 1", "again 2", "again 3"])
+    }
+
+    @Test("A sampled handler passes level, metadata and provider through")
+    func samplingPassesThrough() {
+        let sampler = LogSampler()
+        var handler = OutputLogHandler(label: "x", output: output).sampled(by: sampler)
+        handler.logLevel = .error
+        handler.metadata = ["a": "1"]
+        handler[metadataKey: "b"] = "2"
+        handler.metadataProvider = .init { ["c": "3"] }
+        #expect(handler.logLevel == .error)
+        #expect(handler[metadataKey: "a"] == "1")
+        #expect(handler.metadata == ["a": "1", "b": "2"])
+        #expect(handler.metadataProvider?.get() == ["c": "3"])
+        let logger = Logger(label: "x") { [handler] _ in handler }
+        logger.error("e")
+        #expect(output.records.last?.fields.map(\.name) == ["a", "b", "c"])
+    }
+
+    // MARK: Errors
+
+    @Test("Every code has a name of its own and advice", arguments: LoggingError.Code.known)
+    func codes(code: LoggingError.Code) {
+        #expect(LoggingError.Code.known.count { $0.name == code.name } == 1)
+        #expect(code.advice.hasSuffix(".") && code.advice.count > 20)
+        let error = LoggingError(code, "Something happened", cause: CancellationError())
+        #expect(error.recoverySuggestion == code.advice)
+        #expect(error.errorDescription == "Something happened")
+        #expect(error.description.hasPrefix("\(code.name): Something happened"))
+        #expect(error.isCancellation == (code == .cancelled))
+    }
+}
+
+#endif

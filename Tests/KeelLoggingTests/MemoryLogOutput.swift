@@ -1,0 +1,62 @@
+#if Logging
+
+import KeelLogging
+import Logging
+import Synchronization
+
+/// An output that keeps what it gets, as a slow or a quick one.
+final class MemoryLogOutput: LogOutput {
+    private let state = Mutex<(records: [LogRecord], synchronized: Int)>(([], 0))
+
+    var records: [LogRecord] { state.withLock { $0.records } }
+    var synchronizedCount: Int { state.withLock { $0.synchronized } }
+
+    func write(_ record: LogRecord) { state.withLock { $0.records.append(record) } }
+    func synchronize() { state.withLock { $0.synchronized += 1 } }
+}
+
+/// A time in microseconds that a test sets.
+final class MutableTime: Sendable {
+    private let value: Mutex<Int64>
+
+    init(_ start: Int64) { value = Mutex(start) }
+
+    var now: Int64 { value.withLock { $0 } }
+
+    func advance(by microseconds: Int64) { value.withLock { $0 += microseconds } }
+}
+
+/// A logger that writes to an output, from `trace` on.
+func logger(
+    to output: some LogOutput,
+    recorder: LogRecorder = LogRecorder(),
+    label: String = "test"
+) -> Logger {
+    Logger(label: label) {
+        OutputLogHandler(label: $0, output: output, level: .trace, recorder: recorder)
+    }
+}
+
+extension LogRecord {
+    /// A record of a test.
+    static func sample(
+        _ message: String = "hello",
+        level: Logger.Level = .info,
+        time: Int64 = 1_795_340_713_123_456,
+        fields: [LogField] = []
+    ) -> LogRecord {
+        LogRecord(
+            time: time,
+            level: level,
+            label: "test",
+            message: message,
+            fields: fields,
+            source: "App",
+            file: "App/Home.swift",
+            function: "load()",
+            line: 12
+        )
+    }
+}
+
+#endif

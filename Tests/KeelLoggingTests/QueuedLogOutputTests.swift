@@ -1,0 +1,196 @@
+#if Logging
+
+import KeelTestKit
+import Logging
+import Synchronization
+import Testing
+
+@testable import KeelLogging
+
+#if Observability
+import CoreMetrics
+import MetricsTestKit
+#endif
+
+@Suite("A queue before a slow output")
+struct QueuedLogOutputTests {
+    private let slow = MemoryLogOutput()
+    private let worker = HeldWorker()
+
+    private func queue(count: Int = 10, bytes: Int = 1 << 20) -> QueuedLogOutput<MemoryLogOutput> {
+        QueuedLogOutput(slow, countLimit: count, byteLimit: bytes, worker: worker.worker)
+    }
+
+    @Test("A record is taken at once and written later, in order")
+    func order() {
+        let output = queue()
+        for number in 0..<5 {
+            output.write(.sample("\(number)", level: number < 3 ? .error : .info))
+        }
+        #expect(slow.records.isEmpty)
+        #expect(output.waitingCount == 5)
+        worker.work()
+        #expect(slow.records.map(\.message) == ["0", "1", "2", "3", "4"])
+        #expect(output.statistics.written == 5)
+        #expect(output.statistics.dropped.total == 0)
+    }
+
+    @Test("Without room the least serious go first, and a record says how many")
+    func overload() {
+        let output = queue()
+        for number in 0..<100 {
+            output.write(.sample("debug \(number)", level: .debug))
+            output.write(.sample("info \(number)", level: .info))
+            if number % 25 == 0 { output.write(.sample("error \(number)", level: .error)) }
+        }
+        #expect(output.waitingCount == 10)
+        worker.work()
+        let records = slow.records
+        #expect(records.count { $0.level == .error } == 4)
+        #expect(records.count { $0.level == .info } == 6)
+        #expect(records.count { $0.level == .debug } == 0)
+        #expect(output.statistics.dropped[.debug] == 100)
+        #expect(output.statistics.dropped[.info] == 94)
+        #expect(output.statistics.dropped[.error] == 0)
+        #expect(records.last?.message == "dropped 194 log records: the output is too slow")
+        #expect(records.last?["log.dropped.debug"] == .text("100"))
+        #expect(records.last?["log.dropped.info"] == .text("94"))
+        worker.work()
+        #expect(slow.records.count == 11, "told once")
+    }
+
+    @Test("An error is dropped only where errors alone wait")
+    func onlyErrors() {
+        let output = queue(count: 3)
+        for number in 0..<5 { output.write(.sample("\(number)", level: .error)) }
+        worker.work()
+        #expect(slow.records.map(\.message).prefix(3) == ["0", "1", "2"])
+        #expect(output.statistics.dropped[.error] == 2)
+    }
+
+    @Test("Memory is bounded by bytes too, and a record beyond the bound drops itself only")
+    func bytes() {
+        let output = queue(count: 1000, bytes: 4096)
+        output.write(.sample("small", level: .debug))
+        output.write(.sample(String(repeating: "x", count: 5000), level: .critical))
+        #expect(output.statistics.dropped[.critical] == 1)
+        for _ in 0..<1000 { output.write(.sample(String(repeating: "x", count: 100))) }
+        #expect(output.waitingCount < 40)
+        worker.work()
+        #expect(slow.records.first?.message != "small", "a record of a higher level took its place")
+    }
+
+    @Test("Under a load that never ends, what was dropped is told all the same")
+    func endless() {
+        let output = queue(count: 4)
+        let told = Mutex(0)
+        let endless = EndlessOutput { record in
+            if record.label == "keel.logging" { told.withLock { $0 += 1 } }
+        }
+        let loaded = QueuedLogOutput(
+            endless,
+            countLimit: 4,
+            byteLimit: 1 << 20,
+            worker: worker.worker
+        )
+        endless.refill = { left in
+            guard left > 0 else { return }
+            for _ in 0..<8 { loaded.write(.sample()) }
+        }
+        loaded.write(.sample())
+        worker.work()
+        #expect(told.withLock { $0 } >= 4)
+        withExtendedLifetime(output) {}
+    }
+
+    @Test("Synchronising writes what waits and passes the wish on; a critical record asks for it")
+    func synchronizing() {
+        let output = queue()
+        var handler = OutputLogHandler(label: "x", output: output, level: .trace)
+        handler.logLevel = .trace
+        let logger = Logger(label: "x") { [handler] _ in handler }
+        logger.info("a")
+        #expect(slow.records.isEmpty)
+        logger.critical("b")
+        #expect(slow.records.map(\.message) == ["a", "b"])
+        #expect(slow.synchronizedCount == 1)
+    }
+
+    #if Observability
+    @Test("What is dropped is counted by level and output, where metrics are there")
+    func metrics() throws {
+        let metrics = TestMetrics()
+        withMetricsFactory(metrics) {
+            let output = queue(count: 2)
+            for _ in 0..<3 { output.write(.sample(level: .debug)) }
+            output.write(.sample(level: .error))
+        }
+        let debug = try metrics.expectCounter(
+            "keel.log.dropped",
+            [("level", "debug"), ("output", "queue")]
+        )
+        #expect(debug.values == [1, 1])
+        #expect(metrics.counters.count == 1)
+    }
+    #endif
+
+    @Test("On a thread of the system, everything arrives from many threads")
+    func threads() async {
+        let output = slow.queued(countLimit: 100_000)
+        await withTaskGroup { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for number in 0..<1000 { output.write(.sample("\(task) \(number)")) }
+                }
+            }
+        }
+        output.synchronize()
+        #expect(slow.records.count == 8000)
+        for task in 0..<8 {
+            let own = slow.records.map(\.message).filter { $0.hasPrefix("\(task) ") }
+            #expect(own == (0..<1000).map { "\(task) \($0)" })
+        }
+    }
+}
+
+/// A worker that does nothing until it is told.
+private final class HeldWorker: Sendable {
+    private let waiting = Mutex<[@Sendable () -> Void]>([])
+
+    var worker: LogWorker {
+        LogWorker(
+            begin: { work in self.waiting.withLock { $0.append(work) } },
+            wait: { self.work() }
+        )
+    }
+
+    func work() {
+        while let work = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { work() }
+    }
+}
+
+/// An output during whose writing more is logged, some thousand times.
+private final class EndlessOutput: LogOutput {
+    private let seen: @Sendable (LogRecord) -> Void
+    private let state = Mutex<(left: Int, refill: (@Sendable (Int) -> Void)?)>((5000, nil))
+
+    init(_ seen: @escaping @Sendable (LogRecord) -> Void) { self.seen = seen }
+
+    var refill: (@Sendable (Int) -> Void)? {
+        get { state.withLock { $0.refill } }
+        set { state.withLock { $0.refill = newValue } }
+    }
+
+    func write(_ record: LogRecord) {
+        seen(record)
+        let (left, refill) = state.withLock { state in
+            state.left -= 1
+            return (state.left, state.refill)
+        }
+        refill?(left)
+    }
+
+    func synchronize() {}
+}
+
+#endif
