@@ -1,0 +1,221 @@
+#if Crypto
+internal import Crypto
+package import KeelCore
+
+/// An adapter that keeps secrets in one file, which is encrypted and authenticated as a whole.
+///
+/// Each change writes a new file beside the old one and gives it the old one's name, under a lock
+/// that other processes respect: after a crash the old or the new secrets are there, and two
+/// processes that save at the same time lose nothing. The file has the mode 0600 and is useless
+/// without its key; who can read the key can read the secrets. An older copy of the whole file,
+/// put back in its place, is not noticed.
+///
+/// Documentation/Protocols/SecretFile.md describes the format.
+public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
+    /// The name of the file in its folder.
+    public static let fileName = "secrets.keel"
+    private static let newFileName = "secrets.new"
+    private static let lockName = "secrets.lock"
+
+    private nonisolated let folder: String
+    private let key: SecretFileKey
+    private let files: any FileSystem
+    private let lockMilliseconds: Int
+    /// The key that was made from a passphrase last: making it again costs a tenth of a second.
+    private var remembered: (kind: SecretFileHeader.KeyKind, key: SymmetricKey)?
+
+    /// Creates an adapter; the folder and the file are made with the first secret.
+    ///
+    /// - Parameters:
+    ///   - folder: The path of a folder for the file and nothing else.
+    ///   - key: Where the file's key comes from.
+    public init(folder: String, key: SecretFileKey) {
+        self.init(folder: folder, key: key, files: DiskFileSystem())
+    }
+
+    package init(
+        folder: String,
+        key: SecretFileKey,
+        files: any FileSystem,
+        lockMilliseconds: Int = 10_000
+    ) {
+        self.folder = folder
+        self.key = key
+        self.files = files
+        self.lockMilliseconds = lockMilliseconds
+    }
+
+    public func capabilities() async -> SecretStoreCapabilities {
+        var capabilities = SecretStoreCapabilities(
+            kind: .encryptedFile,
+            features: [.writable, .persistent, .comparesAcrossProcesses]
+        )
+        do throws(SecretError) {
+            _ = try contents(with: try await sourceKey())
+        } catch {
+            capabilities.problem = error.code
+        }
+        return capabilities
+    }
+
+    public func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
+        // No lock: the name of the file leads to the old or to the new one, each of them whole.
+        try contents(with: try await sourceKey()).secrets[name]
+    }
+
+    public func accounts(of service: String) async throws(SecretError) -> [String] {
+        try contents(with: try await sourceKey()).secrets.keys
+            .filter { $0.service.utf8.elementsEqual(service.utf8) }
+            .map(\.account)
+    }
+
+    public func replace(
+        _ name: SecretName,
+        with bytes: [UInt8]?,
+        expecting expectation: SecretExpectation
+    ) async throws(SecretError) -> Bool {
+        // The key first: nothing is awaited while the lock is held, so that its holder is always
+        // running, and who blocks a thread for it does so for a few calls on files.
+        let key = try await sourceKey()
+        let lock = try locked()
+        defer { withExtendedLifetime(lock) {} }
+        var contents = try contents(with: key)
+        let stored = contents.secrets[name]
+        guard expectation.holds(for: stored) else { return false }
+        if stored == bytes { return true }
+        contents.secrets[name] = bytes
+        try write(contents, with: key)
+        return true
+    }
+
+    // MARK: Keys
+
+    private func sourceKey() async throws(SecretError) -> KeyEncryptionKey? {
+        guard case .source(let source) = key.origin else { return nil }
+        do {
+            return try await source.keyEncryptionKey()
+        } catch let error as SecretError {
+            throw error
+        } catch is CancellationError {
+            throw SecretError(.cancelled, "The call was cancelled.", cause: CancellationError())
+        } catch {
+            throw SecretError(.missingKey, "The source of the file's key failed.", cause: error)
+        }
+    }
+
+    private func key(
+        _ source: KeyEncryptionKey?,
+        for kind: SecretFileHeader.KeyKind
+    ) throws(SecretError) -> SymmetricKey {
+        switch (key.origin, kind) {
+        case (.source, .source(let identifier)):
+            guard let source, source.identifier == identifier else {
+                let given = source?.identifier ?? "none"
+                throw SecretError(
+                    .wrongKey,
+                    "The file was sealed with the key \(identifier), the source has \(given)."
+                )
+            }
+            return SymmetricKey(data: source.bytes)
+        case (.passphrase(let text, _), .argon2id(let memory, let passes, let lanes, let salt)):
+            if let remembered, remembered.kind == kind { return remembered.key }
+            let cost = Argon2Cost(memory: Int(memory), passes: Int(passes), lanes: Int(lanes))
+            guard cost.isSound else {
+                throw SecretError(.damaged, "The file asks for more of Argon2 than is allowed.")
+            }
+            let key = SecretFileCipher.key(from: text, salt: salt, cost: cost)
+            remembered = (kind, key)
+            return key
+        case (.source, .argon2id):
+            throw SecretError(.wrongKey, "The file was sealed with a passphrase.")
+        case (.passphrase, .source):
+            throw SecretError(.wrongKey, "The file was sealed with a key of a source.")
+        }
+    }
+
+    /// How the key of a file is made that there is not yet.
+    private func newKind(_ source: KeyEncryptionKey?) throws(SecretError)
+        -> SecretFileHeader.KeyKind
+    {
+        guard case .passphrase(_, let cost) = key.origin else {
+            let identifier = source?.identifier ?? ""
+            guard identifier.utf8.count <= 255 else {
+                throw SecretError(.invalidArgument, "A key's identifier has at most 255 bytes.")
+            }
+            return .source(identifier: identifier)
+        }
+        guard cost.isSound else {
+            throw SecretError(.invalidArgument, "The cost of Argon2 is outside of its limits.")
+        }
+        return .argon2id(
+            memory: UInt32(cost.memory),
+            passes: UInt32(cost.passes),
+            lanes: UInt32(cost.lanes),
+            salt: SecretFileCipher.randomBytes(SecretFileHeader.passphraseSaltByteCount)
+        )
+    }
+
+    // MARK: Files
+
+    private func path(_ name: String) -> String { folder + "/" + name }
+
+    private func locked() throws(SecretError) -> any FileLock {
+        do throws(FileSystemError) {
+            try files.makeFolder(folder)
+            return try files.lock(path(Self.lockName), waitingUpTo: lockMilliseconds)
+        } catch {
+            throw SecretError(error, otherwise: .saveFailed)
+        }
+    }
+
+    /// The bytes of the file, nil where there is none.
+    private func fileBytes() throws(SecretError) -> [UInt8]? {
+        do throws(FileSystemError) {
+            let file = try files.open(path(Self.fileName), for: .reading)
+            return try file.read(at: 0, count: try file.size())
+        } catch {
+            if error.kind == .notFound { return nil }
+            throw SecretError(error, otherwise: .loadFailed)
+        }
+    }
+
+    private func contents(
+        with source: KeyEncryptionKey?
+    ) throws(SecretError) -> SecretFileContents {
+        guard let bytes = try fileBytes() else { return SecretFileContents() }
+        let kind = try SecretFileHeader.read(bytes).header.kind
+        return try SecretFileCipher.open(bytes, with: try key(source, for: kind))
+    }
+
+    private func write(
+        _ contents: SecretFileContents,
+        with source: KeyEncryptionKey?
+    ) throws(SecretError) {
+        // An existing file keeps its salt, so that a passphrase is worked on once a process.
+        var kind = try newKind(source)
+        if let bytes = try fileBytes() { kind = try SecretFileHeader.read(bytes).header.kind }
+        let sealed = try SecretFileCipher.seal(contents, with: try key(source, for: kind), of: kind)
+        do throws(FileSystemError) {
+            try files.replaceFile(path(Self.fileName), by: path(Self.newFileName), with: sealed)
+            try files.syncFolder(folder)
+        } catch {
+            throw SecretError(error, otherwise: .saveFailed)
+        }
+    }
+}
+
+extension EncryptedFileSecretStoreAdapter: CustomStringConvertible, CustomReflectable {
+    /// The folder alone.
+    public nonisolated var description: String { "secrets in \(folder)" }
+
+    public nonisolated var customMirror: Mirror { Mirror(self, children: ["folder": folder]) }
+}
+#else
+/// An adapter that keeps secrets in one encrypted file; the trait `Crypto` has it.
+@available(
+    *,
+    unavailable,
+    message: "Enable the 'Crypto' trait of the keel package to use this adapter."
+)
+public struct EncryptedFileSecretStoreAdapter: Sendable {}
+#endif

@@ -1,0 +1,46 @@
+#if Crypto
+internal import KeelCore
+
+/// The secrets of a file, and the deterministic CBOR that is sealed in it.
+struct SecretFileContents: Sendable {
+    var secrets: [SecretName: [UInt8]] = [:]
+
+    /// An array of `[service, account, bytes]`, in the order of names.
+    var bytes: [UInt8] {
+        var writer = CBORWriter()
+        writer.arrayHeader(secrets.count)
+        for name in secrets.keys.sorted() {
+            writer.arrayHeader(3)
+            writer.text(name.service)
+            writer.text(name.account)
+            writer.byteString(secrets[name] ?? [])
+        }
+        return writer.bytes
+    }
+
+    init() {}
+
+    /// Reads what ``bytes`` wrote.
+    ///
+    /// - Throws: ``SecretError`` with the code `damaged`.
+    init(_ bytes: [UInt8]) throws(SecretError) {
+        do throws(CBORError) {
+            var reader = CBORReader(bytes)
+            let count = try reader.readArrayHeader() ?? 0
+            for _ in 0..<count {
+                guard try reader.readArrayHeader() == 3 else {
+                    throw CBORError(.malformed, at: reader.position)
+                }
+                let service = try reader.readText()
+                let account = try reader.readText()
+                secrets[SecretName(service: service, account: account)] =
+                    try reader.readByteString()
+            }
+            try reader.finish()
+        } catch {
+            // Not as the cause: nothing of an opened file goes into an error.
+            throw SecretError(.damaged, "What is sealed in the file is not a list of secrets.")
+        }
+    }
+}
+#endif

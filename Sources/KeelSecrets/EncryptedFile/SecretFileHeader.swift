@@ -1,0 +1,105 @@
+#if Crypto
+internal import KeelCore
+
+/// What a file of secrets says in clear before its sealed part.
+///
+/// Documentation/Protocols/SecretFile.md describes every byte.
+struct SecretFileHeader: Hashable, Sendable {
+    /// How the key of the file is made.
+    enum KeyKind: Hashable, Sendable {
+        /// A source hands out the key of this identifier.
+        case source(identifier: String)
+        /// The key is made from a passphrase.
+        case argon2id(memory: UInt32, passes: UInt32, lanes: UInt32, salt: [UInt8])
+    }
+
+    static let magic = Array("KEELSECR".utf8)
+    static let version: UInt8 = 1
+    static let saltByteCount = 32
+    static let checkByteCount = 16
+    static let passphraseSaltByteCount = 16
+    static let nonceByteCount = 12
+
+    var kind: KeyKind
+    /// What the key of this version of the file is made with, new for each write.
+    var salt: [UInt8]
+    /// What tells a wrong key from a damaged file.
+    var check: [UInt8]
+    var nonce: [UInt8]
+
+    /// The bytes of the header, all of which the sealed part authenticates.
+    var bytes: [UInt8] {
+        var bytes = Self.magic + [Self.version]
+        switch kind {
+        case .source(let identifier):
+            let name = Array(identifier.utf8.prefix(255))
+            bytes += [1, UInt8(name.count)] + name
+        case .argon2id(let memory, let passes, let lanes, let passphraseSalt):
+            bytes += [2] + [memory, passes, lanes].flatMap(Self.bigEndian) + passphraseSalt
+        }
+        return bytes + salt + check + nonce
+    }
+
+    /// Reads a header.
+    ///
+    /// - Parameter file: The whole file.
+    /// - Returns: The header, and how long it is.
+    /// - Throws: ``SecretError`` with the code `damaged` or `unsupportedFormat`.
+    static func read(_ file: [UInt8]) throws(SecretError) -> (header: Self, byteCount: Int) {
+        var rest = file[...]
+        guard Array(rest.prefix(magic.count)) == magic else {
+            throw SecretError(.damaged, "The file does not begin as a file of secrets does.")
+        }
+        rest = rest.dropFirst(magic.count)
+        let version = try take(1, &rest)[0]
+        let kindNumber = try take(1, &rest)[0]
+        guard version == Self.version else {
+            throw SecretError(.unsupportedFormat, "The file has the format \(version).")
+        }
+        let kind: KeyKind
+        switch kindNumber {
+        case 1:
+            let count = Int(try take(1, &rest)[0])
+            guard let name = String(validating: try take(count, &rest), as: UTF8.self) else {
+                throw SecretError(.damaged, "The name of the file's key is not text.")
+            }
+            kind = .source(identifier: name)
+        case 2:
+            kind = .argon2id(
+                memory: number(try take(4, &rest)),
+                passes: number(try take(4, &rest)),
+                lanes: number(try take(4, &rest)),
+                salt: try take(passphraseSaltByteCount, &rest)
+            )
+        default:
+            throw SecretError(.unsupportedFormat, "The file's key is of the kind \(kindNumber).")
+        }
+        let header = Self(
+            kind: kind,
+            salt: try take(saltByteCount, &rest),
+            check: try take(checkByteCount, &rest),
+            nonce: try take(nonceByteCount, &rest)
+        )
+        return (header, file.count - rest.count)
+    }
+
+    private static func take(
+        _ count: Int,
+        _ rest: inout ArraySlice<UInt8>
+    ) throws(SecretError) -> [UInt8] {
+        guard rest.count >= count else {
+            throw SecretError(.damaged, "The file is cut off in its header.")
+        }
+        defer { rest = rest.dropFirst(count) }
+        return Array(rest.prefix(count))
+    }
+
+    private static func bigEndian(_ number: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+
+    private static func number(_ bytes: [UInt8]) -> UInt32 {
+        bytes.reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}
+#endif

@@ -1,0 +1,76 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension SecretStore {
+    /// Keeps text under a key, as UTF-8.
+    ///
+    /// - Parameters:
+    ///   - text: The secret.
+    ///   - key: The key.
+    /// - Throws: ``SecretError``.
+    public func save(_ text: String, forKey key: String) async throws(SecretError) {
+        try await save(Data(text.utf8), forKey: key)
+    }
+
+    /// Returns the text under a key.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The secret.
+    /// - Throws: ``SecretError``, with the code `keyNotFound` where there is none and `invalidData`
+    ///   where it is no UTF-8.
+    public func loadString(forKey key: String) async throws(SecretError) -> String {
+        let data = try await load(forKey: key)
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw SecretError(.invalidData, "The secret \(key) of \(service) is not text.")
+        }
+        return text
+    }
+
+    /// Keeps a value under a key, as JSON.
+    ///
+    /// - Parameters:
+    ///   - value: The secret.
+    ///   - key: The key.
+    /// - Throws: ``SecretError``, with the code `encodingFailed` where the value has no JSON.
+    @concurrent
+    public func save(
+        encoding value: some Encodable & Sendable,
+        forKey key: String
+    ) async throws(SecretError) {
+        let data: Data
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            data = try encoder.encode(value)
+        } catch {
+            // The encoder's error can quote the value.
+            throw SecretError(.encodingFailed, "The value for \(key) could not be encoded.")
+        }
+        try await save(data, forKey: key)
+    }
+
+    /// Returns the value under a key.
+    ///
+    /// - Parameters:
+    ///   - type: The type that it was saved with.
+    ///   - key: The key.
+    /// - Returns: The secret.
+    /// - Throws: ``SecretError``, with the code `keyNotFound` where there is none and `invalidData`
+    ///   where it is not of the type.
+    @concurrent
+    public func loadValue<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self,
+        forKey key: String
+    ) async throws(SecretError) -> Value {
+        let data = try await load(forKey: key)
+        do {
+            return try JSONDecoder().decode(type, from: data)
+        } catch {
+            // The decoder's error can quote the secret.
+            throw SecretError(.invalidData, "The secret \(key) of \(service) is not of the type.")
+        }
+    }
+}

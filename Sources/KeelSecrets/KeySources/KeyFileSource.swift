@@ -1,0 +1,73 @@
+#if Crypto
+public import KeelCore
+
+/// A key in a file of the mode 0600, which is made at the first use.
+///
+/// Keep it on another disk than what it encrypts, or leave it out of backups: who has both has the
+/// secrets. A file that is lost is replaced by a new key, which opens nothing that the old one
+/// sealed; the stores say `wrongKey` then and leave their files alone.
+public struct KeyFileSource: KeyEncryptionKeySource {
+    private let path: String
+    private let isMadeOnDemand: Bool
+    private let files: any FileSystem
+
+    /// Creates a source.
+    ///
+    /// - Parameters:
+    ///   - path: The whole path of the file.
+    ///   - isMadeOnDemand: Whether a missing file is made, with a random key.
+    public init(path: String, isMadeOnDemand: Bool = true) {
+        self.init(path: path, isMadeOnDemand: isMadeOnDemand, files: DiskFileSystem())
+    }
+
+    package init(path: String, isMadeOnDemand: Bool = true, files: any FileSystem) {
+        self.path = path
+        self.isMadeOnDemand = isMadeOnDemand
+        self.files = files
+    }
+
+    public func keyEncryptionKey() async throws -> KeyEncryptionKey {
+        if let key = try existing() { return key }
+        guard isMadeOnDemand else {
+            throw SecretError(.missingKey, "There is no key file \(path).")
+        }
+        do throws(FileSystemError) {
+            try make()
+        } catch {
+            throw SecretError(error, otherwise: .missingKey)
+        }
+        guard let key = try existing() else {
+            throw SecretError(.missingKey, "The key file \(path) vanished while it was made.")
+        }
+        return key
+    }
+
+    private func existing() throws(SecretError) -> KeyEncryptionKey? {
+        let bytes: [UInt8]
+        do throws(FileSystemError) {
+            let file = try files.open(path, for: .reading)
+            bytes = try file.read(at: 0, count: min(try file.size(), 1_024))
+        } catch {
+            if error.kind == .notFound { return nil }
+            throw SecretError(error, otherwise: .missingKey)
+        }
+        // After reading, which is harmless: the simulated disk of the tests knows no modes.
+        if files is DiskFileSystem, FilePermissions.isOpenToOthers(path) {
+            throw SecretError(.permissionDenied, "Others than its owner may use \(path).")
+        }
+        return try KeyText.key(bytes, from: "The key file \(path)")
+    }
+
+    private func make() throws(FileSystemError) {
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        if !folder.isEmpty { try files.makeFolder(folder) }
+        let lock = try files.lock(path + ".lock", waitingUpTo: 10_000)
+        defer { withExtendedLifetime(lock) {} }
+        // Another process may have made it while this one waited.
+        guard try files.size(of: path) == nil else { return }
+        let key = SecretFileCipher.randomBytes(KeyEncryptionKey.byteCount)
+        try files.replaceFile(path, by: path + ".new", with: key)
+        try files.syncFolder(folder.isEmpty ? "/" : folder)
+    }
+}
+#endif

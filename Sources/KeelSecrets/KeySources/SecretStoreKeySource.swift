@@ -1,0 +1,73 @@
+#if Crypto
+public import KeelCore
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A key that lives in a store of secrets, and is made at the first use.
+///
+/// ```swift
+/// let source = SecretStoreKeySource(secrets)
+/// let keyset = try await Keyset(encrypted: data, under: source)
+/// ```
+///
+/// The secret is 64 hexadecimal digits, so that every store can keep it. Two processes that ask
+/// at the same time get the same key, where the store compares across processes. Do not give such a
+/// source to the encrypted file that it reads from.
+public struct SecretStoreKeySource: KeyEncryptionKeySource {
+    private let secrets: SecretStore
+    private let key: String
+    private let isMadeOnDemand: Bool
+
+    /// Creates a source.
+    ///
+    /// - Parameters:
+    ///   - secrets: What keeps the key.
+    ///   - key: The key of the secret.
+    ///   - isMadeOnDemand: Whether a missing secret is made, at random.
+    public init(
+        _ secrets: SecretStore,
+        key: String = "key-encryption-key",
+        isMadeOnDemand: Bool = true
+    ) {
+        self.secrets = secrets
+        self.key = key
+        self.isMadeOnDemand = isMadeOnDemand
+    }
+
+    public func keyEncryptionKey() async throws -> KeyEncryptionKey {
+        if let found = try await existing() { return found }
+        guard isMadeOnDemand else {
+            throw SecretError(.missingKey, "There is no secret \(key) of \(secrets.service).")
+        }
+        let digits = Hexadecimal.text(
+            of: SecretFileCipher.randomBytes(KeyEncryptionKey.byteCount)
+        )
+        // Where it is lost, another process has made one meanwhile.
+        _ = try await secrets.compareAndSet(
+            forKey: key,
+            expected: nil,
+            new: Data(digits.utf8)
+        )
+        guard let made = try await existing() else {
+            throw SecretError(.missingKey, "The secret \(key) vanished while it was made.")
+        }
+        return made
+    }
+
+    private func existing() async throws(SecretError) -> KeyEncryptionKey? {
+        guard let data = try await secrets.findData(forKey: key) else { return nil }
+        return try KeyText.key(Array(data), from: "The secret \(key)")
+    }
+}
+
+extension SecretStoreKeySource: CustomStringConvertible, CustomReflectable {
+    /// Where the key is, and nothing of it.
+    public var description: String { "key \(key) in \(secrets)" }
+
+    public var customMirror: Mirror { Mirror(self, children: ["key": key]) }
+}
+#endif

@@ -1,0 +1,188 @@
+#if canImport(Security)
+internal import Foundation
+internal import Security
+
+/// An adapter for Apple's Keychain: generic passwords with a service and an account.
+///
+/// It uses the data protection keychain, on macOS too, where that asks for a signed app. Comparing and setting is one step for the tasks of this process. Moving items to
+/// another accessibility or access group is `SecretStore.migrate(to:)` with a second adapter and
+/// another service.
+public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
+    /// When a secret can be read, and whether it leaves the device.
+    public struct Accessibility: Hashable, Sendable {
+        let name: String
+        let isOnThisDeviceOnly: Bool
+
+        /// While the device is unlocked; copied to others with the user's backups and iCloud.
+        public static let whenUnlocked = Self(
+            name: kSecAttrAccessibleWhenUnlocked as String,
+            isOnThisDeviceOnly: false
+        )
+        /// Once the device was unlocked after its start, for work in the background.
+        public static let afterFirstUnlock = Self(
+            name: kSecAttrAccessibleAfterFirstUnlock as String,
+            isOnThisDeviceOnly: false
+        )
+        /// While the device is unlocked, on this device only.
+        public static let whenUnlockedThisDeviceOnly = Self(
+            name: kSecAttrAccessibleWhenUnlockedThisDeviceOnly as String,
+            isOnThisDeviceOnly: true
+        )
+        /// Once the device was unlocked after its start, on this device only.
+        public static let afterFirstUnlockThisDeviceOnly = Self(
+            name: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String,
+            isOnThisDeviceOnly: true
+        )
+    }
+
+    private let accessibility: Accessibility
+    private let accessGroup: String?
+    private let isSynchronized: Bool
+
+    /// Creates an adapter.
+    ///
+    /// - Parameters:
+    ///   - accessibility: When its secrets can be read.
+    ///   - accessGroup: The group of apps that share them; nil is the app's first group.
+    ///   - isSynchronized: Whether iCloud Keychain copies them to the user's other devices.
+    /// - Throws: ``SecretError`` with the code `invalidArgument` when they shall be copied and
+    ///   stay.
+    public init(
+        accessibility: Accessibility = .afterFirstUnlock,
+        accessGroup: String? = nil,
+        isSynchronized: Bool = false
+    ) throws(SecretError) {
+        guard !(isSynchronized && accessibility.isOnThisDeviceOnly) else {
+            throw SecretError(.invalidArgument, "What stays on this device is not synchronised.")
+        }
+        self.accessibility = accessibility
+        self.accessGroup = accessGroup
+        self.isSynchronized = isSynchronized
+    }
+
+    public func capabilities() async -> SecretStoreCapabilities {
+        var features: SecretStoreCapabilities.Features = [.writable, .persistent]
+        #if !os(macOS) && !targetEnvironment(simulator)
+        // Every such device has a Secure Enclave; not every Mac has one.
+        features.insert(.hardware)
+        #endif
+        if isSynchronized { features.insert(.syncs) }
+        var capabilities = SecretStoreCapabilities(kind: .keychain, features: features)
+        do throws(SecretError) {
+            _ = try items(query([kSecAttrService: "keel.probe"]))
+        } catch {
+            capabilities.problem = error.code
+            if error.code == .locked { capabilities.features.insert(.locked) }
+        }
+        return capabilities
+    }
+
+    public func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
+        try stored(name)
+    }
+
+    public func replace(
+        _ name: SecretName,
+        with bytes: [UInt8]?,
+        expecting expectation: SecretExpectation
+    ) async throws(SecretError) -> Bool {
+        // Nothing is awaited in here, so that no other call of this actor comes between.
+        if expectation != .anything {
+            guard expectation.holds(for: try stored(name)) else { return false }
+        }
+        guard let bytes else {
+            let status = SecItemDelete(query(item(name)) as CFDictionary)
+            guard status == errSecSuccess || status == errSecItemNotFound else {
+                throw SecretError(keychain: status, otherwise: .deleteFailed)
+            }
+            return true
+        }
+        let values: [CFString: Any] = [
+            kSecValueData: Data(bytes), kSecAttrAccessible: accessibility.name,
+        ]
+        let added = query(item(name)).merging(values) { $1 }
+        var status = SecItemAdd(added as CFDictionary, nil)
+        if status == errSecDuplicateItem {
+            status = SecItemUpdate(query(item(name)) as CFDictionary, values as CFDictionary)
+        }
+        guard status == errSecSuccess else {
+            throw SecretError(keychain: status, otherwise: .saveFailed)
+        }
+        return true
+    }
+
+    public func accounts(of service: String) async throws(SecretError) -> [String] {
+        try items(query([kSecAttrService: service])).compactMap {
+            $0[kSecAttrAccount as String] as? String
+        }
+    }
+
+    // MARK: Queries
+
+    private func stored(_ name: SecretName) throws(SecretError) -> [UInt8]? {
+        var result: CFTypeRef?
+        let wanted: [CFString: Any] = [kSecReturnData: true, kSecMatchLimit: kSecMatchLimitOne]
+        let status = SecItemCopyMatching(
+            query(item(name)).merging(wanted) { $1 } as CFDictionary,
+            &result
+        )
+        if status == errSecItemNotFound { return nil }
+        guard status == errSecSuccess else {
+            throw SecretError(keychain: status, otherwise: .loadFailed)
+        }
+        guard let data = result as? Data else {
+            throw SecretError(.invalidData, "The keychain returned no data for the item.")
+        }
+        return Array(data)
+    }
+
+    private func items(_ query: [CFString: Any]) throws(SecretError) -> [[String: Any]] {
+        var result: CFTypeRef?
+        let wanted: [CFString: Any] = [
+            kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll,
+        ]
+        let status = SecItemCopyMatching(query.merging(wanted) { $1 } as CFDictionary, &result)
+        if status == errSecItemNotFound { return [] }
+        guard status == errSecSuccess else {
+            throw SecretError(keychain: status, otherwise: .loadFailed)
+        }
+        return result as? [[String: Any]] ?? []
+    }
+
+    private func item(_ name: SecretName) -> [CFString: Any] {
+        [kSecAttrService: name.service, kSecAttrAccount: name.account]
+    }
+
+    private func query(_ attributes: [CFString: Any]) -> [CFString: Any] {
+        var query = attributes
+        query[kSecClass] = kSecClassGenericPassword
+        query[kSecUseDataProtectionKeychain] = true
+        query[kSecAttrSynchronizable] = isSynchronized
+        query[kSecAttrAccessGroup] = accessGroup
+        return query
+    }
+}
+
+extension SecretError {
+    /// Says what a status of the Keychain means.
+    fileprivate init(keychain status: OSStatus, otherwise code: Code) {
+        let cause = SecretStoreStatus(domain: "OSStatus", number: Int(status))
+        switch status {
+        case errSecInteractionNotAllowed:
+            self.init(.locked, "The keychain is locked just now.", cause: cause)
+        case errSecMissingEntitlement:
+            self.init(
+                .permissionDenied,
+                "The app has no entitlement for the keychain; unsigned programs have none.",
+                cause: cause
+            )
+        case errSecNotAvailable:
+            self.init(.unavailable, "There is no keychain.", cause: cause)
+        case errSecUserCanceled:
+            self.init(.cancelled, "The user cancelled the call.", cause: cause)
+        default:
+            self.init(code, "The keychain refused the call.", cause: cause)
+        }
+    }
+}
+#endif

@@ -1,0 +1,163 @@
+public import KeelCore
+
+extension SecretError {
+    /// The kinds of failure of a secret store; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+
+        /// Creates a code, for an adapter that has a failure no code here describes.
+        public init(name: String, isTransient: Bool = false, advice: String) {
+            self.name = name
+            self.isTransient = isTransient
+            self.advice = advice
+        }
+
+        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+extension SecretError.Code {
+    // MARK: About one secret
+
+    /// The store could not keep the secret.
+    public static let saveFailed = Self(
+        name: "saveFailed",
+        advice: "Look at the cause; the store holds the old secret or the new one, and whole."
+    )
+    /// The store could not be read.
+    public static let loadFailed = Self(
+        name: "loadFailed",
+        advice: "Look at the cause, and whether another program can read the store."
+    )
+    /// The store could not remove the secret.
+    public static let deleteFailed = Self(
+        name: "deleteFailed",
+        advice: "Look at the cause; the secret may still be there."
+    )
+    /// There is no secret under the key.
+    public static let keyNotFound = Self(
+        name: "keyNotFound",
+        advice: "Save the secret first, or use findData(forKey:) where it may be missing."
+    )
+    /// The stored bytes do not have the form that was asked for.
+    public static let invalidData = Self(
+        name: "invalidData",
+        advice: "Load it as Data, or with the type that it was saved with."
+    )
+    /// A name, a value or a setting is outside of what is allowed.
+    public static let invalidArgument = Self(
+        name: "invalidArgument",
+        advice: "Correct the call as the message says; repeating it unchanged fails again."
+    )
+    /// The secret is longer than the store keeps.
+    public static let tooLarge = Self(
+        name: "tooLarge",
+        advice: "Keep the data in an encrypted file, and its key in the secret store."
+    )
+    /// A value could not be turned into bytes.
+    public static let encodingFailed = Self(
+        name: "encodingFailed",
+        advice: "Change the value or its Encodable conformance; JSON has no NaN, for example."
+    )
+
+    // MARK: About the store
+
+    /// The store can be read only.
+    public static let readOnly = Self(
+        name: "readOnly",
+        advice: "Choose a store whose capabilities contain .writable, or set the secret outside."
+    )
+    /// The store is locked, and was not unlocked.
+    public static let locked = Self(
+        name: "locked",
+        advice: "Unlock the store, by logging in for example, and repeat the call."
+    )
+    /// There is no session bus on which a Secret Service could be found.
+    public static let noBus = Self(
+        name: "noBus",
+        advice: "Run inside a session (dbus-run-session starts one), or use an encrypted file."
+    )
+    /// The Secret Service runs and has no collection that secrets could be kept in.
+    public static let noCollection = Self(
+        name: "noCollection",
+        advice: "Create a default keyring, or use an encrypted file."
+    )
+    /// The library of the platform's store is not installed.
+    public static let missingLibrary = Self(
+        name: "missingLibrary",
+        advice: "Install libsecret (Debian: libsecret-1-0), or use an encrypted file."
+    )
+    /// No store could be chosen, and secrets are not kept in memory without being asked for it.
+    public static let noStore = Self(
+        name: "noStore",
+        advice: "Name a store, unlock the Secret Service, or give an encrypted file a key source."
+    )
+    /// The store may not be read or written, or others can read it.
+    public static let permissionDenied = Self(
+        name: "permissionDenied",
+        advice: "Make the file readable for the program's user alone: mode 0600, folder 0700."
+    )
+    /// There is no room left on the disk.
+    public static let diskFull = Self(
+        name: "diskFull",
+        advice: "Free some disk space; what was saved before is still there."
+    )
+
+    // MARK: About its key
+
+    /// The key that secrets are encrypted with is not there.
+    public static let missingKey = Self(
+        name: "missingKey",
+        advice: "Provide the key where its source expects it, as the message says."
+    )
+    /// The store was encrypted with another key or passphrase.
+    public static let wrongKey = Self(
+        name: "wrongKey",
+        advice: "Provide the key that the store was made with; without it nothing can be read."
+    )
+    /// The store's bytes were changed, cut off, or are not of a store.
+    public static let damaged = Self(
+        name: "damaged",
+        advice: "Restore the file from a backup, or move it away to begin with an empty store."
+    )
+    /// The store was written by a later version.
+    public static let unsupportedFormat = Self(
+        name: "unsupportedFormat",
+        advice: "Update the program; the file is left as it is."
+    )
+
+    // MARK: About the moment
+
+    /// The store did not answer in time, or another process kept its lock.
+    public static let timeout = Self(
+        name: "timeout",
+        isTransient: true,
+        advice: "Try again; a prompt of the desktop may have been left unanswered."
+    )
+    /// The store cannot be reached just now.
+    public static let unavailable = Self(
+        name: "unavailable",
+        isTransient: true,
+        advice: "Try again; the cause says who did not answer."
+    )
+    /// The call was cancelled.
+    public static let cancelled = Self(
+        name: "cancelled",
+        advice: "Nothing to do: the caller stopped waiting for the result."
+    )
+    /// A failure that the adapter could not classify; ``SecretError/cause`` holds it.
+    public static let unknown = Self(
+        name: "unknown",
+        advice: "Look at the cause, and report it as a missing classification."
+    )
+
+    public static let known: [Self] = [
+        .saveFailed, .loadFailed, .deleteFailed, .keyNotFound, .invalidData, .invalidArgument,
+        .tooLarge, .encodingFailed, .readOnly, .locked, .noBus, .noCollection, .missingLibrary,
+        .noStore, .permissionDenied, .diskFull, .missingKey, .wrongKey, .damaged,
+        .unsupportedFormat, .timeout, .unavailable, .cancelled, .unknown,
+    ]
+}

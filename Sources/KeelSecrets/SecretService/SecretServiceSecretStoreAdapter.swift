@@ -1,0 +1,82 @@
+#if os(Linux)
+internal import KeelCore
+
+/// An adapter for the Secret Service of a Linux desktop: GNOME Keyring, KWallet, KeePassXC.
+///
+/// A secret is an item of the default collection with the attributes `service` and `account`, as
+/// `secret-tool store service … account …` writes them: other programs of the user read and
+/// write the same secrets. libsecret is looked for when the adapter is made, and not needed to
+/// build.
+///
+/// A locked collection is an error and no prompt. Comparing and setting is one step for the tasks
+/// of this process; D-Bus offers none that would hold for others.
+public struct SecretServiceSecretStoreAdapter: SecretStoreAdapter {
+    private let library: Result<LibSecret, SecretError>
+    private let deadline: Duration
+    private let timer: DeadlineTimer
+
+    /// Creates an adapter; whether the service can be used shows with the first call.
+    ///
+    /// - Parameters:
+    ///   - deadline: How long a call may take.
+    ///   - clock: What measures it.
+    public init(
+        deadline: Duration = .seconds(10),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.init(library: "libsecret-1.so.0", deadline: deadline, clock: clock)
+    }
+
+    package init(
+        library name: String,
+        deadline: Duration = .seconds(10),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        do throws(SecretError) {
+            library = .success(try LibSecret(name))
+        } catch {
+            library = .failure(error)
+        }
+        self.deadline = deadline
+        timer = .on(clock)
+    }
+
+    public func capabilities() async -> SecretStoreCapabilities {
+        var capabilities = SecretStoreCapabilities(
+            kind: .secretService,
+            features: [.writable, .persistent]
+        )
+        do throws(SecretError) {
+            try await call { session throws(SecretError) in try session.probe() }
+        } catch {
+            capabilities.problem = error.code
+            if error.code == .locked { capabilities.features.insert(.locked) }
+        }
+        return capabilities
+    }
+
+    public func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
+        try await call { session throws(SecretError) in try session.read(name) }
+    }
+
+    public func replace(
+        _ name: SecretName,
+        with bytes: [UInt8]?,
+        expecting expectation: SecretExpectation
+    ) async throws(SecretError) -> Bool {
+        try await call { session throws(SecretError) in
+            try session.replace(name, with: bytes, expecting: expectation)
+        }
+    }
+
+    public func accounts(of service: String) async throws(SecretError) -> [String] {
+        try await call { session throws(SecretError) in try session.accounts(of: service) }
+    }
+
+    private func call<Value: Sendable>(
+        _ body: @escaping @Sendable (SecretServiceSession) throws(SecretError) -> Value
+    ) async throws(SecretError) -> Value {
+        try await SecretServiceWorker.run(try library.get(), deadline: deadline, on: timer, body)
+    }
+}
+#endif

@@ -1,0 +1,199 @@
+#if os(Linux)
+/// One call's dealings with the Secret Service, on the thread that may block.
+struct SecretServiceSession {
+    typealias Object = LibSecret.Object
+
+    let library: LibSecret
+    /// What ends the call from another thread.
+    let cancellable: Object?
+
+    // The numbers of the C headers.
+    private static let sessionBus: Int32 = 2
+    private static let searchAll: Int32 = 1 << 1
+    private static let defaultCollection = "default"
+
+    // MARK: Calls
+
+    /// Fails when secrets cannot be kept just now.
+    func probe() throws(SecretError) {
+        try withService { _ throws(SecretError) in }
+    }
+
+    func read(_ name: SecretName) throws(SecretError) -> [UInt8]? {
+        try withService { service throws(SecretError) in try read(name, of: service) }
+    }
+
+    func replace(
+        _ name: SecretName,
+        with bytes: [UInt8]?,
+        expecting expectation: SecretExpectation
+    ) throws(SecretError) -> Bool {
+        try withService { service throws(SecretError) in
+            if expectation != .anything {
+                guard expectation.holds(for: try read(name, of: service)) else { return false }
+            }
+            if let bytes {
+                try store(bytes, under: name, in: service)
+            } else {
+                try clear(name, of: service)
+            }
+            return true
+        }
+    }
+
+    func accounts(of serviceName: String) throws(SecretError) -> [String] {
+        try withService { service throws(SecretError) in
+            let table = attributes([("service", serviceName)])
+            defer { library.tableRelease(table) }
+            let list = try call(.loadFailed) { place in
+                library.search(service, nil, table, Self.searchAll, cancellable, place)
+            }
+            guard let list else { return [] }
+            defer { library.listFree(list) }
+            var accounts: [String] = []
+            var node: Object? = list
+            while let current = node {
+                // A node is the element, the next and the previous node.
+                let fields = current.assumingMemoryBound(to: Object?.self)
+                if let item = fields[0] {
+                    if let account = account(of: item) { accounts.append(account) }
+                    library.release(item)
+                }
+                node = fields[1]
+            }
+            return accounts
+        }
+    }
+
+    // MARK: Parts of calls
+
+    /// Runs a body with the service, once its default collection is found unlocked.
+    private func withService<Value>(
+        _ body: (Object) throws(SecretError) -> Value
+    ) throws(SecretError) -> Value {
+        // Before libsecret asks for the same connection: GLib ends the process with SIGTERM when a
+        // session bus goes away, unless it is told not to.
+        let bus = try call(.noBus) { library.busGet(Self.sessionBus, cancellable, $0) }
+        guard let bus else { throw SecretError(.noBus, "There is no session bus.") }
+        defer { library.release(bus) }
+        library.setExitOnClose(bus, 0)
+
+        let service = try call(.unavailable) { library.serviceGet(0, cancellable, $0) }
+        guard let service else {
+            throw SecretError(.unavailable, "There is no Secret Service on the session bus.")
+        }
+        defer { library.release(service) }
+        let collection = try call(.noCollection) {
+            library.collectionForAlias(service, Self.defaultCollection, 0, cancellable, $0)
+        }
+        guard let collection else {
+            throw SecretError(.noCollection, "The Secret Service has no default collection.")
+        }
+        defer { library.release(collection) }
+        // Asked first: libsecret itself would put a prompt on the screen.
+        guard library.collectionIsLocked(collection) == 0 else {
+            throw SecretError(.locked, "The default collection of the Secret Service is locked.")
+        }
+        return try body(service)
+    }
+
+    private func read(_ name: SecretName, of service: Object) throws(SecretError) -> [UInt8]? {
+        let table = attributes(of: name)
+        defer { library.tableRelease(table) }
+        let value = try call(.loadFailed) { library.lookUp(service, nil, table, cancellable, $0) }
+        guard let value else { return nil }
+        defer { library.valueRelease(value) }
+        var count = 0
+        guard let bytes = library.valueGet(value, &count), count > 0 else { return [] }
+        return [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+
+    private func store(
+        _ bytes: [UInt8],
+        under name: SecretName,
+        in service: Object
+    ) throws(SecretError) {
+        let table = attributes(of: name)
+        defer { library.tableRelease(table) }
+        let value = bytes.withUnsafeBytes { buffer in
+            // Never nil, which an empty array's address may be.
+            withUnsafeBytes(of: 0 as UInt8) { empty in
+                library.valueNew(
+                    buffer.baseAddress ?? empty.baseAddress,
+                    buffer.count,
+                    "application/octet-stream"
+                )
+            }
+        }
+        guard let value else { throw SecretError(.saveFailed, "libsecret took no value.") }
+        defer { library.valueRelease(value) }
+        let isDone = try call(.saveFailed) { place in
+            library.store(
+                service,
+                nil,
+                table,
+                Self.defaultCollection,
+                "\(name.service): \(name.account)",
+                value,
+                cancellable,
+                place
+            )
+        }
+        guard isDone != 0 else {
+            throw SecretError(.saveFailed, "The Secret Service did not keep the secret.")
+        }
+    }
+
+    private func clear(_ name: SecretName, of service: Object) throws(SecretError) {
+        let table = attributes(of: name)
+        defer { library.tableRelease(table) }
+        // It says no where nothing was there, which is no error.
+        _ = try call(.deleteFailed) { library.clear(service, nil, table, cancellable, $0) }
+    }
+
+    // MARK: GLib
+
+    private func attributes(of name: SecretName) -> Object {
+        attributes([("service", name.service), ("account", name.account)])
+    }
+
+    private func attributes(_ pairs: [(String, String)]) -> Object {
+        let table = library.tableNew(
+            library.textHash.pointer,
+            library.textEqual.pointer,
+            library.free.pointer,
+            library.free.pointer
+        )
+        // GLib ends the process where there is no memory; it never returns nil.
+        guard let table else { preconditionFailure("g_hash_table_new_full returned nil") }
+        for (key, value) in pairs {
+            _ = library.tableInsert(table, library.copyText(key), library.copyText(value))
+        }
+        return table
+    }
+
+    private func account(of item: Object) -> String? {
+        guard let table = library.itemAttributes(item) else { return nil }
+        defer { library.tableRelease(table) }
+        return library.tableLookUp(table, "account").flatMap { text in
+            String(validatingCString: UnsafePointer(text.assumingMemoryBound(to: CChar.self)))
+        }
+    }
+
+    /// Calls a function, and throws the error that it made.
+    private func call<Value>(
+        _ code: SecretError.Code,
+        _ function: (LibSecret.ErrorPlace) -> Value
+    ) throws(SecretError) -> Value {
+        var error: Object?
+        let value = function(&error)
+        guard let error else { return value }
+        defer { library.errorFree(error) }
+        let number = error.load(fromByteOffset: 4, as: Int32.self)
+        let domain = library.quarkName(error.load(as: UInt32.self)).map { String(cString: $0) }
+        let status = SecretStoreStatus(domain: domain ?? "unknown", number: Int(number))
+        if status.isClosedConnection { library.serviceDisconnect() }
+        throw SecretError(status, otherwise: code)
+    }
+}
+#endif

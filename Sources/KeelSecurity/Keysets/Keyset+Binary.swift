@@ -1,0 +1,144 @@
+#if Crypto
+internal import Crypto
+internal import KeelCore
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension Keyset {
+    /// Reads a keyset that is not encrypted, from Tink's binary format.
+    ///
+    /// - Parameter cleartextBinary: The bytes.
+    /// - Throws: `invalidKey` if they are damaged, `unsupportedKey` for keys of unknown types.
+    public init(cleartextBinary: Data) throws(SecurityError) {
+        var primary: UInt32?
+        var parts = KeysetParts()
+        var bytes = [UInt8](cleartextBinary)
+        defer { Wiping.overwrite(&bytes) }
+        var reader = ProtobufReader(bytes[...])
+        while let (field, value) = reader.next() {
+            switch (field, value) {
+            case (1, .varint(let id)): primary = UInt32(exactly: id)
+            case (2, .data(let data)): try Self.read(data, into: &parts)
+            default: break
+            }
+        }
+        guard let primary, !reader.isDamaged else { throw Self.damaged }
+        try self.init(keys: parts.keys(primaryID: primary), primaryID: primary)
+    }
+
+    /// The keyset in Tink's binary format, not encrypted: whoever has the bytes has the keys.
+    ///
+    /// - Returns: The bytes.
+    public func cleartextBinary() -> Data {
+        var bytes = binary()
+        defer { Wiping.overwrite(&bytes) }
+        return Data(bytes)
+    }
+
+    func binary() -> [UInt8] {
+        var writer = ProtobufWriter()
+        // Without room the buffer grows, and each time it leaves a copy of the keys behind.
+        writer.reserveCapacity(64 + keys.count * 512)
+        writer.varint(1, UInt64(primaryID))
+        for key in keys {
+            var value = KeyCoding.value(of: key)
+            defer { Wiping.overwrite(&value) }
+            writer.message(2) { writer in
+                writer.message(1) { data in
+                    data.string(1, KeyCoding.typeURL(of: key.algorithm))
+                    data.data(2, value)
+                    data.varint(3, KeyCoding.materialType(of: key.algorithm).number)
+                }
+                writer.varint(2, key.status.number)
+                writer.varint(3, UInt64(key.id))
+                writer.varint(4, key.prefix.number)
+            }
+        }
+        return writer.bytes
+    }
+
+    static let damaged = SecurityError(.invalidKey, "the bytes are not a keyset, or damaged")
+
+    private static func read(
+        _ bytes: ArraySlice<UInt8>,
+        into parts: inout KeysetParts
+    ) throws(SecurityError) {
+        var id: UInt32 = 0
+        var status: KeysetKey.Status?
+        var prefix: KeysetKey.Prefix?
+        var content: (type: String, value: ArraySlice<UInt8>) = ("", [])
+        var reader = ProtobufReader(bytes)
+        while let (field, value) = reader.next() {
+            switch (field, value) {
+            case (1, .data(let data)): content = try keyData(data)
+            case (2, .varint(let number)): status = KeysetKey.Status(number: number)
+            case (3, .varint(let number)): id = UInt32(truncatingIfNeeded: number)
+            case (4, .varint(let number)): prefix = KeysetKey.Prefix(number: number)
+            default: break
+            }
+        }
+        guard !reader.isDamaged else { throw damaged }
+        try parts.add(id, content.type, content.value, status, prefix)
+    }
+
+    private static func keyData(
+        _ bytes: ArraySlice<UInt8>
+    ) throws(SecurityError) -> (String, ArraySlice<UInt8>) {
+        var type = ""
+        var content: ArraySlice<UInt8> = []
+        var reader = ProtobufReader(bytes)
+        while let (field, value) = reader.next() {
+            switch (field, value) {
+            case (1, .data(let data)): type = String(decoding: data, as: UTF8.self)
+            case (2, .data(let data)): content = data
+            default: break
+            }
+        }
+        guard !reader.isDamaged else { throw damaged }
+        return (type, content)
+    }
+}
+
+extension KeysetKey.Status {
+    private static let all: [(Self, UInt64, String)] = [
+        (.enabled, 1, "ENABLED"), (.disabled, 2, "DISABLED"), (.destroyed, 3, "DESTROYED"),
+    ]
+
+    init?(number: UInt64) {
+        guard let found = Self.all.first(where: { $0.1 == number }) else { return nil }
+        self = found.0
+    }
+
+    init?(name: String) {
+        guard let found = Self.all.first(where: { $0.2 == name }) else { return nil }
+        self = found.0
+    }
+
+    var number: UInt64 { Self.all.first { $0.0 == self }?.1 ?? 0 }
+    var name: String { Self.all.first { $0.0 == self }?.2 ?? "" }
+}
+
+extension KeysetKey.Prefix {
+    /// With ciphers, Tink's “legacy” is the same as its “crunchy”.
+    private static let all: [(Self, UInt64, String)] = [
+        (.tink, 1, "TINK"), (.raw, 3, "RAW"), (.crunchy, 4, "CRUNCHY"), (.crunchy, 2, "LEGACY"),
+    ]
+
+    init?(number: UInt64) {
+        guard let found = Self.all.first(where: { $0.1 == number }) else { return nil }
+        self = found.0
+    }
+
+    init?(name: String) {
+        guard let found = Self.all.first(where: { $0.2 == name }) else { return nil }
+        self = found.0
+    }
+
+    var number: UInt64 { Self.all.first { $0.0 == self }?.1 ?? 0 }
+    var name: String { Self.all.first { $0.0 == self }?.2 ?? "" }
+}
+#endif

@@ -1,0 +1,178 @@
+#if Crypto
+internal import Crypto
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension Keyset {
+    /// Adds a new key, which encrypts from now on; the others go on decrypting.
+    ///
+    /// - Parameters:
+    ///   - algorithm: What the key is for; the primary key's if nil.
+    ///   - dates: Its dates. With `notBefore` in the future it becomes the primary key only in
+    ///     ``advance(to:)``, so that readers can be given the keyset first.
+    ///   - now: The time.
+    /// - Returns: The new key's id.
+    /// - Throws: `invalidArgument` if the key is already expired, if the others are for another
+    ///   purpose, and in a keyset of public keys, whose private half is the one to rotate.
+    @discardableResult
+    public mutating func rotate(
+        to algorithm: KeyAlgorithm? = nil,
+        dates: KeyDates = KeyDates(),
+        at now: Date = .now
+    ) throws(SecurityError) -> UInt32 {
+        let algorithm = algorithm ?? primary.algorithm
+        guard algorithm.purpose == primary.algorithm.purpose else {
+            throw SecurityError(.invalidArgument, "the keys of a keyset are for one purpose")
+        }
+        guard algorithm.purpose != .hybridEncryption else {
+            throw SecurityError(.invalidArgument, "the private keyset is the one to rotate")
+        }
+        guard dates.permitEncryption(at: max(now, dates.notBefore ?? now)) else {
+            throw SecurityError(.invalidArgument, "the dates forbid the new key to encrypt")
+        }
+        var key = Self.newKey(algorithm, primary.prefix, dates, at: now, avoiding: keys)
+        // Fingerprints have to stay the same after every rotation, so each key carries their
+        // secret on, also past the end of the key that it was derived from.
+        key.fingerprint = fingerprintKey
+        keys.append(key)
+        if dates.permitEncryption(at: now) { primaryID = key.id }
+        return key.id
+    }
+
+    /// Makes another key the one that encrypts.
+    ///
+    /// - Parameters:
+    ///   - id: The key's id.
+    ///   - now: The time.
+    /// - Throws: `keyNotFound` for an unknown id, `invalidArgument` if the key is not enabled.
+    public mutating func setPrimary(_ id: UInt32, at now: Date = .now) throws(SecurityError) {
+        guard keys[try index(of: id)].status == .enabled else {
+            throw SecurityError(.invalidArgument, "key \(id) is not enabled")
+        }
+        primaryID = id
+        // A key that has had its turn does not wait for another: the choice made here stands.
+        for index in keys.indices {
+            guard let start = keys[index].dates.notBefore, start <= now else { continue }
+            keys[index].dates.notBefore = nil
+        }
+    }
+
+    /// Lets a key decrypt again.
+    ///
+    /// - Parameter id: The key's id.
+    /// - Throws: `keyNotFound` for an unknown id, `invalidArgument` if the key is destroyed.
+    public mutating func enable(_ id: UInt32) throws(SecurityError) {
+        try change(id) { $0.status = .enabled }
+    }
+
+    /// Forbids a key to decrypt, until it is enabled again.
+    ///
+    /// - Parameter id: The key's id.
+    /// - Throws: `keyNotFound` for an unknown id, `invalidArgument` for the primary key and for one
+    ///   that is destroyed.
+    public mutating func disable(_ id: UInt32) throws(SecurityError) {
+        try refusePrimary(id)
+        try change(id) { $0.status = .disabled }
+    }
+
+    /// Gives up the bytes of a key: what it encrypted cannot be read any more.
+    ///
+    /// - Parameter id: The key's id.
+    /// - Throws: `keyNotFound` for an unknown id, `invalidArgument` for the primary key and for one
+    ///   that is destroyed.
+    public mutating func destroy(_ id: UInt32) throws(SecurityError) {
+        try refusePrimary(id)
+        let fingerprintKey = fingerprintKey
+        try change(id) { key in
+            key.destroy()
+            key.fingerprint = nil
+        }
+        if let index = keys.firstIndex(where: { $0.id == primaryID }) {
+            keys[index].fingerprint = fingerprintKey
+        }
+    }
+
+    /// Changes the dates of a key.
+    ///
+    /// - Parameters:
+    ///   - dates: The new ones.
+    ///   - id: The key's id.
+    /// - Throws: `keyNotFound` for an unknown id, `invalidArgument` if the key is destroyed.
+    public mutating func setDates(_ dates: KeyDates, of id: UInt32) throws(SecurityError) {
+        try change(id) { $0.dates = dates }
+    }
+
+    /// Does what the dates ask for: makes the newest key that may encrypt the primary one where the
+    /// primary may not or a later one has been waiting, and destroys keys whose time has come.
+    ///
+    /// - Parameter now: The time.
+    /// - Returns: Whether anything changed, so that the keyset needs to be saved.
+    @discardableResult
+    public mutating func advance(to now: Date = .now) -> Bool {
+        advance(to: now, destroying: true)
+    }
+
+    /// The same, perhaps without destroying anything.
+    mutating func advance(to now: Date, destroying: Bool) -> Bool {
+        var isChanged = false
+        let place = keys.firstIndex { $0.id == primaryID } ?? 0
+        let later = keys[place...].dropFirst().last { key in
+            key.status == .enabled && key.dates.notBefore != nil
+                && key.dates.permitEncryption(at: now)
+        }
+        let substitute =
+            primary.dates.permitEncryption(at: now)
+            ? nil
+            : keys.last { $0.status == .enabled && $0.dates.permitEncryption(at: now) }
+        if let next = later ?? substitute {
+            primaryID = next.id
+            isChanged = true
+        }
+        for key in keys where destroying && key.id != primaryID && key.status != .destroyed {
+            guard let end = key.dates.destroyAfter, now >= end else { continue }
+            isChanged = (try? destroy(key.id)) != nil || isChanged
+        }
+        return isChanged
+    }
+
+    /// The secret of the keyset's fingerprints: one that a key carries, or else, in a keyset that
+    /// another program made, one derived from the oldest key.
+    var fingerprintKey: SymmetricKey {
+        if let carried = keys.lazy.compactMap(\.fingerprint).first { return carried }
+        let oldest = keys.lazy.compactMap(\.material).first ?? SymmetricKey(size: .bits256)
+        return HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: oldest,
+            info: Array("keel fingerprint v1".utf8),
+            outputByteCount: 32
+        )
+    }
+
+    func index(of id: UInt32) throws(SecurityError) -> Int {
+        guard let index = keys.firstIndex(where: { $0.id == id }) else {
+            throw SecurityError(.keyNotFound, "the keyset has no key \(id)")
+        }
+        return index
+    }
+
+    private mutating func change(
+        _ id: UInt32,
+        _ body: (inout KeysetKey) -> Void
+    ) throws(SecurityError) {
+        let index = try index(of: id)
+        guard keys[index].status != .destroyed else {
+            throw SecurityError(.invalidArgument, "key \(id) is destroyed")
+        }
+        body(&keys[index])
+    }
+
+    private func refusePrimary(_ id: UInt32) throws(SecurityError) {
+        guard id != primaryID else {
+            throw SecurityError(.invalidArgument, "key \(id) is the primary key; rotate first")
+        }
+    }
+}
+#endif

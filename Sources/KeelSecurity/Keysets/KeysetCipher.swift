@@ -1,0 +1,54 @@
+#if Crypto
+internal import Crypto
+internal import KeelCore
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Encrypts keysets under a key-encryption key.
+///
+/// With AES-256-GCM, written as `nonce ‖ ciphertext ‖ tag`: for Tink it is a key of the type
+/// `AesGcmKey` with the prefix `RAW`.
+struct KeysetCipher: Sendable {
+    private let key: SymmetricKey
+
+    init(_ key: KeyEncryptionKey) { self.key = SymmetricKey(data: key.bytes) }
+
+    /// Asks a source for its key.
+    init(_ source: any KeyEncryptionKeySource) async throws(SecurityError) {
+        do {
+            self.init(try await source.keyEncryptionKey())
+        } catch {
+            if error is CancellationError || (error as? any KeelError)?.isCancellation == true {
+                throw SecurityError(.cancelled, "waiting for the key-encryption key was cancelled")
+            }
+            throw SecurityError(.keyStoreFailed, "there is no key-encryption key", cause: error)
+        }
+    }
+
+    func seal(_ plain: [UInt8], _ associatedData: Data) throws(SecurityError) -> Data {
+        do {
+            let box = try AES.GCM.seal(plain, using: key, authenticating: associatedData)
+            guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
+            return combined
+        } catch {
+            throw SecurityError(.encryptionFailed, "the keyset was not encrypted", cause: error)
+        }
+    }
+
+    func open(_ sealed: Data, _ associatedData: Data) throws(SecurityError) -> Data {
+        do {
+            let box = try AES.GCM.SealedBox(combined: sealed)
+            return try AES.GCM.open(box, using: key, authenticating: associatedData)
+        } catch {
+            throw SecurityError(
+                .decryptionFailed,
+                "the keyset is damaged, or encrypted under another key-encryption key"
+            )
+        }
+    }
+}
+#endif

@@ -1,0 +1,109 @@
+#if Crypto
+internal import Crypto
+internal import _CryptoExtras
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The private half of an RSA key, which decrypts what was encrypted for it.
+public struct RSAPrivateKey: Sendable {
+    /// The half that others may have.
+    public let publicKey: RSAPublicKey
+    /// How many bytes the modulus has, and each encrypted key.
+    private let size: Int
+    // The library's type is not Sendable. A symmetric key is the place where bytes are overwritten
+    // after use.
+    private let bytes: SymmetricKey
+
+    /// Makes a new key of 3072 bits, which takes a second or so.
+    ///
+    /// - Throws: `invalidKey` if the library makes none.
+    public init() throws(SecurityError) {
+        guard let key = try? _RSA.Encryption.PrivateKey(keySize: .bits3072) else {
+            throw SecurityError(.invalidKey, "no RSA key could be made")
+        }
+        self.init(key)
+    }
+
+    /// Reads a private key of at least 2048 bits from PEM.
+    ///
+    /// - Parameter pemRepresentation: The text, PKCS#8 or PKCS#1, not encrypted.
+    /// - Throws: `invalidKey` if it is none.
+    public init(pemRepresentation: String) throws(SecurityError) {
+        guard let key = try? _RSA.Encryption.PrivateKey(pemRepresentation: pemRepresentation) else {
+            throw SecurityError(.invalidKey, "the text is no private RSA key of at least 2048 bits")
+        }
+        self.init(key)
+    }
+
+    private init(_ key: _RSA.Encryption.PrivateKey) {
+        bytes = SymmetricKey(data: key.derRepresentation)
+        publicKey = RSAPublicKey(key.publicKey)
+        size = (key.keySizeInBits + 7) / 8
+    }
+
+    /// The key as PEM (PKCS#8), not encrypted: whoever has the text has the key.
+    ///
+    /// - Returns: The text.
+    /// - Throws: `invalidKey` if the library cannot write it.
+    public func cleartextPEM() throws(SecurityError) -> String {
+        guard let key = try? key() else {
+            throw SecurityError(.invalidKey, "the key could not be written")
+        }
+        return key.pkcs8PEMRepresentation
+    }
+
+    /// Decrypts what was encrypted for this key.
+    ///
+    /// - Parameters:
+    ///   - data: What ``RSAPublicKey/encrypt(_:associatedData:)`` returned.
+    ///   - associatedData: The bytes that were given then.
+    /// - Returns: What was encrypted.
+    /// - Throws: `decryptionFailed` for anything else.
+    public func decrypt(
+        _ data: Data,
+        associatedData: Data = Data()
+    ) throws(SecurityError) -> Data {
+        do {
+            let dataKey = SymmetricKey(
+                data: try key().decrypt(data.prefix(size), padding: .PKCS1_OAEP_SHA256)
+            )
+            guard dataKey.bitCount == 256 else { throw Self.refusal }
+            let box = try AES.GCM.SealedBox(combined: data.dropFirst(size))
+            return try AES.GCM.open(box, using: dataKey, authenticating: associatedData)
+        } catch {
+            // One error for all causes: what failed first is nothing for whoever sent the data.
+            throw Self.refusal
+        }
+    }
+
+    /// Decrypts a short secret that was encrypted with RSA-OAEP-SHA256 and nothing else.
+    ///
+    /// - Parameter wrapped: What ``RSAPublicKey/wrap(_:)`` returned.
+    /// - Returns: The secret.
+    /// - Throws: `decryptionFailed` for anything else.
+    public func unwrap(_ wrapped: Data) throws(SecurityError) -> Data {
+        guard let secret = try? key().decrypt(wrapped, padding: .PKCS1_OAEP_SHA256) else {
+            throw Self.refusal
+        }
+        return secret
+    }
+
+    private static let refusal = SecurityError(
+        .decryptionFailed,
+        "the data is damaged, belongs to another place, or was encrypted for another key"
+    )
+
+    private func key() throws -> _RSA.Encryption.PrivateKey {
+        try bytes.withUnsafeBytes { try _RSA.Encryption.PrivateKey(derRepresentation: Data($0)) }
+    }
+}
+
+extension RSAPrivateKey: CustomStringConvertible, CustomReflectable {
+    public var description: String { "RSA private key of \(size * 8) bits" }
+    public var customMirror: Mirror { Mirror(self, children: ["bits": size * 8]) }
+}
+#endif

@@ -1,0 +1,78 @@
+#if Crypto
+internal import Crypto
+internal import _CryptoExtras
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The public half of an RSA key, with which anybody can encrypt for its owner.
+///
+/// RSA itself encrypts only a key of 32 bytes, by OAEP with SHA-256; that key encrypts the data
+/// with AES-256-GCM. The result of ``encrypt(_:associatedData:)`` is the encrypted key, as long as
+/// the RSA key, and then nonce, ciphertext and tag.
+public struct RSAPublicKey: Sendable {
+    let bytes: Data
+
+    /// Reads a public key of at least 2048 bits from PEM.
+    ///
+    /// - Parameter pemRepresentation: The text, SPKI or PKCS#1.
+    /// - Throws: `invalidKey` if it is none.
+    public init(pemRepresentation: String) throws(SecurityError) {
+        guard let key = try? _RSA.Encryption.PublicKey(pemRepresentation: pemRepresentation) else {
+            throw SecurityError(.invalidKey, "the text is no public RSA key of at least 2048 bits")
+        }
+        bytes = key.derRepresentation
+    }
+
+    init(_ key: _RSA.Encryption.PublicKey) { bytes = key.derRepresentation }
+
+    /// The key as PEM; nothing in it is secret.
+    public var pemRepresentation: String { (try? key().pemRepresentation) ?? "" }
+
+    /// Encrypts data of any size for the owner of the key.
+    ///
+    /// - Parameters:
+    ///   - data: What to encrypt.
+    ///   - associatedData: What the result belongs to; decryption needs the same bytes.
+    /// - Returns: The encrypted key, nonce, ciphertext and tag.
+    /// - Throws: `encryptionFailed`.
+    public func encrypt(
+        _ data: Data,
+        associatedData: Data = Data()
+    ) throws(SecurityError) -> Data {
+        let dataKey = SymmetricKey(size: .bits256)
+        do {
+            let wrapped = try dataKey.withUnsafeBytes { bytes in
+                try key().encrypt(Data(bytes), padding: .PKCS1_OAEP_SHA256)
+            }
+            let box = try AES.GCM.seal(data, using: dataKey, authenticating: associatedData)
+            guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
+            return wrapped + combined
+        } catch {
+            throw SecurityError(.encryptionFailed, "the data was not encrypted", cause: error)
+        }
+    }
+
+    /// Encrypts a short secret, a key for example, with RSA-OAEP-SHA256 and nothing else.
+    ///
+    /// - Parameter secret: At most 190 bytes with a key of 2048 bits, 318 with one of 3072.
+    /// - Returns: As many bytes as the key has.
+    /// - Throws: `encryptionFailed` if the secret is too long.
+    public func wrap(_ secret: Data) throws(SecurityError) -> Data {
+        do {
+            return try key().encrypt(secret, padding: .PKCS1_OAEP_SHA256)
+        } catch {
+            throw SecurityError(.encryptionFailed, "the secret was not encrypted", cause: error)
+        }
+    }
+
+    // The library's type is not Sendable, so it is made anew for each call; that is cheap beside
+    // the call itself.
+    private func key() throws -> _RSA.Encryption.PublicKey {
+        try _RSA.Encryption.PublicKey(derRepresentation: bytes)
+    }
+}
+#endif

@@ -1,0 +1,38 @@
+import KeelConformance
+import KeelSecrets
+import Synchronization
+import Testing
+
+@Suite("The checks notice a secret store that breaks a promise")
+struct ChecksOfTheChecks {
+    private static let features: SecretStoreSubject.Features = [.writable, .anyBytes, .anyNames]
+
+    @Test(arguments: BrokenSecretStoreAdapter.Fault.allCases)
+    func notices(_ fault: BrokenSecretStoreAdapter.Fault) async throws {
+        var caught: [String] = []
+        for check in SecretStoreCheck.applicable(to: Self.features) where check.group == fault.group
+        {
+            let found = Found()
+            try await withKnownIssue(isIntermittent: true) {
+                try await check.run(
+                    on: SecretStoreSubject(features: Self.features) { _ in
+                        BrokenSecretStoreAdapter(fault)
+                    }
+                )
+            } matching: { _ in
+                found.isAny.withLock { $0 = true }
+                return true
+            }
+            if found.isAny.withLock({ $0 }) { caught.append(check.testDescription) }
+        }
+        #expect(!caught.isEmpty, "no check noticed a store that \(fault.rawValue)")
+        // A group that fails as a whole says nothing about the fault.
+        let all = SecretStoreCheck.applicable(to: Self.features).filter { $0.group == fault.group }
+        #expect(caught.count < all.count || fault == .forgetsWrites || fault == .mixesServices)
+    }
+
+    /// Whether a check has recorded an issue, from any task.
+    private final class Found: Sendable {
+        let isAny = Mutex(false)
+    }
+}

@@ -1,0 +1,63 @@
+import KeelConformance
+import KeelSecrets
+import KeelTestKit
+import Testing
+
+@Suite("Secret stores keep their promises")
+struct ConformanceTests {
+    @Test("In memory", arguments: SecretStoreCheck.applicable(to: Self.memory))
+    func inMemory(_ check: SecretStoreCheck) async throws {
+        try await check.run(
+            on: SecretStoreSubject(features: Self.memory) { _ in
+                InMemorySecretStoreAdapter()
+            }
+        )
+    }
+
+    private static let memory: SecretStoreSubject.Features = [.writable, .anyBytes, .anyNames]
+
+    @Test("Through every decorator", arguments: SecretStoreCheck.applicable(to: Self.memory))
+    func decorators(_ check: SecretStoreCheck) async throws {
+        try await check.run(
+            on: SecretStoreSubject(features: Self.memory) { _ in
+                InMemorySecretStoreAdapter().failing([]).recorded().observed { _ in }
+            }
+        )
+        try await check.run(
+            on: SecretStoreSubject(features: Self.memory) { _ in
+                PlatformSecretStoreAdapter(candidates: [InMemorySecretStoreAdapter()])
+            }
+        )
+    }
+
+    @Test("In the environment", arguments: SecretStoreCheck.applicable(to: .readOnly))
+    func environment(_ check: SecretStoreCheck) async throws {
+        try await check.run(
+            on: SecretStoreSubject(features: .readOnly) { setting in
+                var variables = ["PATH": "/bin"]
+                for (name, bytes) in setting.contents {
+                    variables["T_" + name.account] = String(decoding: bytes, as: UTF8.self)
+                }
+                return try EnvironmentSecretStoreAdapter(
+                    service: setting.name,
+                    prefix: "T_",
+                    variables: variables
+                )
+            }
+        )
+    }
+
+    @Test("There are at least sixty checks, each of a name of its own")
+    func count() {
+        let names = SecretStoreCheck.all.map(\.testDescription)
+        #expect(Set(names).count == names.count)
+        #expect(SecretStoreCheck.applicable(to: .complete).count >= 60)
+    }
+
+    @Test("The environment needs a prefix")
+    func prefix() {
+        #expect(throws: SecretError.self) {
+            try EnvironmentSecretStoreAdapter(service: "a", prefix: "")
+        }
+    }
+}

@@ -1,0 +1,151 @@
+#if Crypto
+import Crypto
+import Foundation
+import KeelCore
+import KeelSecrets
+import KeelTestKit
+import Testing
+import _CryptoExtras
+
+@Suite("The format of an encrypted file")
+struct SecretFileFormatTests {
+    private let files = SimulatedFileSystem()
+    private let path = "/store/secrets.keel"
+
+    private func store(_ key: SecretFileKey = .source(FixedKeySource())) throws -> SecretStore {
+        let adapter = EncryptedFileSecretStoreAdapter(folder: "/store", key: key, files: files)
+        return try SecretStore(adapter, service: "test")
+    }
+
+    private func code(_ key: SecretFileKey = .source(FixedKeySource())) async throws
+        -> SecretError.Code?
+    {
+        let store = try store(key)
+        do throws(SecretError) {
+            _ = try await store.load(forKey: "A")
+            return nil
+        } catch {
+            #expect("\(error)".contains("pl4nted") == false)
+            return error.code
+        }
+    }
+
+    @Test("Every byte is authenticated, and so is the length")
+    func everyByte() async throws {
+        try await store().save("pl4nted", forKey: "A")
+        let whole = try #require(files.disk[path])
+        #expect(Data(whole).range(of: Data("pl4nted".utf8)) == nil)
+        #expect(Data(whole).range(of: Data("test".utf8)) == nil)
+        for index in whole.indices {
+            for bit in [0, 7] {
+                files.disk[path]?[index] ^= 1 << bit
+                #expect(try await code() != nil, "the bit \(bit) of the byte \(index)")
+                files.disk[path] = whole
+            }
+        }
+        for count in 0..<whole.count {
+            files.disk[path] = Array(whole.prefix(count))
+            #expect(try await code() == .damaged)
+        }
+        files.disk[path] = whole + [0]
+        #expect(try await code() == .damaged)
+        files.disk[path] = whole
+        #expect(try await code() == nil)
+    }
+
+    @Test("A damaged file is refused for saving too, and left as it is")
+    func damagedIsKept() async throws {
+        try await store().save("1", forKey: "A")
+        files.disk[path]?.removeLast()
+        let left = files.disk[path]
+        await #expect(throws: SecretError.self) { try await store().save("2", forKey: "A") }
+        #expect(files.disk[path] == left)
+        #expect(await (try store()).capabilities().problem == .damaged)
+    }
+
+    @Test("Another key is told from damage, by its name and without it")
+    func wrongKey() async throws {
+        try await store().save("1", forKey: "A")
+        #expect(try await code(.source(FixedKeySource(identifier: "other"))) == .wrongKey)
+        #expect(try await code(.source(FixedKeySource(filling: 8))) == .wrongKey)
+        #expect(try await code(.passphrase("a", cost: .init(memory: 64))) == .wrongKey)
+    }
+
+    @Test("Another passphrase is told from damage")
+    func wrongPassphrase() async throws {
+        let cost = Argon2Cost(memory: 64)
+        try await store(.passphrase("right", cost: cost)).save("1", forKey: "A")
+        #expect(try await code(.passphrase("wrong", cost: cost)) == .wrongKey)
+        #expect(try await code(.source(FixedKeySource())) == .wrongKey)
+        // The file's own cost counts, not that of who opens it.
+        #expect(try await code(.passphrase("right", cost: .init(memory: 128))) == nil)
+    }
+
+    @Test("A later version is refused, and a cost beyond reason too")
+    func refused() async throws {
+        try await store().save("1", forKey: "A")
+        files.disk[path]?[8] = 2
+        #expect(try await code() == .unsupportedFormat)
+
+        files.vanish()
+        let key = SecretFileKey.passphrase("a", cost: .init(memory: 64))
+        try await store(key).save("1", forKey: "A")
+        files.disk[path]?[10] = 40
+        #expect(try await code(key) == .damaged)
+        let wild = SecretFileKey.passphrase("a", cost: .init(memory: 4 << 20))
+        files.vanish()
+        await #expect(throws: SecretError.self) { try await store(wild).save("1", forKey: "A") }
+    }
+
+    @Test("Two writes of the same secrets have no salt, nonce or ciphertext in common")
+    func fresh() async throws {
+        try await store().save("1", forKey: "A")
+        let first = try #require(files.disk[path])
+        try await store().save("2", forKey: "A")
+        try await store().save("1", forKey: "A")
+        let second = try #require(files.disk[path])
+        #expect(first.count == second.count)
+        let same = zip(first.dropFirst(16), second.dropFirst(16)).filter { $0 == $1 }
+        #expect(same.count < 12)
+    }
+
+    @Test("A reader made from the page that describes it opens a file")
+    func byThePage() async throws {
+        try await store().save("pl4nted", forKey: "A")
+        let file = try #require(files.disk[path])
+        // magic 8, version 1, kind 1, length 1, "fixed" 5; salt 32, check 16, nonce 12.
+        let salt = file[16..<48]
+        let nonce = file[64..<76]
+        let key = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: [UInt8](repeating: 7, count: 32)),
+            salt: Array(salt),
+            info: Array("keel secret file 1 key".utf8),
+            outputByteCount: 32
+        )
+        let box = try AES.GCM.SealedBox(
+            nonce: AES.GCM.Nonce(data: nonce),
+            ciphertext: file[76..<file.count - 16],
+            tag: file.suffix(16)
+        )
+        let plain = try AES.GCM.open(box, using: key, authenticating: file.prefix(76))
+        let expected: [UInt8] =
+            [0x81, 0x83, 0x64] + Array("test".utf8) + [0x61, 0x41, 0x47] + Array("pl4nted".utf8)
+        #expect(Array(plain) == expected)
+    }
+
+    @Test("Folder and file are for their owner alone")
+    func modes() async throws {
+        let folder = try TemporaryFolder()
+        let adapter = EncryptedFileSecretStoreAdapter(
+            folder: folder.path + "/a/b",
+            key: .source(FixedKeySource())
+        )
+        try await SecretStore(adapter, service: "test").save("1", forKey: "A")
+        for (path, mode) in [("a/b", 0o700), ("a/b/secrets.keel", 0o600)] {
+            let attributes = try FileManager.default
+                .attributesOfItem(atPath: folder.path + "/" + path)
+            #expect(attributes[.posixPermissions] as? Int == mode)
+        }
+    }
+}
+#endif

@@ -1,0 +1,124 @@
+import Foundation
+import KeelSecrets
+import Testing
+
+@Suite("Moving secrets to another store")
+struct MigrationTests {
+    private let source: SecretStore
+    private let destination: SecretStore
+
+    init() throws {
+        source = try SecretStore(InMemorySecretStoreAdapter(), service: "old")
+        destination = try SecretStore(InMemorySecretStoreAdapter(), service: "new")
+    }
+
+    @Test("Everything is copied, then deleted where it came from")
+    func moves() async throws {
+        for key in ["A", "B", "C"] { try await source.save(key + key, forKey: key) }
+        let report = try await source.migrate(to: destination)
+        #expect(report.moved == ["A", "B", "C"])
+        #expect(report.present.isEmpty && report.conflicting.isEmpty)
+        #expect(try await source.list().isEmpty)
+        #expect(try await destination.list() == ["A", "B", "C"])
+        #expect(try await destination.loadString(forKey: "B") == "BB")
+    }
+
+    @Test("What is there with the same bytes is present, with others it conflicts")
+    func present() async throws {
+        for key in ["A", "B"] { try await source.save("1", forKey: key) }
+        try await destination.save("1", forKey: "A")
+        try await destination.save("2", forKey: "B")
+        let report = try await source.migrate(to: destination)
+        #expect(report.present == ["A"])
+        #expect(report.conflicting == ["B"])
+        #expect(try await source.list() == ["B"])
+        #expect(try await destination.loadString(forKey: "B") == "2")
+    }
+
+    @Test("A store that cannot be written leaves everything where it is")
+    func readOnly() async throws {
+        try await source.save("1", forKey: "A")
+        let variables = try EnvironmentSecretStoreAdapter(
+            service: "new",
+            prefix: "T_",
+            variables: [:]
+        )
+        let refusing = try SecretStore(variables, service: "new")
+        await #expect {
+            _ = try await source.migrate(to: refusing)
+        } throws: { error in
+            (error as? SecretError)?.code == .readOnly
+        }
+        #expect(try await source.loadString(forKey: "A") == "1")
+    }
+
+    /// A store that keeps the first half of what it is given.
+    private struct Forgetful: SecretStoreAdapter {
+        private let memory = InMemorySecretStoreAdapter()
+
+        func capabilities() async -> SecretStoreCapabilities { await memory.capabilities() }
+
+        func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
+            try await memory.read(name)
+        }
+
+        func replace(
+            _ name: SecretName,
+            with bytes: [UInt8]?,
+            expecting expectation: SecretExpectation
+        ) async throws(SecretError) -> Bool {
+            let half = bytes.map { Array($0.prefix($0.count / 2)) }
+            return try await memory.replace(name, with: half, expecting: expectation)
+        }
+
+        func accounts(of service: String) async throws(SecretError) -> [String] {
+            try await memory.accounts(of: service)
+        }
+    }
+
+    @Test("A copy that is not whole ends the migration, and nothing is deleted")
+    func verifies() async throws {
+        try await source.save("1234", forKey: "A")
+        let forgetful = try SecretStore(Forgetful(), service: "new")
+        await #expect {
+            _ = try await source.migrate(to: forgetful)
+        } throws: { error in
+            (error as? SecretError)?.code == .saveFailed
+        }
+        #expect(try await source.loadString(forKey: "A") == "1234")
+    }
+
+    @Test("A store is not moved to itself, and a service to another of the same store is")
+    func itself() async throws {
+        let adapter = InMemorySecretStoreAdapter()
+        let first = try SecretStore(adapter, service: "one")
+        try await first.save("1", forKey: "A")
+        await #expect {
+            _ = try await first.migrate(to: SecretStore(adapter, service: "one"))
+        } throws: { error in
+            (error as? SecretError)?.code == .invalidArgument
+        }
+        #expect(try await first.list() == ["A"])
+        let second = try SecretStore(adapter, service: "two")
+        #expect(try await first.migrate(to: second).moved == ["A"])
+        #expect(try await second.list() == ["A"])
+    }
+
+    #if Crypto
+    @Test("A migration to a file can be repeated after it failed")
+    func repeated() async throws {
+        let folder = try TemporaryFolder()
+        let adapter = EncryptedFileSecretStoreAdapter(
+            folder: folder.path + "/store",
+            key: .source(FixedKeySource())
+        )
+        let file = try SecretStore(adapter, service: "new")
+        for key in ["A", "B"] { try await source.save(key, forKey: key) }
+        // As a crash leaves it between copying and deleting.
+        try await file.save("A", forKey: "A")
+        let report = try await source.migrate(to: file)
+        #expect(report.present == ["A"] && report.moved == ["B"])
+        #expect(try await file.list() == ["A", "B"])
+    }
+    #endif
+}

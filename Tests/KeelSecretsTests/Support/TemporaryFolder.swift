@@ -1,0 +1,15 @@
+import Foundation
+
+/// A folder that is removed with the last one who holds this.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory
+            .appending(path: "keel-secrets-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}

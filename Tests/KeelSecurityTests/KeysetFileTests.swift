@@ -1,0 +1,168 @@
+#if Crypto
+import Foundation
+import KeelCore
+import KeelSecurity
+import KeelTestKit
+import Testing
+
+@Suite("A keyset in a file")
+struct KeysetFileTests {
+    private let files = SimulatedFileSystem()
+
+    private func file(
+        _ bytes: [UInt8] = [UInt8](0..<32),
+        on other: SimulatedFileSystem? = nil
+    ) -> KeysetFile {
+        KeysetFile(
+            at: "/app/keys.json",
+            under: FixedKeySource(bytes: bytes),
+            files: other ?? files
+        )
+    }
+
+    private func code(
+        _ body: () async throws(SecurityError) -> some Sendable
+    ) async -> SecurityError.Code? {
+        do throws(SecurityError) {
+            _ = try await body()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("It is made once, read, and changed")
+    func lifecycle() async throws {
+        #expect(
+            await code { () async throws(SecurityError) in try await file().load() } == .keyNotFound
+        )
+        let keyset = try Keyset.make(.aes256GCM)
+        try await file().create(keyset)
+        #expect(
+            await code { () async throws(SecurityError) in
+                try await file().create(keyset)
+            } == .invalidArgument
+        )
+        #expect(try await file().load().cleartextBinary() == keyset.cleartextBinary())
+        let changed = try await file().change { keyset throws(SecurityError) in
+            try keyset.rotate()
+            try keyset.disable(keyset.keys[0].id)
+        }
+        #expect(changed.keys.map(\.status) == [.disabled, .enabled])
+        #expect(try await file().load().cleartextBinary() == changed.cleartextBinary())
+        let content = try #require(files.disk["/app/keys.json"])
+        let copy = try await Keyset(encrypted: Data(content), under: FixedKeySource())
+        #expect(copy.primaryID == changed.primaryID)
+    }
+
+    @Test("A change that fails, or another key, leaves the file as it is")
+    func refusals() async throws {
+        try await file().create(try Keyset.make(.aes256GCM))
+        let before = files.disk
+        #expect(
+            await code { () async throws(SecurityError) in
+                try await file().change { keyset throws(SecurityError) in
+                    try keyset.rotate()
+                    try keyset.destroy(keyset.primaryID)
+                }
+            } == .invalidArgument
+        )
+        #expect(
+            await code { () async throws(SecurityError) in
+                try await file([UInt8](1...32)).change { keyset throws(SecurityError) in
+                    try keyset.rotate()
+                }
+            } == .decryptionFailed
+        )
+        files.fail { if case .write = $0 { FileSystemError.noSpace } else { nil } }
+        #expect(
+            await code { () async throws(SecurityError) in
+                try await file().change { keyset throws(SecurityError) in try keyset.rotate() }
+            } == .keyStoreFailed
+        )
+        files.fail(nil)
+        #expect(files.disk["/app/keys.json"] == before["/app/keys.json"])
+    }
+
+    @Test("A ring saves its rotations, and not over those of others")
+    func ring() async throws {
+        var configuration = KeyRing.Configuration()
+        configuration.limit = 4
+        configuration.reservation = 2
+        let ring = try await file().ring(creating: .aes256GCM, configuration: configuration)
+        let sealed = try (0..<10).map { number in
+            try ring.encrypt(Data([number]), associatedData: Data())
+        }
+        let next = try await file().ring()
+        #expect(next.keyset.keys.count == 3)
+        for (number, data) in sealed.enumerated() {
+            #expect(try next.decrypt(data, associatedData: Data()) == Data([UInt8(number)]))
+        }
+        try await file().change { keyset throws(SecurityError) in try keyset.rotate() }
+        let error = #expect(throws: SecurityError.self) {
+            for _ in 0..<10 { _ = try ring.encrypt(Data(), associatedData: Data()) }
+        }
+        #expect(error?.code == .keyStoreFailed)
+        #expect(try await file().load().keys.count == 4)
+    }
+
+    @Test("A save that failed at its end does not lock the ring out")
+    func failedEnd() async throws {
+        var configuration = KeyRing.Configuration()
+        configuration.reservation = 1
+        let ring = try await file().ring(creating: .aes256GCM, configuration: configuration)
+        for isWritten in [false, true] {
+            files.fail { call in
+                switch call {
+                case .syncFolder where isWritten: FileSystemError.inputOutput
+                case .rename where !isWritten: FileSystemError.inputOutput
+                default: nil
+                }
+            }
+            let error = #expect(throws: SecurityError.self) {
+                try ring.encrypt(Data(), associatedData: Data())
+            }
+            #expect(error?.code == .keyStoreFailed)
+            files.fail(nil)
+            _ = try ring.encrypt(Data(), associatedData: Data())
+        }
+    }
+
+    @Test("A ring that keeps nothing destroys nothing")
+    func nothingKept() throws {
+        var keyset = try Keyset.make(.aes256GCM)
+        let old = keyset.primaryID
+        let sealed = try SecurityService(keyset: keyset).encrypt(Data([1]))
+        try keyset.rotate()
+        try keyset.setDates(KeyDates(destroyAfter: .distantPast), of: old)
+        let ring = KeyRing(keyset)
+        _ = try ring.encrypt(Data(), associatedData: Data())
+        #expect(try ring.decrypt(sealed, associatedData: Data()) == Data([1]))
+        var configuration = KeyRing.Configuration()
+        configuration.save = { _ in }
+        let keeping = KeyRing(keyset, configuration: configuration)
+        _ = try keeping.encrypt(Data(), associatedData: Data())
+        #expect(keeping.keyset.key(old)?.status == .destroyed)
+    }
+
+    @Test("A power failure during a rotation leaves the old keyset or the new one")
+    func powerFailure() async throws {
+        let old = try Keyset.make(.aes256GCM)
+        try await file().create(old)
+        let start = files.steps.count
+        let new = try await file().change { keyset throws(SecurityError) in try keyset.rotate() }
+        var random = Seeded(state: 5)
+        var found: Set<UInt32> = []
+        for count in start...files.steps.count {
+            for _ in 0..<8 {
+                let disk = files.disk(afterPowerFailureAt: count, using: &random)
+                let left = SimulatedFileSystem(disk)
+                found.insert(try await file(on: left).load().primaryID)
+            }
+        }
+        #expect(found == [old.primaryID, new.primaryID])
+        let disk = files.disk(afterPowerFailureAt: files.steps.count, using: &random)
+        #expect(try await file(on: SimulatedFileSystem(disk)).load().primaryID == new.primaryID)
+    }
+}
+#endif

@@ -1,0 +1,213 @@
+#if Crypto
+import Foundation
+import KeelCore
+import KeelSecurity
+import Testing
+
+@Suite("Keysets")
+struct KeysetTests {
+    private let start = Date(timeIntervalSince1970: 1_795_341_600)
+
+    @Test("Both formats keep everything", arguments: valueAlgorithms + streamAlgorithms)
+    func formats(_ algorithm: KeyAlgorithm) throws {
+        var keyset = try Keyset.make(algorithm)
+        let first = keyset.primaryID
+        try keyset.setDates(
+            KeyDates(created: start, expires: start + 10, destroyAfter: start + 20),
+            of: first
+        )
+        let second = try keyset.rotate(dates: KeyDates(created: start), at: start)
+        try keyset.disable(first)
+        let third = try keyset.rotate(at: start)
+        try keyset.destroy(second)
+        for copy in [
+            try Keyset(cleartextBinary: keyset.cleartextBinary()),
+            try Keyset(cleartextJSON: keyset.cleartextJSON()),
+        ] {
+            #expect(copy.primaryID == third)
+            #expect(copy.keys.map(\.id) == [first, second, third])
+            #expect(copy.keys.map(\.status) == [.disabled, .destroyed, .enabled])
+            #expect(copy.keys.map(\.dates) == keyset.keys.map(\.dates))
+            #expect(copy.keys.map(\.algorithm) == [algorithm, algorithm, algorithm])
+            #expect(copy.cleartextBinary() == keyset.cleartextBinary())
+        }
+    }
+
+    @Test("After a rotation the old data can still be read, until its key is disabled")
+    func rotation() throws {
+        var keyset = try Keyset.make(.aes256GCM)
+        let old = keyset.primaryID
+        let sealed = try SecurityService(keyset: keyset).encrypt(Data("old".utf8))
+        try keyset.rotate(to: .chaCha20Poly1305)
+        let both = SecurityService(keyset: keyset)
+        #expect(try both.decrypt(sealed) == Data("old".utf8))
+        #expect(try both.encrypt(Data()).prefix(5) != sealed.prefix(5))
+        try keyset.disable(old)
+        #expect(refuses(keyset, sealed))
+        try keyset.enable(old)
+        #expect(!refuses(keyset, sealed))
+        try keyset.destroy(old)
+        #expect(refuses(keyset, sealed))
+        #expect(code { () throws(SecurityError) in try keyset.enable(old) } == .invalidArgument)
+        #expect(code { () throws(SecurityError) in try keyset.setPrimary(old) } == .invalidArgument)
+    }
+
+    @Test("The primary key cannot be disabled or destroyed, and an unknown one not be found")
+    func primary() throws {
+        var keyset = try Keyset.make(.aes256GCM)
+        let id = keyset.primaryID
+        #expect(code { () throws(SecurityError) in try keyset.disable(id) } == .invalidArgument)
+        #expect(code { () throws(SecurityError) in try keyset.destroy(id) } == .invalidArgument)
+        #expect(code { () throws(SecurityError) in try keyset.disable(id &+ 1) } == .keyNotFound)
+    }
+
+    @Test("Dates promote, expire and destroy keys")
+    func dates() throws {
+        var keyset = try Keyset.make(.aes256GCM)
+        let old = keyset.primaryID
+        try keyset.setDates(KeyDates(destroyAfter: start + 100), of: old)
+        let next = try keyset.rotate(dates: KeyDates(notBefore: start + 10), at: start)
+        #expect(keyset.primaryID == old)
+        let changes = [9, 10, 99, 100].map { keyset.advance(to: start + $0) }
+        #expect(changes == [false, true, false, true])
+        #expect(keyset.primaryID == next)
+        #expect(keyset.key(old)?.status == .destroyed)
+        #expect(
+            code { () throws(SecurityError) in
+                try keyset.rotate(dates: KeyDates(expires: start), at: start)
+            } == .invalidArgument
+        )
+    }
+
+    @Test("Going back to an older key lasts")
+    func goingBack() throws {
+        var keyset = try Keyset.make(.aes256GCM)
+        let old = keyset.primaryID
+        let next = try keyset.rotate(dates: KeyDates(notBefore: start + 10), at: start)
+        keyset.advance(to: start + 10)
+        #expect(keyset.primaryID == next)
+        try keyset.setPrimary(old, at: start + 20)
+        keyset.advance(to: start + 30)
+        #expect(keyset.primaryID == old)
+    }
+
+    @Test("A primary key that has expired gives way, or encrypts nothing")
+    func expiry() throws {
+        var keyset = try Keyset.make(.aes256GCM)
+        let first = keyset.primaryID
+        let second = try keyset.rotate(dates: KeyDates(expires: start + 10), at: start)
+        let clock = start
+        var configuration = KeyRing.Configuration()
+        configuration.now = { clock + 10 }
+        let ring = KeyRing(keyset, configuration: configuration)
+        let sealed = try ring.encrypt(Data(), associatedData: Data())
+        #expect(ring.keyset.primaryID == first)
+        #expect(keyset.primaryID == second)
+        try keyset.disable(first)
+        let alone = KeyRing(keyset, configuration: configuration)
+        #expect(
+            code { () throws(SecurityError) in
+                try alone.encrypt(Data(), associatedData: Data())
+            } == .keyNotFound
+        )
+        #expect(throws: SecurityError.self) {
+            try alone.decrypt(sealed, associatedData: Data())
+        }
+    }
+
+    @Test(
+        "An encrypted keyset needs its key and its place",
+        arguments: [Keyset.Format.json, .binary]
+    )
+    func encrypted(_ format: Keyset.Format) async throws {
+        let keyset = try Keyset.make(.aes256GCM)
+        let key = try await FixedKeySource().keyEncryptionKey()
+        let other = try await FixedKeySource(bytes: [UInt8](1...32)).keyEncryptionKey()
+        let place = Data("app".utf8)
+        let bytes = try keyset.encrypted(under: key, associatedData: place, format: format)
+        let copy = try Keyset(encrypted: bytes, under: key, associatedData: place)
+        #expect(copy.cleartextBinary() == keyset.cleartextBinary())
+        let again = try await keyset.encrypted(under: FixedKeySource(), format: format)
+        let third = try await Keyset(encrypted: again, under: FixedKeySource())
+        #expect(third.cleartextBinary() == keyset.cleartextBinary())
+        for (key, place) in [(other, place), (key, Data())] {
+            #expect(
+                code { () throws(SecurityError) in
+                    try Keyset(encrypted: bytes, under: key, associatedData: place)
+                } == .decryptionFailed
+            )
+        }
+        for length in 0..<bytes.count {
+            #expect(throws: SecurityError.self) {
+                let copy = try Keyset(
+                    encrypted: bytes.prefix(length),
+                    under: key,
+                    associatedData: place
+                )
+                // The description at the end is not secret and not needed.
+                if copy.primaryID == keyset.primaryID { throw SecurityError(.invalidKey, "whole") }
+            }
+        }
+    }
+
+    @Test("A destroyed key of which Tink left nothing does not disturb")
+    func hollow() throws {
+        let keyset = try Keyset.make(.aes256GCM)
+        let sealed = try SecurityService(keyset: keyset).encrypt(Data("hello".utf8))
+        let text = String(decoding: keyset.cleartextJSON(), as: UTF8.self)
+        let hollow = #"{"keyId":7,"outputPrefixType":"TINK","status":"DESTROYED"},"#
+        let json = text.replacing(#""key":["#, with: #""key":["# + hollow)
+        #expect(json != text)
+        let copy = try Keyset(cleartextJSON: Data(json.utf8))
+        #expect(copy.key(7)?.status == .destroyed && copy.keys.count == 2)
+        let again = try Keyset(cleartextBinary: copy.cleartextBinary())
+        #expect(try SecurityService(keyset: again).decrypt(sealed) == Data("hello".utf8))
+    }
+
+    @Test("Early dates stay dates")
+    func earlyDates() throws {
+        var keyset = try Keyset.make(.aes256GCM)
+        try keyset.setDates(KeyDates(expires: .distantPast), of: keyset.primaryID)
+        let copy = try Keyset(cleartextJSON: keyset.cleartextJSON())
+        #expect(copy.primary.dates.permitEncryption(at: .now) == false)
+    }
+
+    @Test("A source that fails is told")
+    func sources() async throws {
+        let keyset = try Keyset.make(.aes256GCM)
+        let failed = await #expect(throws: SecurityError.self) {
+            try await keyset.encrypted(under: FailingKeySource())
+        }
+        #expect(failed?.code == .keyStoreFailed)
+    }
+
+    @Test("Damaged keysets are refused, and none ends the program")
+    func damaged() throws {
+        let bytes = try Keyset.make(.aes256GCM).cleartextBinary()
+        for length in 0..<bytes.count { _ = try? Keyset(cleartextBinary: bytes.prefix(length)) }
+        var random = Seeded(state: 3)
+        for _ in 0..<2000 {
+            var changed = bytes
+            changed[Int.random(in: 0..<bytes.count, using: &random)] = random.data(1)[0]
+            _ = try? Keyset(cleartextBinary: changed)
+        }
+        for text in ["", "{}", "[]", "{\"primaryKeyId\":1,\"key\":[]}"] {
+            #expect(
+                code { () throws(SecurityError) in
+                    try Keyset(cleartextJSON: Data(text.utf8))
+                } == .invalidKey
+            )
+        }
+        #expect(throws: SecurityError.self) { try Keyset.known("AesGcmKey", key: [1, 2, 3]) }
+        let unknown = #expect(throws: SecurityError.self) {
+            try Keyset.known("XChaCha20Poly1305Key", key: [UInt8](1...32))
+        }
+        #expect(unknown?.code == .unsupportedKey)
+    }
+
+    private func refuses(_ keyset: Keyset, _ sealed: Data) -> Bool {
+        code { () throws(SecurityError) in try SecurityService(keyset: keyset).decrypt(sealed) }
+            == .decryptionFailed
+    }
+}
+#endif

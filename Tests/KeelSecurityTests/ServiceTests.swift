@@ -1,0 +1,139 @@
+#if Crypto
+import Foundation
+import KeelCore
+import KeelSecurity
+import Testing
+
+@Suite("The security service")
+struct ServiceTests {
+    private let note = Data("meet at nine".utf8)
+
+    @Test("What is encrypted can be decrypted", arguments: valueAlgorithms)
+    func roundTrip(_ algorithm: KeyAlgorithm) throws {
+        let security = SecurityService(keyset: try .make(algorithm))
+        let sealed = try security.encrypt(note, associatedData: Data("notes/1".utf8))
+        #expect(try security.decrypt(sealed, associatedData: Data("notes/1".utf8)) == note)
+        #expect(sealed.count == note.count + 33)
+        #expect(sealed.range(of: note) == nil)
+        #expect(try security.encrypt(note) != security.encrypt(note))
+        #expect(try security.decrypt(security.encrypt(Data())) == Data())
+    }
+
+    @Test("Without a keyset it hashes, and says that it has no key")
+    func noKeys() throws {
+        let security = SecurityService()
+        #expect(code { () throws(SecurityError) in try security.encrypt(note) } == .keyNotFound)
+        #expect(code { () throws(SecurityError) in try security.decrypt(note) } == .keyNotFound)
+        #expect(security.hash(Data()).hasPrefix("e3b0c44298fc1c149afbf4c8996fb924"))
+    }
+
+    @Test("A hash is lower-case hexadecimal SHA-256, and is verified in either case")
+    func hashes() throws {
+        let security = SecurityService()
+        let hash = security.hash(Data("abc".utf8))
+        #expect(hash == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        #expect(security.verifyHash(Data("abc".utf8), hash: hash))
+        #expect(security.verifyHash(Data("abc".utf8), hash: hash.uppercased()))
+        #expect(!security.verifyHash(Data("abd".utf8), hash: hash))
+        for text in ["", "ba", String(hash.dropLast()), hash + "0", hash.replacing("b", with: "g")]
+        {
+            #expect(!security.verifyHash(Data("abc".utf8), hash: text))
+        }
+    }
+
+    @Test("Pieces of any size have the hash of the whole")
+    func streamingHash() async throws {
+        let security = SecurityService()
+        var random = Seeded(state: 1)
+        let whole = random.data(10_000)
+        for size in [1, 63, 64, 65, 4096, 20_000] {
+            let pieces = AsyncStream<Data> { stream in
+                for start in stride(from: 0, to: whole.count, by: size) {
+                    stream.yield(whole[start..<min(start + size, whole.count)])
+                }
+                stream.finish()
+            }
+            #expect(try await security.hash(contentsOf: pieces) == security.hash(whole))
+        }
+    }
+
+    @Test("An error of the pieces is the cause")
+    func streamingHashFails() async {
+        struct Broken: Error {}
+        let pieces = AsyncThrowingStream<Data, any Error> { $0.finish(throwing: Broken()) }
+        let error = await #expect(throws: SecurityError.self) {
+            try await SecurityService().hash(contentsOf: pieces)
+        }
+        #expect(error?.code == .streamFailed)
+        #expect(error?.cause is Broken)
+    }
+
+    @Test("A code of HMAC is that of RFC 4231, and needs the same key and data")
+    func authenticationCodes() throws {
+        let security = SecurityService()
+        let key = Data(repeating: 0x0B, count: 20)
+        let text = Data("Hi There".utf8)
+        let made = try security.authenticationCode(for: text, key: key)
+        #expect(made.prefix(4) == Data([0xB0, 0x34, 0x4C, 0x61]))
+        #expect(try security.isValidAuthenticationCode(made, for: text, key: key))
+        #expect(try !security.isValidAuthenticationCode(made.dropLast(), for: text, key: key))
+        #expect(try !security.isValidAuthenticationCode(made, for: text + [0], key: key))
+        #expect(
+            code { () throws(SecurityError) in
+                try security.authenticationCode(for: text, key: Data(1...15))
+            } == .invalidKey
+        )
+    }
+
+    @Test("Random bytes have the length asked for, and differ")
+    func randomBytes() throws {
+        let security = SecurityService()
+        for count in [0, 1, 31, 32, 4097] {
+            #expect(try security.generateSecureRandomBytes(count: count).count == count)
+        }
+        let many = try (0..<100).map { _ in try security.generateSecureRandomBytes(count: 16) }
+        #expect(Set(many).count == 100)
+        #expect(
+            code { () throws(SecurityError) in
+                try security.generateSecureRandomBytes(count: -1)
+            } == .invalidArgument
+        )
+    }
+
+    @Test("A token can stand in an address, and is not short")
+    func tokens() throws {
+        let security = SecurityService()
+        for _ in 0..<100 {
+            let token = try security.generateToken()
+            #expect(token.count == 43)
+            #expect(
+                token.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) }
+            )
+        }
+        #expect(
+            code { () throws(SecurityError) in try security.generateToken(byteCount: 15) }
+                == .invalidArgument
+        )
+    }
+
+    @Test("Each code has advice and a name of its own")
+    func codes() {
+        #expect(Set(SecurityError.Code.known.map(\.name)).count == SecurityError.Code.known.count)
+        for code in SecurityError.Code.known {
+            let error = SecurityError(code, "something happened")
+            #expect(error.recoverySuggestion?.isEmpty == false)
+            #expect(error.description == "\(code.name): something happened")
+        }
+    }
+}
+
+/// The code of the error that a call throws.
+func code<Result>(_ body: () throws(SecurityError) -> Result) -> SecurityError.Code? {
+    do {
+        _ = try body()
+        return nil
+    } catch {
+        return error.code
+    }
+}
+#endif

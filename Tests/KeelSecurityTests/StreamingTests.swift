@@ -1,0 +1,213 @@
+#if Crypto
+import Foundation
+import KeelSecurity
+import Testing
+
+@Suite("Streaming encryption")
+struct StreamingTests {
+    private static let place = Data("file/1".utf8)
+
+    /// Sizes around the ends of the first, the second and the third segment of 4 KiB.
+    static let sizes = [
+        0, 1, 100, 4039, 4040, 4041, 8119, 8120, 8121, 12_199, 12_200, 12_201, 50_000,
+    ]
+
+    @Test("What is encrypted can be decrypted, in pieces of any size", arguments: streamAlgorithms)
+    func roundTrip(_ algorithm: KeyAlgorithm) throws {
+        let streams = try StreamingEncryption(keyset: .make(algorithm))
+        var random = Seeded(state: 21)
+        for size in Self.sizes + [3_000_000] where size < 100_000 || algorithm != .aes256GCMHKDF4KB
+        {
+            let plain = random.data(size)
+            for piece in [7, 4096, 70_000] where size / piece < 10_000 {
+                let sealed = try Self.encrypted(plain, streams, piece: piece)
+                #expect(try Self.decrypted(sealed, streams, piece: piece + 1) == plain)
+            }
+        }
+    }
+
+    @Test("A keyset for values is refused, and one for streams does not encrypt values")
+    func kinds() throws {
+        #expect(
+            code { () throws(SecurityError) in
+                try StreamingEncryption(keyset: .make(.aes256GCM))
+            } == .invalidArgument
+        )
+        let service = SecurityService(keyset: try .make(.aes256GCMHKDF64KB))
+        #expect(
+            code { () throws(SecurityError) in try service.encrypt(Data()) } == .invalidArgument
+        )
+        #expect(
+            code { () throws(SecurityError) in try service.decrypt(Data(count: 100)) }
+                == .decryptionFailed
+        )
+    }
+
+    @Test("Any truncation is refused")
+    func truncation() throws {
+        let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
+        let sealed = try Self.encrypted(Data(count: 9000), streams)
+        let ends = Array(stride(from: 0, to: sealed.count, by: 97)) + [4096, 8192, 40, 41, 56]
+        for end in ends {
+            #expect(Self.refuses(sealed.prefix(end), streams))
+        }
+        #expect(Self.refuses(sealed + [0], streams))
+        #expect(Self.refuses(sealed + sealed.suffix(4096), streams))
+    }
+
+    @Test("Any flipped bit is refused")
+    func flips() throws {
+        let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
+        let sealed = try Self.encrypted(Data(count: 9000), streams)
+        var random = Seeded(state: 22)
+        let places = Array(0..<60) + (0..<400).map { _ in Int.random(in: 0..<9000, using: &random) }
+        for place in places {
+            var changed = sealed
+            changed[place] ^= 1 << UInt8.random(in: 0...7, using: &random)
+            #expect(Self.refuses(changed, streams))
+        }
+    }
+
+    @Test("Swapped, repeated and missing segments are refused, and those of another stream")
+    func segments() throws {
+        let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
+        let sealed = try Self.encrypted(Data(count: 20_000), streams)
+        let other = try Self.encrypted(Data(count: 20_000), streams)
+        let part = stride(from: 0, to: sealed.count, by: 4096).map {
+            sealed[$0..<min($0 + 4096, sealed.count)]
+        }
+        #expect(part.count == 5)
+        #expect(Self.refuses(part[0] + part[2] + part[1] + part[3] + part[4], streams))
+        #expect(Self.refuses(part[0] + part[2] + part[3] + part[4], streams))
+        #expect(Self.refuses(part[0] + part[1] + part[1] + part[2] + part[3] + part[4], streams))
+        #expect(Self.refuses(part[0] + other[4096..<8192] + sealed[8192...], streams))
+        #expect(Self.refuses(sealed.prefix(4096) + other[4096...], streams))
+    }
+
+    @Test("Another place and another keyset are refused")
+    func otherPlace() throws {
+        let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
+        let sealed = try Self.encrypted(Data(count: 5000), streams)
+        #expect(Self.refuses(sealed, streams, Data("file/2".utf8)))
+        #expect(Self.refuses(sealed, try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))))
+        #expect(Self.refuses(sealed, try StreamingEncryption(keyset: .make(.aes256GCMHKDF64KB))))
+    }
+
+    @Test("After a rotation, also to other segments, old streams can be read")
+    func rotation() throws {
+        var keyset = try Keyset.make(.aes256GCMHKDF4KB)
+        let old = keyset.primaryID
+        var random = Seeded(state: 23)
+        let plain = random.data(30_000)
+        let sealed = try Self.encrypted(plain, try StreamingEncryption(keyset: keyset))
+        try keyset.rotate(to: .aes256GCMHKDF1MB)
+        let both = try StreamingEncryption(keyset: keyset)
+        #expect(try Self.decrypted(sealed, both) == plain)
+        #expect(try Self.decrypted(Self.encrypted(plain, both), both) == plain)
+        try keyset.disable(old)
+        #expect(Self.refuses(sealed, try StreamingEncryption(keyset: keyset)))
+    }
+
+    @Test("After its end, and after an error, a stream takes nothing more")
+    func ends() throws {
+        let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
+        var encryptor = try streams.encryptor()
+        var sealed = try encryptor.finish()
+        #expect(
+            code { () throws(SecurityError) in try encryptor.update(Data()) } == .invalidArgument
+        )
+        sealed[50] ^= 1
+        var decryptor = streams.decryptor()
+        _ = try decryptor.update(sealed)
+        for _ in 0..<2 {
+            #expect(
+                code { () throws(SecurityError) in try decryptor.finish() } == .decryptionFailed
+            )
+        }
+    }
+
+    @Test("Any part can be read on its own", arguments: [0, 1, 4040, 4041, 8120, 30_000])
+    func seeking(_ size: Int) throws {
+        let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
+        var random = Seeded(state: 24)
+        let plain = random.data(size)
+        let sealed = try Self.encrypted(plain, streams)
+        let reader = try streams.seekable(size: sealed.count, associatedData: Self.place) {
+            sealed[$0]
+        }
+        #expect(reader.count == size)
+        for _ in 0..<200 {
+            let lower = Int.random(in: 0...size, using: &random)
+            let upper = Int.random(in: lower...size, using: &random)
+            #expect(try reader.read(lower..<upper) == plain[lower..<upper])
+        }
+        #expect(
+            code { () throws(SecurityError) in try reader.read(0..<size + 1) } == .invalidArgument
+        )
+    }
+
+    @Test("A stream that is cut off cannot be opened for reading, a changed segment not be read")
+    func seekingDamaged() throws {
+        let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
+        let sealed = try Self.encrypted(Data(count: 9000), streams)
+        for end in Array(stride(from: 0, to: sealed.count, by: 97)) + [4096, 8192] {
+            #expect(
+                code { () throws(SecurityError) in
+                    try streams.seekable(size: end, associatedData: Self.place) { sealed[$0] }
+                } == .decryptionFailed
+            )
+        }
+        var changed = sealed
+        changed[5000] ^= 1
+        let bytes = changed
+        let reader = try streams.seekable(size: sealed.count, associatedData: Self.place) {
+            bytes[$0]
+        }
+        #expect(try reader.read(0..<4040) == Data(count: 4040))
+        #expect(
+            code { () throws(SecurityError) in try reader.read(4040..<4041) } == .decryptionFailed
+        )
+    }
+
+    static func encrypted(
+        _ plain: Data,
+        _ streams: StreamingEncryption,
+        piece: Int = 5000,
+        place: Data = place
+    ) throws -> Data {
+        var encryptor = try streams.encryptor(associatedData: place)
+        var output = Data()
+        for start in stride(from: 0, to: plain.count, by: piece) {
+            try output.append(encryptor.update(plain[start..<min(start + piece, plain.count)]))
+        }
+        return try output + encryptor.finish()
+    }
+
+    static func decrypted(
+        _ sealed: Data,
+        _ streams: StreamingEncryption,
+        piece: Int = 5000,
+        place: Data = place
+    ) throws -> Data {
+        var decryptor = streams.decryptor(associatedData: place)
+        var output = Data()
+        for start in stride(from: sealed.startIndex, to: sealed.endIndex, by: piece) {
+            try output.append(decryptor.update(sealed[start..<min(start + piece, sealed.endIndex)]))
+        }
+        return try output + decryptor.finish()
+    }
+
+    private static func refuses(
+        _ sealed: Data,
+        _ streams: StreamingEncryption,
+        _ place: Data = place
+    ) -> Bool {
+        do {
+            _ = try decrypted(sealed, streams, place: place)
+            return false
+        } catch {
+            return (error as? SecurityError)?.code == .decryptionFailed
+        }
+    }
+}
+#endif

@@ -1,0 +1,73 @@
+import Foundation
+import KeelCore
+import KeelSecurity
+import Testing
+
+/// A key-encryption key that is always the same.
+struct FixedKeySource: KeyEncryptionKeySource {
+    var bytes = [UInt8](0..<32)
+
+    func keyEncryptionKey() async throws -> KeyEncryptionKey {
+        try #require(KeyEncryptionKey(identifier: "fixed", bytes: bytes))
+    }
+}
+
+/// A source that has nothing.
+struct FailingKeySource: KeyEncryptionKeySource {
+    struct Locked: Error {}
+
+    func keyEncryptionKey() async throws -> KeyEncryptionKey { throw Locked() }
+}
+
+#if Crypto
+extension Keyset {
+    /// A keyset with one key of known bytes, as Tink writes it.
+    static func known(
+        _ type: String,
+        key: [UInt8],
+        field: UInt8 = 3,
+        prefix: String = "RAW"
+    ) throws -> Keyset {
+        let value = Data([field << 3 | 2, UInt8(key.count)] + key).base64EncodedString()
+        let json = """
+            {"primaryKeyId":7,"key":[{"keyData":{"typeUrl":
+            "type.googleapis.com/google.crypto.tink.\(type)","value":"\(value)",
+            "keyMaterialType":"SYMMETRIC"},"status":"ENABLED","keyId":7,
+            "outputPrefixType":"\(prefix)"}]}
+            """
+        return try Keyset(cleartextJSON: Data(json.utf8))
+    }
+}
+
+/// The kinds of keys for values.
+let valueAlgorithms: [KeyAlgorithm] = [
+    .aes256GCM, .aes128GCM, .aes256GCMSIV, .chaCha20Poly1305,
+]
+
+/// The kinds of keys for streams.
+let streamAlgorithms: [KeyAlgorithm] = [
+    .aes256GCMHKDF4KB, .aes256GCMHKDF64KB, .aes256GCMHKDF1MB,
+]
+#endif
+
+/// Random numbers that are the same in each run.
+struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    mutating func data(_ count: Int) -> Data {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 8)
+        while bytes.count < count {
+            withUnsafeBytes(of: next()) { bytes.append(contentsOf: $0) }
+        }
+        return Data(bytes.prefix(count))
+    }
+}

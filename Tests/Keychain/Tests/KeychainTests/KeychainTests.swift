@@ -1,0 +1,37 @@
+import KeelConformance
+import KeelCore
+import KeelSecrets
+import Security
+import Synchronization
+import Testing
+
+@Suite("The Keychain adapter on a stand-in", .serialized)
+struct KeychainTests {
+    @Test("It keeps the promises", arguments: SecretStoreCheck.applicable(to: .complete))
+    func promises(_ check: SecretStoreCheck) async throws {
+        let adapter = try KeychainSecretStoreAdapter()
+        // One actor, as an app has: two would not compare in one step.
+        try await check.run(on: SecretStoreSubject(features: .complete) { _ in adapter })
+    }
+
+    @Test(
+        "Each status has its own error",
+        arguments: [
+            (-25_308, SecretError.Code.locked), (-34_018, .permissionDenied),
+            (-25_291, .unavailable), (-128, .cancelled), (-50, .loadFailed),
+        ]
+    )
+    func status(_ number: Int, _ code: SecretError.Code) async throws {
+        let adapter = try KeychainSecretStoreAdapter()
+        forcedStatus.withLock { $0 = OSStatus(number) }
+        defer { forcedStatus.withLock { $0 = nil } }
+        do throws(SecretError) {
+            _ = try await adapter.read(SecretName(service: "a", account: "b"))
+            Issue.record("it was read")
+        } catch {
+            #expect(error.code == code)
+            #expect(error.cause as? SecretStoreStatus == .init(domain: "OSStatus", number: number))
+        }
+        #expect(await adapter.capabilities().problem == code)
+    }
+}
