@@ -22,6 +22,18 @@ let grdb: [Target.Dependency] = ["GRDB", "GRDBSQLite"].map { name in
     .product(name: name, package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
 }
 
+/// What signs for service accounts, and has the less usual ciphers.
+let crypto = Target.Dependency.product(
+    name: "_CryptoExtras",
+    package: "swift-crypto",
+    condition: .when(traits: ["Crypto"])
+)
+
+/// What encrypts, hashes and signs.
+let ciphers: [Target.Dependency] = ["Crypto", "_CryptoExtras"].map { name in
+    .product(name: name, package: "swift-crypto", condition: .when(traits: ["Crypto"]))
+}
+
 /// Where AsyncHTTPClient is the transport: Apple's systems have URLSession inside KeelHTTP.
 let asyncHTTPClient: [Target.Dependency] = [
     ("AsyncHTTPClient", "async-http-client"), ("Crypto", "swift-crypto"),
@@ -51,6 +63,12 @@ let observabilityDoubles: [Target.Dependency] = [
     .product(name: product, package: package, condition: .when(traits: ["Observability"]))
 }
 
+/// The front of logging, for its handlers, and what compresses their files.
+let logging: [Target.Dependency] = [
+    .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+    .target(name: "KeelZlib", condition: .when(traits: ["Logging"])),
+]
+
 /// What WebSockets run on; AsyncHTTPClient has none.
 let webSocket: [Target.Dependency] =
     [
@@ -73,33 +91,27 @@ let testServer: [Target.Dependency] = [
 let package = Package(
     name: "keel",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    // Each of them is a target of the same name.
     products: [
-        .library(name: "Keel", targets: ["Keel"]),
-        .library(name: "KeelAsyncHTTPClient", targets: ["KeelAsyncHTTPClient"]),
-        .library(name: "KeelCache", targets: ["KeelCache"]),
-        .library(name: "KeelConformance", targets: ["KeelConformance"]),
-        .library(name: "KeelCore", targets: ["KeelCore"]),
-        .library(name: "KeelDependencies", targets: ["KeelDependencies"]),
-        .library(name: "KeelDependenciesTesting", targets: ["KeelDependenciesTesting"]),
-        .library(name: "KeelHTTP", targets: ["KeelHTTP"]),
-        .library(name: "KeelHTTPCaching", targets: ["KeelHTTPCaching"]),
-        .library(name: "KeelHTTPCompression", targets: ["KeelHTTPCompression"]),
-        .library(name: "KeelHTTPObservability", targets: ["KeelHTTPObservability"]),
-        .library(name: "KeelRepositories", targets: ["KeelRepositories"]),
-        .library(name: "KeelServing", targets: ["KeelServing"]),
-        .library(name: "KeelStorage", targets: ["KeelStorage"]),
-        .library(name: "KeelStorageObservability", targets: ["KeelStorageObservability"]),
-        .library(name: "KeelStorageSQLite", targets: ["KeelStorageSQLite"]),
-        .library(name: "KeelSync", targets: ["KeelSync"]),
-        .library(name: "KeelTestKit", targets: ["KeelTestKit"]),
-        .library(name: "KeelTestServer", targets: ["KeelTestServer"]),
-        .library(name: "KeelWebSocket", targets: ["KeelWebSocket"]),
-    ],
+        "Keel", "KeelAnalytics", "KeelAnalyticsHTTP", "KeelAsyncHTTPClient", "KeelCache",
+        "KeelConformance", "KeelCore", "KeelDependencies", "KeelDependenciesTesting", "KeelHTTP",
+        "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability", "KeelHTTPSecrets",
+        "KeelJournal", "KeelLogging", "KeelLoggingOTLP", "KeelRepositories", "KeelSecrets",
+        "KeelSecurity", "KeelSecuritySecrets", "KeelServing", "KeelServingObservability",
+        "KeelStorage", "KeelStorageFirestore", "KeelStorageObservability", "KeelStorageSQLite",
+        "KeelSync", "KeelTestKit", "KeelTestServer", "KeelWebSocket",
+    ].map { .library(name: $0, targets: [$0]) },
     traits: [
         .trait(name: "AsyncHTTPClient", description: "HTTP on AsyncHTTPClient and SwiftNIO."),
         .trait(
+            name: "Crypto",
+            description: "Encryption, files of secrets and service accounts, on swift-crypto."
+        ),
+        .trait(name: "Logging", description: "Log handlers, on swift-log."),
+        .trait(
             name: "Observability",
-            description: "Logs, metrics and traces, on swift-log, -metrics and -tracing."
+            description: "Logs, metrics and traces, on swift-log, -metrics and -tracing.",
+            enabledTraits: ["Logging"]
         ),
         .trait(name: "SQLite", description: "Keeps documents in an SQLite file, on GRDB."),
         .trait(name: "TestServer", description: "A server with faults, for tests of HTTP clients."),
@@ -108,7 +120,7 @@ let package = Package(
             description: "URLSessionTransport on Linux too, for comparison."
         ),
         .trait(name: "WebSocket", description: "WebSockets on SwiftNIO."),
-        .default(enabledTraits: ["AsyncHTTPClient", "SQLite"]),
+        .default(enabledTraits: ["AsyncHTTPClient", "Crypto", "SQLite"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
@@ -128,16 +140,19 @@ let package = Package(
         // Words that several areas share.
         .target(name: "KeelCore"),
         .target(name: "KeelDependencies"),
+        .target(name: "KeelJournal", dependencies: ["KeelCore"]),
         .target(name: "KeelDependenciesTesting", dependencies: ["KeelDependencies"]),
 
         // Areas and their adapters.
+        .target(name: "KeelAnalytics", dependencies: ["KeelCore", "KeelJournal"]),
         .target(name: "KeelCache", dependencies: ["KeelCore"]),
         .target(name: "KeelHTTP", dependencies: ["KeelCore", httpTypes]),
         .systemLibrary(
             name: "CKeelZlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
-        .target(name: "KeelHTTPCompression", dependencies: ["CKeelZlib", "KeelHTTP", httpTypes]),
+        .target(name: "KeelZlib", dependencies: ["CKeelZlib"]),
+        .target(name: "KeelHTTPCompression", dependencies: ["KeelHTTP", "KeelZlib", httpTypes]),
         .target(
             name: "KeelHTTPCaching",
             dependencies: ["KeelCache", "KeelCore", "KeelHTTP", httpTypes]
@@ -147,6 +162,23 @@ let package = Package(
             dependencies: ["KeelCore", "KeelHTTP", httpTypes] + observability
         ),
         .target(
+            name: "KeelLogging",
+            dependencies: ["KeelCore"] + logging + [
+                .product(
+                    name: "Metrics",
+                    package: "swift-metrics",
+                    condition: .when(traits: ["Observability"])
+                )
+            ]
+        ),
+        .target(
+            name: "KeelLoggingOTLP",
+            dependencies: [
+                "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelJournal", "KeelLogging",
+                httpTypes,
+            ] + logging.dropLast()
+        ),
+        .target(
             name: "KeelWebSocket",
             dependencies: ["KeelCore", "KeelHTTP", httpTypes] + webSocket
         ),
@@ -154,8 +186,13 @@ let package = Package(
             name: "KeelAsyncHTTPClient",
             dependencies: ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient
         ),
+        .target(name: "KeelSecrets", dependencies: ["KeelCore"] + ciphers),
+        .target(name: "KeelSecurity", dependencies: ["KeelCore"] + ciphers),
         .target(name: "KeelStorage", dependencies: ["KeelCore"]),
-        .target(name: "KeelStorageFirestore", dependencies: ["KeelStorage"]),
+        .target(
+            name: "KeelStorageFirestore",
+            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", crypto, httpTypes]
+        ),
         .target(
             name: "KeelStorageObservability",
             dependencies: ["KeelCore", "KeelStorage"] + observability
@@ -163,6 +200,17 @@ let package = Package(
         .target(name: "KeelStorageSQLite", dependencies: ["KeelCore", "KeelStorage"] + grdb),
 
         // What stands on several areas.
+        .target(
+            name: "KeelAnalyticsHTTP",
+            dependencies: [
+                "KeelAnalytics", "KeelCore", "KeelHTTP", "KeelHTTPCompression", httpTypes,
+            ]
+        ),
+        .target(name: "KeelHTTPSecrets", dependencies: ["KeelCore", "KeelHTTP", "KeelSecrets"]),
+        .target(
+            name: "KeelSecuritySecrets",
+            dependencies: ["KeelCore", "KeelSecrets", "KeelSecurity"]
+        ),
         .target(name: "KeelSync", dependencies: ["KeelCore", "KeelStorage"]),
         .target(
             name: "KeelRepositories",
@@ -170,30 +218,51 @@ let package = Package(
         ),
 
         // What answers requests, without a server of its own.
-        .target(name: "KeelServing", dependencies: ["KeelHTTP", httpTypes]),
+        .target(
+            name: "KeelServing",
+            dependencies: [
+                "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelStorage",
+                "KeelStorageFirestore", httpTypes,
+            ]
+        ),
+
+        .target(
+            name: "KeelServingObservability",
+            dependencies: ["KeelHTTP", "KeelServing", httpTypes] + observability
+        ),
 
         // The umbrella, and what tests are made with.
         .target(
             name: "Keel",
             dependencies: [
                 "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies", "KeelHTTP",
-                "KeelHTTPCaching", "KeelRepositories", "KeelStorage", "KeelStorageSQLite",
-                "KeelSync",
+                "KeelHTTPCaching", "KeelHTTPSecrets", "KeelRepositories", "KeelSecrets",
+                "KeelSecurity", "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore",
+                "KeelStorageSQLite", "KeelSync",
             ]
         ),
         .target(
             name: "KeelConformance",
             dependencies: [
-                "KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", "KeelTestKit", httpTypes,
+                "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelSecrets", "KeelStorage",
+                "KeelTestKit", httpTypes,
             ]
         ),
         .target(
             name: "KeelTestKit",
-            dependencies: ["KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", httpTypes]
+            dependencies: [
+                "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelHTTPCompression",
+                "KeelSecrets", "KeelStorage", httpTypes,
+            ]
         ),
         .target(name: "KeelTestServer", dependencies: ["KeelTestKit", httpTypes] + testServer),
 
         // Tests, one target for each target above, and the programs that they start.
+        .executableTarget(
+            name: "KeelAnalyticsCrashWriter",
+            dependencies: ["KeelAnalytics", "KeelJournal"],
+            path: "Tests/Support/KeelAnalyticsCrashWriter"
+        ),
         .executableTarget(
             name: "KeelCacheCrashWriter",
             dependencies: ["KeelCache"],
@@ -205,9 +274,44 @@ let package = Package(
             path: "Tests/Support/KeelStorageCrashWriter"
         ),
         .executableTarget(
+            name: "KeelJournalCrashWriter",
+            dependencies: ["KeelCore", "KeelJournal"],
+            path: "Tests/Support/KeelJournalCrashWriter"
+        ),
+        .executableTarget(
+            name: "KeelLogCrashWriter",
+            dependencies: ["KeelCore", "KeelLogging"] + logging,
+            path: "Tests/Support/KeelLogCrashWriter"
+        ),
+        .target(
+            name: "KeelLogSecrets",
+            dependencies: ["KeelLogging", "KeelTestKit"] + logging,
+            path: "Tests/Support/KeelLogSecrets"
+        ),
+        .executableTarget(
             name: "KeelOutboxCrashWriter",
             dependencies: ["KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelSync"],
             path: "Tests/Support/KeelOutboxCrashWriter"
+        ),
+        .executableTarget(
+            name: "KeelSecretWriter",
+            dependencies: ["KeelSecrets"],
+            path: "Tests/Support/KeelSecretWriter"
+        ),
+        .testTarget(
+            name: "KeelAnalyticsTests",
+            dependencies: [
+                "KeelAnalytics", "KeelAnalyticsCrashWriter", "KeelConformance", "KeelCore",
+                "KeelJournal", "KeelTestKit",
+            ]
+        ),
+        .testTarget(
+            name: "KeelAnalyticsHTTPTests",
+            dependencies: [
+                "KeelAnalytics", "KeelAnalyticsHTTP", "KeelCore", "KeelHTTP", "KeelTestKit",
+                "KeelTestServer", httpTypes,
+            ],
+            exclude: ["Support/official-clients.py"]
         ),
         .testTarget(
             name: "KeelAsyncHTTPClientTests",
@@ -257,6 +361,30 @@ let package = Package(
             ] + observability + observabilityDoubles
         ),
         .testTarget(
+            name: "KeelHTTPSecretsTests",
+            dependencies: [
+                "KeelCore", "KeelHTTP", "KeelHTTPSecrets", "KeelSecrets", "KeelTestKit",
+            ]
+        ),
+        .testTarget(
+            name: "KeelJournalTests",
+            dependencies: ["KeelCore", "KeelJournal", "KeelJournalCrashWriter", "KeelTestKit"]
+        ),
+        .testTarget(
+            name: "KeelLoggingTests",
+            dependencies: [
+                "KeelCore", "KeelLogCrashWriter", "KeelLogSecrets", "KeelLogging", "KeelTestKit",
+            ] + logging + observability + observabilityDoubles
+        ),
+        .testTarget(
+            name: "KeelLoggingOTLPTests",
+            dependencies: [
+                "KeelCore", "KeelHTTP", "KeelJournal", "KeelLogSecrets", "KeelLogging",
+                "KeelLoggingOTLP", "KeelTestKit", httpTypes,
+            ] + logging,
+            exclude: ["Support/decode-otlp.py"]
+        ),
+        .testTarget(
             name: "KeelRepositoriesTests",
             dependencies: [
                 "KeelCore", "KeelHTTP", "KeelRepositories", "KeelStorage", "KeelSync",
@@ -264,12 +392,51 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "KeelSecretsTests",
+            dependencies: [
+                "KeelConformance", "KeelCore", "KeelSecretWriter", "KeelSecrets", "KeelTestKit",
+            ] + ciphers,
+            exclude: ["Support/secret-storage-peer.py"]
+        ),
+        .testTarget(
+            name: "KeelSecurityTests",
+            dependencies: [
+                "KeelCache", "KeelCore", "KeelJournal", "KeelSecurity", "KeelStorage",
+                "KeelStorageSQLite", "KeelTestKit",
+            ],
+            exclude: ["Support/security-peer.py"]
+        ),
+        .testTarget(
+            name: "KeelSecuritySecretsTests",
+            dependencies: [
+                "KeelCore", "KeelSecrets", "KeelSecurity", "KeelSecuritySecrets", "KeelTestKit",
+            ]
+        ),
+        .testTarget(
             name: "KeelServingTests",
-            dependencies: ["KeelHTTP", "KeelServing", "KeelTestKit", httpTypes]
+            dependencies: [
+                "KeelCore", "KeelHTTP", "KeelServing", "KeelStorage", "KeelStorageFirestore",
+                "KeelStorageSQLite", "KeelTestKit", httpTypes,
+            ]
+        ),
+        .testTarget(
+            name: "KeelServingObservabilityTests",
+            dependencies: [
+                "KeelHTTP", "KeelHTTPObservability", "KeelServing", "KeelServingObservability",
+                "KeelStorage", "KeelStorageFirestore", "KeelStorageObservability",
+                "KeelStorageSQLite", "KeelTestKit", httpTypes,
+            ] + observability + observabilityDoubles
+        ),
+        .testTarget(
+            name: "KeelStorageFirestoreTests",
+            dependencies: [
+                "KeelConformance", "KeelCore", "KeelHTTP", "KeelServing", "KeelStorage",
+                "KeelStorageFirestore", "KeelStorageSQLite", "KeelTestKit", crypto, httpTypes,
+            ]
         ),
         .testTarget(
             name: "KeelStorageTests",
-            dependencies: ["KeelConformance", "KeelCore", "KeelStorage"]
+            dependencies: ["KeelConformance", "KeelCore", "KeelStorage", "KeelTestKit"]
         ),
         .testTarget(
             name: "KeelStorageObservabilityTests",
@@ -293,7 +460,8 @@ let package = Package(
         .testTarget(
             name: "KeelTestKitTests",
             dependencies: [
-                "KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", "KeelTestKit", httpTypes,
+                "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelJournal", "KeelLogging",
+                "KeelStorage", "KeelTestKit", httpTypes,
             ]
         ),
         .testTarget(
@@ -306,8 +474,9 @@ let package = Package(
         .testTarget(
             name: "KeelTests",
             dependencies: [
-                "Keel", "KeelDependencies", "KeelDependenciesTesting", "KeelTestKit", httpTypes,
-            ]
+                "Keel", "KeelAnalytics", "KeelDependencies", "KeelDependenciesTesting",
+                "KeelLogging", "KeelTestKit", httpTypes,
+            ] + logging
         ),
         .testTarget(
             name: "KeelWebSocketTests",

@@ -2,7 +2,8 @@
 # Measures Keel against named peers, in release, both in turn in one run.
 #
 #     Scripts/bench.sh                            every group
-#     Scripts/bench.sh storage                    one group
+#     Scripts/bench.sh storage                    one group: analytics, cache, http, logging,
+#                                                 security, server or storage
 #     Scripts/bench.sh storage --json FILE        also writes the numbers to a file
 #
 # The arguments are those of keel-bench; exits with its code. A measure that lacks something on
@@ -14,5 +15,6 @@
 keel_use_python
 keel_say "Building the benchmarks in release"
 keel_build_product Benchmarks keel-bench-server -c release
+keel_build_product Benchmarks keel -c release
 keel_build_product Benchmarks keel-bench -c release
 exec "$KEEL_BINARY" "$@"

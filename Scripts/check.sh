@@ -3,8 +3,10 @@
 #
 #     Scripts/check.sh                  every step
 #     Scripts/check.sh format docs      some steps, in this order
+#     Scripts/check.sh --google         the system tests of Google's client against `keel serve`
+#     Scripts/check.sh --posthog        PostHog's SDK test harness against the destination for PostHog
 #
-# Steps: format, words, length, build, docs, traits, bench. Every step runs, also after one that failed.
+# Steps: format, words, length, docs, bench, traits. Every step runs, also after one that failed.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -30,16 +32,12 @@ step_length() {
     keel_files '*.swift' | "$checks/file-length.py" "$KEEL_ROOT"
 }
 
-# Everything compiles, and each target imports only what the manifest says it depends on.
-step_build() {
-    keel_swift build --package-path "$KEEL_ROOT" --build-tests \
-        --explicit-target-dependency-import-check error
-}
-
-# Every public symbol is documented, and every link in the documentation leads somewhere.
+# Every public symbol is documented, and every link in the documentation leads somewhere. With every
+# trait, as the tests build the package; they are built too, because SwiftPM asks for all modules.
 step_docs() {
     local graphs module
-    graphs="$(keel_swift package --package-path "$KEEL_ROOT" dump-symbol-graph \
+    keel_swift build --package-path "$KEEL_ROOT" "${KEEL_TEST_OPTIONS[@]}" --build-tests
+    graphs="$(keel_swift package --package-path "$KEEL_ROOT" --enable-all-traits dump-symbol-graph \
         --minimum-access-level public --skip-synthesized-members \
         | sed -n 's/^Files written to //p' | tail -n 1)"
     [ -d "$graphs" ] || keel_die "SwiftPM wrote no symbol graphs."
@@ -81,39 +79,33 @@ compile_documentation() {
         || keel_die "the documentation of $module does not compile:" "$(cat "$folder/log")"
 }
 
-# The package builds with no trait, with every trait, and last with the default ones, which leaves
-# the scratch folder as everybody else expects it.
+# The package builds with no trait at all. Scripts/test.sh builds it with every trait, and the nested
+# packages with the default ones.
 step_traits() {
-    local traits
-    traits="$(keel_swift package --package-path "$KEEL_ROOT" dump-package \
-        | "$checks/manifest.py" traits)"
-    if [ -z "$traits" ]; then
-        keel_note "The package declares no traits."
-        return 0
-    fi
-    keel_note "Traits: $(printf '%s' "$traits" | tr '\n' ' ')"
-    keel_note "none"
     keel_swift build --package-path "$KEEL_ROOT" --disable-default-traits
-    keel_note "all"
-    keel_swift build --package-path "$KEEL_ROOT" --enable-all-traits
-    keel_note "default"
-    keel_swift build --package-path "$KEEL_ROOT"
 }
 
 # The benchmarks compile and run. One round in debug says nothing about speed.
 step_bench() {
     keel_build_product Benchmarks keel-bench-server
+    keel_build_product Benchmarks keel
     keel_build_product Benchmarks keel-bench
     "$KEEL_BINARY" --quick
 }
 
+if [ "${1:-}" = "--google" ]; then
+    exec "$KEEL_ROOT/Scripts/google/system-tests.sh"
+elif [ "${1:-}" = "--posthog" ]; then
+    exec "$KEEL_ROOT/Scripts/posthog-harness.sh"
+fi
+
 "$KEEL_ROOT/Scripts/setup.sh" build test
 
 steps=("$@")
-[ "${#steps[@]}" -gt 0 ] || steps=(format words length build docs traits bench)
+[ "${#steps[@]}" -gt 0 ] || steps=(format words length docs bench traits)
 for step in "${steps[@]}"; do
     declare -F "step_$step" >/dev/null \
-        || keel_die "there is no step '$step'." "The steps are: format, words, length, build, docs, traits, bench."
+        || keel_die "there is no step '$step'." "The steps are: format, words, length, docs, bench, traits."
 done
 
 failed=()

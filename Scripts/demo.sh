@@ -11,6 +11,8 @@
 
 "$KEEL_ROOT/Scripts/setup.sh" build
 keel_say "Building the example; the first time takes some minutes"
+# The server of the last steps; its program comes to stand beside the example's.
+keel_build_product Tools keel
 # All its programs, not one product: the demonstration starts the others, which stand beside it.
 package="$KEEL_ROOT/Examples/Restaurants"
 keel_swift build --package-path "$package" >&2

@@ -54,13 +54,33 @@ keel_die() {
 # SwiftPM keeps a build manifest in the scratch folder and may take the manifest of one package
 # for that of another: it then prints "Build complete!" over source that does not compile. So the
 # manifest is never kept. Scripts/tests/false-green.sh proves it. Decision record 0003.
+#
+# SwiftPM names a package's traits to the compiler in the order of a set, another one in each process,
+# and compiles everything anew when the order has changed. With hashing that is the same each time it
+# does not. Programs and tests run without it: build tests first, and run them with --skip-build.
 keel_swift() {
-    local subcommand="$1"
+    local subcommand="$1" hashing=1
     shift
-    swift "$subcommand" \
+    case "$subcommand" in run | test) hashing= ;; esac
+    env ${hashing:+SWIFT_DETERMINISTIC_HASHING=1} swift "$subcommand" \
         --scratch-path "${KEEL_SCRATCH_PATH:-$KEEL_ROOT/.build/shared}" \
         --disable-build-manifest-caching \
         "$@"
+}
+
+# How the package itself is built for its tests: what is off unless asked for has tests too, and each
+# target may import only what the manifest says it depends on.
+KEEL_TEST_OPTIONS=(--enable-all-traits --explicit-target-dependency-import-check error)
+
+# keel_test <package folder> [test options]
+#
+# Builds a package's tests, those of the package itself with all traits, and runs them.
+keel_test() {
+    local package=(--package-path "$KEEL_ROOT/$1")
+    [ "$1" != "." ] || package+=("${KEEL_TEST_OPTIONS[@]}")
+    shift
+    keel_swift build --build-tests "${package[@]}" || return 1
+    keel_swift test --skip-build "${package[@]}" "$@"
 }
 
 # keel_build_product <package folder> <product> [build options]
@@ -74,6 +94,20 @@ keel_build_product() {
     keel_swift build --package-path "$package" --product "$product" "$@" >&2
     KEEL_BINARY="$(keel_swift build --package-path "$package" "$@" --show-bin-path)/$product"
     [ -x "$KEEL_BINARY" ] || keel_die "the build made no $product in $(dirname "$KEEL_BINARY")."
+}
+
+# keel_address <process id> <file>
+#
+# Waits for a server to write its address, the first line of its output, into a file, and leaves it
+# in KEEL_ADDRESS.
+keel_address() {
+    for _ in $(seq 100); do
+        [ ! -s "$2" ] || break
+        kill -0 "$1" 2>/dev/null || keel_die "the server did not start; its message stands above."
+        sleep 0.1
+    done
+    KEEL_ADDRESS="$(sed -n 1p "$2")"
+    [ -n "$KEEL_ADDRESS" ] || keel_die "the server did not say where it listens."
 }
 
 # Stops with advice when the Swift toolchain is missing or too old.
@@ -111,6 +145,15 @@ keel_is_at_least() {
 
 # ---- Python -------------------------------------------------------------------------------------
 
+# keel_make_python <folder> <file of requirements>
+#
+# Makes a virtual environment. Fails when the packages cannot be had.
+keel_make_python() {
+    python3 -m venv "$1" >&2 \
+        || keel_die "python3 could not make a virtual environment." "Run: Scripts/setup.sh test"
+    "$1/bin/python" -m pip install --quiet --requirement "$2" >&2
+}
+
 # Makes the virtual environment with the Python packages that the tests talk to, once for each state
 # of Scripts/python-requirements.txt, and leaves its interpreter in KEEL_PYTHON, exported. A caller
 # that has set KEEL_PYTHON keeps its own. Without a network it says what will not run, and goes on.
@@ -122,9 +165,7 @@ keel_use_python() {
     if [ ! -f "$folder/complete" ]; then
         keel_say "Making a virtual environment with the Python packages of the tests"
         rm -rf "$folder"
-        python3 -m venv "$folder" >&2 \
-            || keel_die "python3 could not make a virtual environment." "Run: Scripts/setup.sh test"
-        if ! "$folder/bin/python" -m pip install --quiet --requirement "$requirements" >&2; then
+        if ! keel_make_python "$folder" "$requirements"; then
             keel_note "pip could not install what $requirements lists; its message stands above."
             keel_note "NOT RUN: what talks to these packages. Set KEEL_PYTHON to a Python that has them."
             return 0
@@ -136,10 +177,12 @@ keel_use_python() {
 
 # ---- Packages and files -------------------------------------------------------------------------
 
-# The folders of the packages beside the root package, as far as they exist, one a line.
+# The folders of the packages beside the root package, as far as they exist, one a line. Those that
+# take Keel with its default traits come first: a change of traits compiles Keel anew.
 keel_nested_packages() {
     local folder
-    for folder in Tools Lint Examples/* Benchmarks Tests/Consumers/*; do
+    for folder in Tools Lint Examples/* Tests/Consumers/*Mode Tests/Consumers/*Default \
+        Tests/Consumers/*Only Benchmarks; do
         if [ -f "$KEEL_ROOT/$folder/Package.swift" ]; then
             printf '%s\n' "$folder"
         fi

@@ -5,6 +5,7 @@
 #     Scripts/setup.sh build         what building needs
 #     Scripts/setup.sh build test    what building and the tests need
 #     Scripts/setup.sh bench         what the benchmarks need beside that: a counter of instructions
+#                                    and of allocations, age, and spdlog with a compiler of C++
 #
 # Debian and Ubuntu: apt, as root or through sudo. macOS: brew. The Swift toolchain is not
 # installed, only checked.
@@ -14,12 +15,18 @@
 # One line for each package: group, its name for apt, its name for brew. "-": nothing to install
 # there, because the system or Xcode brings it.
 packages="
+bench   age               age
+bench   g++               -
+bench   libspdlog-dev     spdlog
 bench   valgrind          -
 build   libsqlite3-dev    -
 build   zlib1g-dev        -
 build   git               -
 build   ca-certificates   -
 build   curl              -
+test    dbus              -
+test    gnome-keyring     -
+test    libsecret-tools   -
 test    python3           -
 test    python3-venv      -
 "

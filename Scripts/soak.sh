@@ -2,8 +2,14 @@
 # Runs what takes too long for every change, such as thousands of crashes.
 #
 #     Scripts/soak.sh                every soak run
+#     Scripts/soak.sh analytics      kills 10,000 processes that track and deliver, and stops the world
+#                                    at 100,000 steps
 #     Scripts/soak.sh cache          10,000 crashes of the disk tier, 200 kills of its writer and 200
 #                                    of an outbox's, 1,000,000 races in memory
+#     Scripts/soak.sh journal        kills 10,000 writers of a journal, and stops it at 500,000 steps,
+#                                    each by a kill and by a power failure
+#     Scripts/soak.sh secrets        kills 2,000 writers of an encrypted file of secrets
+#     Scripts/soak.sh server         kills keel serve 100 times while clients write to it
 #     Scripts/soak.sh storage        kills 10,000 writing processes, in release; --trials N fewer
 #     Scripts/soak.sh http           100,000 schedules of faults, 100,000 random event streams and
 #                                    10,000 orders of sign-in events
@@ -26,7 +32,7 @@ soak_http() {
     KEEL_SCHEDULES="${KEEL_SCHEDULES:-100000}" \
         KEEL_SSE_STREAMS="${KEEL_SSE_STREAMS:-100000}" \
         KEEL_AUTH_SEEDS="${KEEL_AUTH_SEEDS:-10000}" \
-        keel_swift test --package-path "$KEEL_ROOT" \
+        keel_test . \
         --filter '^KeelHTTPTests\.(SimulationTests|EventFormatTests|AuthExplorerTests)/'
 }
 
@@ -37,22 +43,62 @@ soak_cache() {
     KEEL_CACHE_CRASHES="${KEEL_CACHE_CRASHES:-10000}" \
         KEEL_KILLS="${KEEL_KILLS:-200}" \
         KEEL_CACHE_RACES="${KEEL_CACHE_RACES:-1000000}" \
-        keel_swift test --package-path "$KEEL_ROOT" \
+        keel_test . \
         --filter "^($cache|KeelSyncTests\.OutboxCrashTests)/"
+}
+
+# As with "http".
+soak_journal() {
+    keel_say "Crashing journals for a long time"
+    KEEL_KILLS="${KEEL_KILLS:-10000}" \
+        KEEL_JOURNAL_POINTS="${KEEL_JOURNAL_POINTS:-500000}" \
+        keel_test . \
+        --filter '^KeelJournalTests\.(CrashPointTests|KillTests)/'
+}
+
+# As with "http".
+soak_analytics() {
+    keel_say "Crashing analytics for a long time"
+    KEEL_KILLS="${KEEL_KILLS:-10000}" \
+        KEEL_ANALYTICS_POINTS="${KEEL_ANALYTICS_POINTS:-100000}" \
+        keel_test . \
+        --filter '^KeelAnalyticsTests\.(CrashPointTests|KillTests)/'
+}
+
+# As with "http".
+soak_secrets() {
+    keel_say "Killing writers of secrets for a long time"
+    KEEL_KILLS="${KEEL_KILLS:-2000}" keel_test . --filter '^KeelSecretsTests\.SecretFileKillTests/'
+}
+
+# As with "http".
+soak_server() {
+    keel_say "Killing a server under load"
+    KEEL_SERVER_KILLS="${KEEL_SERVER_KILLS:-100}" \
+        keel_test Tools \
+        --filter '^KeelToolsTests\.ServerKillTests/'
 }
 
 "$KEEL_ROOT/Scripts/setup.sh" build
 case "${1:-}" in
     "")
+        soak_analytics
         soak_storage
         soak_http
         soak_cache
+        soak_journal
+        soak_secrets
+        soak_server
         ;;
+    analytics) soak_analytics ;;
     cache) soak_cache ;;
     http) soak_http ;;
+    journal) soak_journal ;;
+    secrets) soak_secrets ;;
+    server) soak_server ;;
     storage)
         shift
         soak_storage "$@"
         ;;
-    *) keel_die "there is no soak run '$1'." "The runs are: cache, http, storage." ;;
+    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, http, journal, secrets, server, storage." ;;
 esac

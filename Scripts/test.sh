@@ -4,7 +4,8 @@
 #     Scripts/test.sh                          everything
 #     Scripts/test.sh --filter OverrideTests   some; the arguments go to `swift test`
 #
-# Exits with 0 only when every run passed. Ends with the number of tests that the runs report.
+# Exits with 0 only when every run passed. Ends with how long each run took, what the failed ones
+# said of their failures, and the number of tests that the runs report.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -12,38 +13,66 @@
 keel_use_python
 
 failed_runs=()
+timings=()
 reports="$(mktemp -d "${TMPDIR:-/tmp}/keel-test.XXXXXX")"
 trap 'rm -rf "$reports"' EXIT
+
+# What of a run's output tells why it failed: the compiler's and swift-testing's own marks, and crashes.
+failure_lines='error:|✘|recorded an issue|Fatal error|Crash:|signal code'
+
+# attempt <what> <command>: runs it, keeps what it prints for the summary, and goes on.
+attempt() {
+    local what="$1" started="$SECONDS" log="$reports/${#timings[@]}.log" outcome="passed"
+    shift
+    if ! "$@" 2>&1 | tee "$log"; then
+        outcome="FAILED"
+        failed_runs+=("$what")
+        grep -E -m 40 "$failure_lines" "$log" >>"$reports/failures" \
+            || tail -n 20 "$log" >>"$reports/failures"
+    fi
+    timings+=("$(printf '%-36s %-7s %5d s' "$what" "$outcome" "$((SECONDS - started))")")
+}
 
 # run <package folder> [arguments]
 run() {
     local folder="$1"
     shift
     if [ "$folder" = "." ]; then keel_say "Tests of keel"; else keel_say "Tests of $folder"; fi
-    keel_swift test --package-path "$KEEL_ROOT/$folder" \
-        --xunit-output "$reports/$(printf '%s' "$folder" | tr '/.' '--').xml" "$@" \
-        || failed_runs+=("$folder")
+    attempt "tests of $folder" keel_test "$folder" \
+        --xunit-output "$reports/$(printf '%s' "$folder" | tr '/.' '--').xml" "$@"
 }
 
 if [ "$#" -eq 0 ]; then
-    "$KEEL_ROOT/Scripts/tests/false-green.sh" || failed_runs+=("Scripts/tests/false-green.sh")
+    attempt "Scripts/tests/false-green.sh" "$KEEL_ROOT/Scripts/tests/false-green.sh"
 else
     keel_note "Arguments given: Scripts/tests/false-green.sh is left out."
 fi
 
-# What is off unless asked for has tests too. One after the other: tests of handshakes and time
-# limits on real sockets do not stand being starved by those that only compute.
-run . --enable-all-traits --no-parallel "$@"
+# One after the other: tests of handshakes and time limits on real sockets do not stand being starved
+# by those that only compute.
+run . --no-parallel "$@"
 while IFS= read -r folder <&3; do
     if [ -d "$KEEL_ROOT/$folder/Tests" ]; then
         run "$folder" "$@"
     else
         keel_say "Build of $folder, which has no tests"
-        keel_swift build --package-path "$KEEL_ROOT/$folder" || failed_runs+=("$folder")
+        attempt "build of $folder" keel_swift build --package-path "$KEEL_ROOT/$folder"
     fi
 done 3< <(keel_nested_packages)
 
+# Apple's Keychain on a stand-in. In a scratch folder of its own: it compiles the package's sources
+# into modules of the same names.
+if [ "$(uname -s)" = "Linux" ]; then
+    KEEL_SCRATCH_PATH="$KEEL_ROOT/.build/keychain" run Tests/Keychain "$@"
+else
+    keel_note "NOT RUN: Tests/Keychain, whose stand-in would hide the system's own module."
+fi
+
+keel_say "Runs"
+printf '%s\n' "${timings[@]}"
 "$KEEL_ROOT/Scripts/checks/test-count.py" "$reports" || true
 if [ "${#failed_runs[@]}" -gt 0 ]; then
+    keel_say "What the failed runs said"
+    cat "$reports/failures"
     keel_die "not everything passed:" "${failed_runs[@]}"
 fi

@@ -5,8 +5,13 @@
 @_exported public import KeelCore
 @_exported public import KeelHTTP
 @_exported public import KeelHTTPCaching
+@_exported public import KeelHTTPSecrets
 @_exported public import KeelRepositories
+@_exported public import KeelSecrets
+@_exported public import KeelSecurity
+@_exported public import KeelSecuritySecrets
 @_exported public import KeelStorage
+@_exported public import KeelStorageFirestore
 @_exported public import KeelSync
 
 #if SQLite

@@ -35,6 +35,17 @@ struct DecoratorConformanceTests {
         try await check.run(on: InMemoryStorageAdapter().failing([]))
     }
 
+    @Test(arguments: checks)
+    func mirrored(_ check: StorageAdapterCheck) async throws {
+        let mirrored = InMemoryStorageAdapter().mirrored(to: InMemoryStorageAdapter()) { event in
+            Issue.record("\(event)")
+        }
+        try await check.run(on: mirrored)
+        // A call that a check cancels leaves its copies to the next commit.
+        try await StorageClient(mirrored).setDocument("checks/last", [:])
+        #expect(mirrored.waitingCount == 0)
+    }
+
     #if Observability
     @Test(arguments: checks)
     func observed(_ check: StorageAdapterCheck) async throws {

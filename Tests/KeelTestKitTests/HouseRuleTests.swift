@@ -1,7 +1,10 @@
 import Foundation
+import KeelAnalytics
 import KeelCache
 import KeelCore
 import KeelHTTP
+import KeelJournal
+import KeelLogging
 import KeelStorage
 import KeelTestKit
 import Testing
@@ -28,6 +31,15 @@ struct HouseRuleTests {
     @Test("Each code of CacheError has them too")
     func cache() {
         check(CacheError.Code.known) { CacheError($0, "what happened") }
+    }
+
+    @Test("Each code of the errors of journals, logging and analytics has them too")
+    func telemetry() {
+        check(JournalError.Code.known) { JournalError($0, "what happened") }
+        check(AnalyticsError.Code.known) { AnalyticsError($0, "what happened") }
+        #if Logging
+        check(LoggingError.Code.known) { LoggingError($0, "what happened") }
+        #endif
     }
 
     private func check<Failure: KeelError>(

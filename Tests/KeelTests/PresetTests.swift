@@ -72,6 +72,51 @@ struct PresetTests {
         #expect(try await KeelConfiguration.test().makeCaches().tierUsage() == nil)
     }
 
+    @Test("Secrets are in memory in tests, and in a file where the configuration says so")
+    func secrets() async throws {
+        let memory = try KeelConfiguration.test().makeSecrets()
+        try await memory.save("1", forKey: "token")
+        #expect(await memory.capabilities().kind == .memory)
+        #expect(try await KeelConfiguration.test().makeSecrets().list().isEmpty)
+        var keel = KeelConfiguration.production("Notes")
+        guard case .platform("Notes") = keel.secrets else {
+            Issue.record("production keeps secrets in \(keel.secrets)")
+            return
+        }
+        #if Crypto
+        let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let key = KeyFileSource(path: folder.appending(path: "key").path)
+        let place = folder.appending(path: "secrets")
+        keel.secrets = .file(place, .source(key), service: "Notes")
+        try await keel.makeSecrets().save("s3cret", forKey: "token")
+        #expect(try await keel.makeSecrets().loadString(forKey: "token") == "s3cret")
+        #endif
+    }
+
+    @Test("Secrets that a test does not set fail the test by name")
+    func unsetSecrets() async throws {
+        await withKnownIssue {
+            @Dependency(\.secrets) var secrets
+            let error = await #expect(throws: SecretError.self) { try await secrets.list() }
+            #expect(error?.code == .unavailable)
+        } matching: { issue in
+            "\(issue)".contains("SecretsDependency")
+        }
+    }
+
+    #if Crypto
+    @Test("Security without keys hashes, and says that it has none")
+    func security() throws {
+        @Dependency(\.security) var security
+        #expect(security.hash(Data()).hasPrefix("e3b0c44298fc1c14"))
+        let error = #expect(throws: SecurityError.self) { try security.encrypt(Data()) }
+        #expect(error?.code == .keyNotFound)
+        let preview = SecurityDependency.previewValue
+        #expect(try preview.decrypt(preview.encrypt(Data([1]))) == Data([1]))
+    }
+    #endif
+
     @Test("A development store reports the index that a query needs")
     func reports() async throws {
         let reports = Reports()

@@ -1,6 +1,7 @@
 internal import Foundation
 public import KeelHTTP
 public import KeelStorage
+internal import KeelStorageFirestore
 
 #if SQLite
 internal import KeelStorageSQLite
@@ -13,10 +14,21 @@ extension KeelConfiguration {
     /// Opens the store that the configuration describes.
     ///
     /// - Throws: What opening the file throws; `StorageError/Code/unsupported` for a file without
-    ///   the `SQLite` trait.
+    ///   the `SQLite` trait, and for a server without a transport or a network.
     public func makeStorage() throws(StorageError) -> StorageClient {
         switch storage {
         case .memory: return client(on: InMemoryStorageAdapter())
+        case .server(let address):
+            guard allowsNetwork else {
+                throw StorageError(.unsupported, "the \(environment) preset allows no network")
+            }
+            guard let transport = Self.makeTransport() else {
+                throw StorageError(
+                    .unsupported,
+                    "no transport: enable the 'AsyncHTTPClient' trait of the keel package"
+                )
+            }
+            return client(on: FirestoreStorageAdapter(.keel(address), transport: transport))
         #if SQLite
         case .applicationSupport(let app):
             return client(on: try SQLiteStorageAdapter(at: .applicationSupport(app)))

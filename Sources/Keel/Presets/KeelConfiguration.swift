@@ -1,4 +1,5 @@
 public import Foundation
+public import KeelSecrets
 public import KeelStorage
 
 /// How an app's infrastructure is put together in one environment.
@@ -8,6 +9,7 @@ public import KeelStorage
 /// let storage = try keel.makeStorage()
 /// let network = keel.makeNetwork()
 /// let caches = try keel.makeCaches()
+/// let secrets = try keel.makeSecrets()
 /// ```
 ///
 /// Start from a preset and change what you need; or put the parts together yourself, the presets
@@ -33,6 +35,8 @@ public struct KeelConfiguration: Sendable {
         case applicationSupport(String)
         /// In an SQLite file.
         case file(URL)
+        /// On a server of Keel's, `keel serve`, at this address.
+        case server(URL)
     }
 
     /// Where caches keep what does not fit into memory, or is to survive the process.
@@ -43,6 +47,16 @@ public struct KeelConfiguration: Sendable {
         case cachesFolder(String)
         /// In a folder of its own.
         case folder(URL)
+    }
+
+    /// Where secrets are kept.
+    public enum SecretLocation: Sendable {
+        /// In memory, gone with the process.
+        case memory
+        /// In the platform's store, of this service; nowhere else if it cannot be used.
+        case platform(service: String)
+        /// In an encrypted file in a folder of its own, of this service.
+        case file(URL, SecretFileKey, service: String)
     }
 
     /// What a query does that no declared index serves.
@@ -63,6 +77,8 @@ public struct KeelConfiguration: Sendable {
     public var caches: CacheLocation
     /// The most bytes that caches take on disk.
     public var cacheByteLimit = 256 << 20
+    /// Where secrets are kept.
+    public var secrets: SecretLocation
     /// The indexes that the app's queries need.
     public var schema: StorageSchema
     /// What a query does that no declared index serves.
@@ -77,6 +93,7 @@ public struct KeelConfiguration: Sendable {
         environment: Environment,
         storage: StorageLocation,
         caches: CacheLocation = .memory,
+        secrets: SecretLocation = .memory,
         schema: StorageSchema = StorageSchema(),
         undeclaredQueries: UndeclaredQueries = .scan,
         api: URL? = nil,
@@ -85,6 +102,7 @@ public struct KeelConfiguration: Sendable {
         self.environment = environment
         self.storage = storage
         self.caches = caches
+        self.secrets = secrets
         self.schema = schema
         self.undeclaredQueries = undeclaredQueries
         self.api = api
@@ -93,7 +111,8 @@ public struct KeelConfiguration: Sendable {
 }
 
 extension KeelConfiguration {
-    /// For users: documents in the app's own folder, nothing reported.
+    /// For users: documents in the app's own folder, secrets in the platform's store, nothing
+    /// reported.
     public static func production(
         _ app: String,
         api: URL? = nil,
@@ -103,6 +122,7 @@ extension KeelConfiguration {
             environment: .production,
             storage: .applicationSupport(app),
             caches: .cachesFolder(app),
+            secrets: .platform(service: app),
             schema: schema,
             api: api
         )
@@ -119,13 +139,14 @@ extension KeelConfiguration {
             environment: .development,
             storage: .applicationSupport("\(app) (development)"),
             caches: .cachesFolder("\(app) (development)"),
+            secrets: .platform(service: "\(app) (development)"),
             schema: schema,
             undeclaredQueries: .report(Self.printReport),
             api: api
         )
     }
 
-    /// For tests: an empty store in memory, forgotten indexes refused, no network.
+    /// For tests: empty stores in memory, forgotten indexes refused, no network.
     public static func test(schema: StorageSchema = StorageSchema()) -> Self {
         Self(
             environment: .test,
@@ -136,7 +157,7 @@ extension KeelConfiguration {
         )
     }
 
-    /// For previews: an empty store in memory, no network.
+    /// For previews: empty stores in memory, no network.
     public static func preview(schema: StorageSchema = StorageSchema()) -> Self {
         Self(environment: .preview, storage: .memory, schema: schema, allowsNetwork: false)
     }

@@ -18,20 +18,27 @@ public struct HTTPTransportSubject: Sendable {
     /// one that is told as `unknown`.
     public var conflations: [HTTPFault: HTTPFault.Outcome]
 
+    /// Of ``conflations``, those that depend on how the bytes happen to arrive: these may be told
+    /// exactly too.
+    public var chancyConflations: Set<HTTPFault>
+
     /// Creates a subject.
     ///
     /// - Parameters:
     ///   - origins: Where the origins come from: `FaultServerOrigins` of KeelTestServer, or
     ///     `InProcessHTTPNetwork` of KeelTestKit.
     ///   - conflations: The faults that the transport cannot tell from others.
+    ///   - chancyConflations: Of these, those that it can tell at times.
     ///   - makeTransport: Makes a transport that can reach an origin with this access.
     public init(
         _ origins: any HTTPTestOrigins,
         conflations: [HTTPFault: HTTPFault.Outcome] = [:],
+        chancyConflations: Set<HTTPFault> = [],
         makeTransport: @escaping Make
     ) {
         self.origins = origins
         self.conflations = conflations
+        self.chancyConflations = chancyConflations
         self.makeTransport = makeTransport
     }
 

@@ -24,3 +24,9 @@ public enum CacheTierFault: Sendable {
         .delay(duration, then: nil)
     }
 }
+
+extension CacheTierFault: DelayingFault {
+    var initialDelay: (duration: Duration, rest: CacheTierFault?)? {
+        if case .delay(let duration, let rest) = self { (duration, rest) } else { nil }
+    }
+}

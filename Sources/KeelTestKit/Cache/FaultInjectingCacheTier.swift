@@ -1,5 +1,4 @@
 public import KeelCache
-internal import Synchronization
 
 /// A tier whose calls fail as a test wants them to.
 ///
@@ -10,14 +9,8 @@ internal import Synchronization
 ///
 /// Copies share the count of calls and the position in the list.
 public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
-    private final class Counter: Sendable {
-        let calls = Atomic<Int>(0)
-    }
-
     private let upstream: Upstream
-    private let clock: any Clock<Duration>
-    private let fault: @Sendable (CacheTierCall, _ position: Int) -> CacheTierFault?
-    private let counter = Counter()
+    private let schedule: CallFaults<CacheTierCall, CacheTierFault>
 
     /// Creates a tier that asks a closure what happens to each call.
     ///
@@ -31,8 +24,7 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
         fault: @escaping @Sendable (CacheTierCall) -> CacheTierFault?
     ) {
         self.upstream = upstream
-        self.clock = clock
-        self.fault = { call, _ in fault(call) }
+        schedule = CallFaults(clock, fault: fault)
     }
 
     /// Creates a tier with a list of what happens to its first calls; the rest goes through.
@@ -47,12 +39,11 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
         faults: [CacheTierFault?]
     ) {
         self.upstream = upstream
-        self.clock = clock
-        fault = { _, position in position < faults.count ? faults[position] : nil }
+        schedule = CallFaults(clock, faults: faults)
     }
 
     /// How many calls there were.
-    public var callCount: Int { counter.calls.load(ordering: .relaxed) }
+    public var callCount: Int { schedule.callCount }
 
     // MARK: Tier
 
@@ -99,15 +90,11 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
     ///
     /// - Returns: What is to be thrown in place of the answer.
     private func beginning(_ call: CacheTierCall) async throws(CacheError) -> CacheError? {
-        let position = counter.calls.wrappingAdd(1, ordering: .relaxed).oldValue
-        var fault = fault(call, position)
-        while case .delay(let duration, let next) = fault {
-            do {
-                try await clock.sleep(for: duration)
-            } catch {
-                throw CacheError(.cancelled, "the call was cancelled", cause: error)
-            }
-            fault = next
+        let fault: CacheTierFault?
+        do {
+            fault = try await schedule.begin(call)
+        } catch {
+            throw CacheError(.cancelled, "the call was cancelled", cause: error)
         }
         switch fault {
         case .failure(let error): throw error

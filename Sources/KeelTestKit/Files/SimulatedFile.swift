@@ -7,10 +7,18 @@ final class SimulatedFile: OpenFile {
     private let path: String
     private let files: SimulatedFileSystem
 
-    init(_ file: Int, _ path: String, of files: SimulatedFileSystem) {
+    private let isAppending: Bool
+
+    init(_ file: Int, _ path: String, of files: SimulatedFileSystem, isAppending: Bool = false) {
         self.file = file
         self.path = path
         self.files = files
+        self.isAppending = isAppending
+        if isAppending { files.state.withLock { $0.appenders[file, default: 0] += 1 } }
+    }
+
+    deinit {
+        if isAppending { files.state.withLock { $0.appenders[file, default: 0] -= 1 } }
     }
 
     func size() throws(FileSystemError) -> Int {
@@ -42,6 +50,12 @@ final class SimulatedFile: OpenFile {
             throw FileSystemError("pwrite", path, number: FileSystemError.noSpace)
         }
     }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) {
+        try write(Array(bytes), at: size())
+    }
+
+    func modificationTime() throws(FileSystemError) -> Int64? { nil }
 
     func truncate(to size: Int) throws(FileSystemError) {
         try files.check(.truncate(path), "ftruncate")

@@ -17,6 +17,8 @@ package final class SimulatedFileSystem: FileSystem {
         var steps: [FileStep] = []
         var nextFile: Int
         var locks: Set<String> = []
+        /// How many have each file open for appending.
+        var appenders: [Int: Int] = [:]
         var capacity: Int?
         var peak = 0
         var fault: (@Sendable (FileCall) -> Int32?)?
@@ -88,11 +90,14 @@ package final class SimulatedFileSystem: FileSystem {
         for access: FileAccess
     ) throws(FileSystemError) -> any OpenFile {
         guard access == .creating else {
+            if access == .appending, state.withLock({ $0.disk.paths[path] }) == nil {
+                _ = try open(path, for: .creating)
+            }
             try check(.open(path), "open")
             guard let file = state.withLock({ $0.disk.paths[path] }) else {
                 throw FileSystemError("open", path, number: FileSystemError.notFound)
             }
-            return SimulatedFile(file, path, of: self)
+            return SimulatedFile(file, path, of: self, isAppending: access == .appending)
         }
         try check(.create(path), "open")
         let file = state.withLock { state -> Int? in
@@ -127,6 +132,9 @@ package final class SimulatedFileSystem: FileSystem {
             if state.disk.paths[path] == nil {
                 state.change(.create(file: state.nextFile, path: path))
                 state.nextFile += 1
+            }
+            if let file = state.disk.paths[path], state.appenders[file, default: 0] > 0 {
+                return true
             }
             return !state.locks.insert(path).inserted
         }

@@ -10,14 +10,8 @@ internal import Synchronization
 ///
 /// Copies share the count of calls and the position in the list.
 public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
-    private final class Counter: Sendable {
-        let calls = Atomic<Int>(0)
-    }
-
     private let upstream: Upstream
-    private let clock: any Clock<Duration>
-    private let fault: @Sendable (HTTPCall, _ position: Int) -> HTTPFault?
-    private let counter = Counter()
+    private let schedule: CallFaults<HTTPCall, HTTPFault>
 
     /// Creates a transport that asks a closure what happens to each call.
     ///
@@ -31,8 +25,7 @@ public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTranspor
         fault: @escaping @Sendable (HTTPCall) -> HTTPFault?
     ) {
         self.upstream = upstream
-        self.clock = clock
-        self.fault = { call, _ in fault(call) }
+        schedule = CallFaults(clock, fault: fault)
     }
 
     /// Creates a transport with a list of what happens to its first calls; the rest goes through.
@@ -47,25 +40,20 @@ public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTranspor
         faults: [HTTPFault?]
     ) {
         self.upstream = upstream
-        self.clock = clock
-        fault = { _, position in position < faults.count ? faults[position] : nil }
+        schedule = CallFaults(clock, faults: faults)
     }
 
     /// How many calls there were.
-    public var callCount: Int { counter.calls.load(ordering: .relaxed) }
+    public var callCount: Int { schedule.callCount }
 
     public var features: HTTPTransportFeatures { upstream.features }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        let position = counter.calls.wrappingAdd(1, ordering: .relaxed).oldValue
-        var fault = fault(call, position)
-        while case .delay(let duration, let next) = fault {
-            do {
-                try await clock.sleep(for: duration)
-            } catch {
-                throw TransportError(.cancelled, processed: .no)
-            }
-            fault = next
+        let fault: HTTPFault?
+        do {
+            fault = try await schedule.begin(call)
+        } catch {
+            throw TransportError(.cancelled, processed: .no)
         }
         if case .failure(let error) = fault { throw error }
         var reply = try await upstream.send(call)

@@ -36,3 +36,9 @@ public enum HTTPFault: Sendable {
     /// The exchange takes this long on the clock, and goes through.
     public static func delay(_ duration: Duration) -> HTTPFault { .delay(duration, then: nil) }
 }
+
+extension HTTPFault: DelayingFault {
+    var initialDelay: (duration: Duration, rest: HTTPFault?)? {
+        if case .delay(let duration, let rest) = self { (duration, rest) } else { nil }
+    }
+}

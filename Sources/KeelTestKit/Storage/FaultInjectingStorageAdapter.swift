@@ -1,5 +1,4 @@
 public import KeelStorage
-internal import Synchronization
 
 /// An adapter whose calls fail as a test wants them to.
 ///
@@ -10,14 +9,8 @@ internal import Synchronization
 ///
 /// Copies share the count of calls and the position in the list.
 public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
-    private final class Counter: Sendable {
-        let calls = Atomic<Int>(0)
-    }
-
     private let upstream: Upstream
-    private let clock: any Clock<Duration>
-    private let fault: @Sendable (StorageCall, _ position: Int) -> StorageFault?
-    private let counter = Counter()
+    private let schedule: CallFaults<StorageCall, StorageFault>
 
     /// Creates an adapter that asks a closure what happens to each call.
     ///
@@ -31,8 +24,7 @@ public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAda
         fault: @escaping @Sendable (StorageCall) -> StorageFault?
     ) {
         self.upstream = upstream
-        self.clock = clock
-        self.fault = { call, _ in fault(call) }
+        schedule = CallFaults(clock, fault: fault)
     }
 
     /// Creates an adapter with a list of what happens to its first calls; the rest goes through.
@@ -47,12 +39,11 @@ public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAda
         faults: [StorageFault?]
     ) {
         self.upstream = upstream
-        self.clock = clock
-        fault = { _, position in position < faults.count ? faults[position] : nil }
+        schedule = CallFaults(clock, faults: faults)
     }
 
     /// How many calls there were.
-    public var callCount: Int { counter.calls.load(ordering: .relaxed) }
+    public var callCount: Int { schedule.callCount }
 
     // MARK: Adapter
 
@@ -98,15 +89,11 @@ public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAda
     ///
     /// - Returns: What is left to go wrong.
     private func beginning(_ call: StorageCall) async throws(StorageError) -> StorageFault? {
-        let position = counter.calls.wrappingAdd(1, ordering: .relaxed).oldValue
-        var fault = fault(call, position)
-        while case .delay(let duration, let next) = fault {
-            do {
-                try await clock.sleep(for: duration)
-            } catch {
-                throw StorageError(.cancelled, "the call was cancelled", cause: error)
-            }
-            fault = next
+        let fault: StorageFault?
+        do {
+            fault = try await schedule.begin(call)
+        } catch {
+            throw StorageError(.cancelled, "the call was cancelled", cause: error)
         }
         if case .failure(let error) = fault { throw error }
         return fault

@@ -39,3 +39,9 @@ public enum StorageFault: Sendable {
         .delay(duration, then: nil)
     }
 }
+
+extension StorageFault: DelayingFault {
+    var initialDelay: (duration: Duration, rest: StorageFault?)? {
+        if case .delay(let duration, let rest) = self { (duration, rest) } else { nil }
+    }
+}

@@ -102,9 +102,10 @@ extension Channel {
 }
 
 /// The bytes that come in, read by one task at a time.
+///
+/// `@unchecked`, because the iterator cannot be sent: a connection is read by its own loop, or by the
+/// one task which that loop waits for.
 final class WireReader: @unchecked Sendable {
-    // Unchecked because the iterator cannot be sent: a connection is read by its own loop, or by
-    // the one task which that loop waits for.
     private var chunks: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private let note: @Sendable (Int) -> Void
 

@@ -92,7 +92,7 @@ struct FirestoreConformanceTests {
             return
         }
         #expect(!vector.isError, "the call had to be refused")
-        let coding = FirestoreRequestCoding(database: "projects/projectID/databases/(default)")
+        let coding = FirestoreEncoding(database: "projects/projectID/databases/(default)")
         if let batch = adapter.batches.first {
             let request = try coding.commit(batch.writes)
             #expect(request.canonical == vector.content["request"]?.canonical)
@@ -122,25 +122,23 @@ struct FirestoreConformanceTests {
 }
 
 extension FirestoreJSON {
-    /// The value in a form in which equal messages are equal: what is empty is left out, masks are
-    /// sets.
+    /// The value in a form in which equal messages are equal: what is empty is left out, masks and
+    /// objects are sets.
     fileprivate var canonical: FirestoreJSON {
         switch self {
         case .array(let values): return .array(values.map(\.canonical))
         case .object(let members):
-            var result: [String: FirestoreJSON] = [:]
-            for (name, value) in members {
-                let value = value.canonical
-                if name == "fields" || name == "fieldPaths", value == [] || value == [:] {
-                    continue
+            let kept = members.compactMap { member -> Member? in
+                let value = member.value.canonical
+                let isList = ["fields", "fieldPaths"].contains(member.name)
+                if isList, value == [] || value == [:] { return nil }
+                guard member.name == "fieldPaths", let paths = value.elements else {
+                    return Member(member.name, value)
                 }
-                if name == "fieldPaths", case .array(let paths) = value {
-                    result[name] = .array(paths.sorted { "\($0)" < "\($1)" })
-                } else {
-                    result[name] = value
-                }
+                return Member(member.name, .array(paths.sorted { "\($0)" < "\($1)" }))
             }
-            return .object(result)
+            return .object(kept.sorted { $0.name < $1.name })
+        case .integer(let number): return .number(Double(number))
         default: return self
         }
     }

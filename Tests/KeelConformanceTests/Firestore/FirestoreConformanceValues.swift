@@ -104,10 +104,8 @@ struct FirestoreQueryCall {
         let root = "projects/projectID/databases/(default)/documents/"
         var query = DocumentQuery(CollectionPath(String(collection.dropFirst(root.count))))
         for clause in clauses {
-            guard case .object(let members) = clause, let (name, content) = members.first else {
-                continue
-            }
-            query = try adding(name, content, to: query)
+            guard let member = clause.members?.first else { continue }
+            query = try adding(member.name, member.value, to: query)
         }
         return query
     }
@@ -130,8 +128,8 @@ struct FirestoreQueryCall {
             if case .array(let fields)? = content["fields"] {
                 query.projection = fields.map(FieldPath.init(vector:))
             }
-        case "offset": if case .number(let count) = content { return query.offset(Int(count)) }
-        case "limit": if case .number(let count) = content { return query.limit(to: Int(count)) }
+        case "offset": if case .integer(let count) = content { return query.offset(Int(count)) }
+        case "limit": if case .integer(let count) = content { return query.limit(to: Int(count)) }
         default: return try bounded(query, by: name, content)
         }
         return query

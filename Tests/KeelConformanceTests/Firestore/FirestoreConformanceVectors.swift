@@ -32,15 +32,14 @@ struct FirestoreVector: Sendable, CustomTestStringConvertible {
         return names.filter { $0.hasSuffix(".json") }.sorted().flatMap {
             name -> [FirestoreVector] in
             guard let data = try? Data(contentsOf: folder.appendingPathComponent(name)),
-                let json = try? JSONDecoder().decode(FirestoreJSON.self, from: data),
+                let json = try? FirestoreJSON(parsing: data),
                 case .array(let tests)? = json["tests"]
             else { return [FirestoreVector(file: name, call: "unreadable", content: .null)] }
             let file = String(name.dropLast(".json".count))
             return tests.compactMap { test in
-                guard case .object(let members) = test else { return nil }
-                let call = members.keys.first { !["description", "comment"].contains($0) }
+                let call = test.members?.first { !["description", "comment"].contains($0.name) }
                 return call.map {
-                    FirestoreVector(file: file, call: $0, content: members[$0] ?? .null)
+                    FirestoreVector(file: file, call: $0.name, content: $0.value)
                 }
             }
         }

@@ -1,0 +1,155 @@
+import KeelAnalytics
+import Testing
+
+extension AnalyticsDestinationCheck {
+    /// What it says about itself.
+    public static let description: [Self] = [
+        Self(.description, "has a name of 1 to 32 letters, digits, “-” and “_”") {
+            opened async throws in
+            let name = opened.destination.name
+            #expect((1...32).contains(name.utf8.count))
+            #expect(
+                name.unicodeScalars.allSatisfy { scalar in
+                    scalar.isASCII
+                        && (scalar.properties.isAlphabetic || "0123456789-_".contains("\(scalar)"))
+                }
+            )
+            #expect(opened.destination.name == name)
+        },
+        Self(.description, "allows batches of one record and one byte or more") {
+            opened async throws in
+            #expect(opened.destination.limits.records >= 1)
+            #expect(opened.destination.limits.bytes >= 1)
+        },
+    ]
+
+    /// The sizes of records.
+    public static let sizes: [Self] = [
+        Self(.sizes, "tells the same positive size for the same record") { opened async throws in
+            for record in SampleRecords.everyKind {
+                let size = try opened.destination.size(of: record)
+                #expect(size > 0)
+                #expect(try opened.destination.size(of: record) == size)
+                #expect(size <= opened.destination.limits.bytes)
+            }
+        },
+        Self(.sizes, "says why a record can never be delivered, without its values") {
+            opened async throws in
+            let long = String(repeating: SampleRecords.secret, count: 100_000)
+            do throws(AnalyticsRejection) {
+                let record = SampleRecords.event(1, ["value": .string(long)])
+                let size = try opened.destination.size(of: record)
+                #expect(size > 0)
+            } catch {
+                #expect(!error.reason.isEmpty && error.reason.utf8.count <= 40)
+                #expect(!error.description.contains(SampleRecords.secret))
+            }
+        },
+    ]
+
+    /// What arrives.
+    public static let delivery: [Self] = [
+        Self(.delivery, "delivers a batch whole and in order") { opened async throws in
+            let batch = (1...3).map { SampleRecords.event($0) }
+            #expect(await opened.destination.deliver(batch) == .delivered)
+            #expect(try await opened.receivedIDs() == batch.map(\.id))
+        },
+        Self(.delivery, "delivers records of every kind") { opened async throws in
+            let batch = SampleRecords.everyKind
+            #expect(await opened.destination.deliver(batch) == .delivered)
+            #expect(Set(try await opened.receivedIDs()) == Set(batch.map(\.id)))
+        },
+        Self(.delivery, "delivers every kind of value, or rejects it beforehand") {
+            opened async throws in
+            let batch = SampleRecords.everyValue.filter {
+                (try? opened.destination.size(of: $0)) != nil
+            }
+            var ids: Set<String> = []
+            for record in batch {
+                #expect(await opened.destination.deliver([record]) == .delivered, "\(record)")
+                ids.insert(record.id)
+            }
+            #expect(Set(try await opened.receivedIDs()) == ids)
+        },
+        Self(.delivery, "delivers as many records as its limits allow") { opened async throws in
+            let limits = opened.destination.limits
+            var batch: [AnalyticsRecord] = []
+            var size = 0
+            for number in 1...min(limits.records, 3000) {
+                let record = SampleRecords.event(number)
+                size += try opened.destination.size(of: record)
+                guard size <= limits.bytes else { break }
+                batch.append(record)
+            }
+            #expect(await opened.destination.deliver(batch) == .delivered)
+            #expect(Set(try await opened.receivedIDs()) == Set(batch.map(\.id)))
+        },
+        Self(.delivery, "counts what is repeated once, where it says so") { opened async throws in
+            let batch = (1...3).map { SampleRecords.event($0) }
+            #expect(await opened.destination.deliver(batch) == .delivered)
+            #expect(await opened.destination.deliver(Array(batch.reversed())) == .delivered)
+            guard opened.destination.guarantee == .effectivelyOnce else { return }
+            #expect(try await opened.receivedIDs().sorted() == batch.map(\.id).sorted())
+        },
+    ]
+
+    /// What it says when something goes wrong.
+    public static let faults: [Self] = [
+        Self(
+            .faults,
+            "keeps a batch for later when the service is not available",
+            when: .unavailable
+        ) { opened async throws in
+            let outcome = await opened.destination.deliver([SampleRecords.event(1)])
+            guard case .postponed(let problem, _) = outcome else {
+                Issue.record("postponed was expected, not \(outcome)")
+                return
+            }
+            #expect(!problem.description.isEmpty)
+            #expect(!problem.description.contains(SampleRecords.secret))
+        },
+        Self(.faults, "hands on the pause that the service asks for", when: .busy) {
+            opened async throws in
+            let outcome = await opened.destination.deliver([SampleRecords.event(1)])
+            guard case .postponed(_, let pause) = outcome else {
+                Issue.record("postponed was expected, not \(outcome)")
+                return
+            }
+            #expect(pause.map { (.seconds(25)...(.seconds(35))).contains($0) } == true)
+        },
+        Self(.faults, "does not claim to know when the answer was lost", when: .losingReplies) {
+            opened async throws in
+            let outcome = await opened.destination.deliver([SampleRecords.event(1)])
+            switch outcome {
+            case .unknown: break
+            // Where repetitions are recognised, both come to the same.
+            case .postponed where opened.destination.guarantee == .effectivelyOnce: break
+            default: Issue.record("unknown was expected, not \(outcome)")
+            }
+        },
+        Self(.faults, "says when a batch is too large", when: .refusingSize) {
+            opened async throws in
+            let batch = [SampleRecords.event(1), SampleRecords.event(2)]
+            #expect(await opened.destination.deliver(batch) == .tooLarge)
+        },
+        Self(.faults, "says when its configuration is wrong", when: .refusingKey) {
+            opened async throws in
+            let outcome = await opened.destination.deliver([SampleRecords.event(1)])
+            guard case .misconfigured(let problem) = outcome else {
+                Issue.record("misconfigured was expected, not \(outcome)")
+                return
+            }
+            #expect(!problem.description.contains(SampleRecords.secret))
+        },
+        Self(.faults, "ends when it is cancelled, and claims no delivery", when: .hanging) {
+            opened async throws in
+            let outcome = await withTaskGroup(of: DeliveryOutcome.self) { group in
+                group.addTask { await opened.destination.deliver([SampleRecords.event(1)]) }
+                await Task.yield()
+                group.cancelAll()
+                return await group.next()
+            }
+            if case .settled = outcome { Issue.record("a delivery is claimed") }
+        },
+    ]
+}

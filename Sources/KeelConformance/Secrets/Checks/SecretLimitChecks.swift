@@ -1,0 +1,120 @@
+import Foundation
+import KeelSecrets
+import Testing
+
+extension SecretStoreCheck {
+    /// What is refused, by every store.
+    public static let limits: [Self] =
+        [
+            ("an empty key", ""),
+            ("a key with a zero byte", "a\u{0}b"),
+            ("a key that is too long", String(repeating: "k", count: 256)),
+        ].map { kind, key in
+            Self(.limits, "\(kind) is refused", needs: []) { test async throws in
+                #expect(
+                    await test.code { () async throws(SecretError) in
+                        try await test.store.save("x", forKey: key)
+                    } == .invalidArgument
+                )
+                #expect(
+                    await test.code { () async throws(SecretError) in
+                        _ = try await test.store.findData(forKey: key)
+                    } == .invalidArgument
+                )
+                #expect(
+                    await test.code { () async throws(SecretError) in
+                        try await test.store.delete(forKey: key)
+                    } == .invalidArgument
+                )
+            }
+        } + [
+            Self(.limits, "a service that is no name is refused", needs: []) { test async throws in
+                for service in ["", "a\u{0}b", String(repeating: "s", count: 256)] {
+                    #expect(
+                        await test.code { () async throws(SecretError) in
+                            _ = try SecretStore(test.adapter, service: service)
+                        } == .invalidArgument
+                    )
+                }
+            },
+            Self(.limits, "a secret that is too long is refused, and leaves the old") {
+                test async throws in
+                try await test.store.save("old", forKey: "key")
+                let long = Data(count: SecretStore.maximumByteCount + 1)
+                #expect(
+                    await test.code { () async throws(SecretError) in
+                        try await test.store.save(long, forKey: "key")
+                    } == .tooLarge
+                )
+                #expect(try await test.store.loadString(forKey: "key") == "old")
+            },
+            Self(.limits, "a cancelled call changes nothing", holding: ["A": "1"]) {
+                test async throws in
+                let task = Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return await test.code { () async throws(SecretError) in
+                        try await test.store.save("2", forKey: "A")
+                    }
+                }
+                #expect(await task.value == .cancelled)
+                #expect(try await test.store.loadString(forKey: "A") == "1")
+            },
+        ]
+
+    /// What a store that can only be read refuses.
+    public static let refusals: [Self] = [
+        Self(.limits, "saving is refused", needs: .readOnly, holding: ["A": "1"]) {
+            test async throws in
+            #expect(
+                await test.code { () async throws(SecretError) in
+                    try await test.store.save("2", forKey: "A")
+                } == .readOnly
+            )
+            #expect(try await test.store.loadString(forKey: "A") == "1")
+        },
+        Self(.limits, "deleting is refused", needs: .readOnly, holding: ["A": "1"]) {
+            test async throws in
+            #expect(
+                await test.code { () async throws(SecretError) in
+                    try await test.store.delete(forKey: "A")
+                } == .readOnly
+            )
+            #expect(try await test.store.exists(forKey: "A"))
+        },
+        Self(.limits, "comparing and setting is refused", needs: .readOnly, holding: ["A": "1"]) {
+            test async throws in
+            #expect(
+                await test.code { () async throws(SecretError) in
+                    _ = try await test.store.compareAndSet(
+                        forKey: "A",
+                        expected: Data("1".utf8),
+                        new: nil
+                    )
+                } == .readOnly
+            )
+        },
+    ]
+
+    /// What a store says of itself.
+    public static let capabilities: [Self] = [
+        Self(.capabilities, "what can be saved is told", needs: []) { test async throws in
+            let capabilities = await test.store.capabilities()
+            #expect(capabilities.isWritable == test.features.contains(.writable))
+        },
+        Self(.capabilities, "a store in use is not locked and has no problem", needs: []) {
+            test async throws in
+            let capabilities = await test.store.capabilities()
+            #expect(capabilities.isLocked == false)
+            #expect(capabilities.problem == nil)
+            #expect(capabilities.kind.name.isEmpty == false)
+        },
+        Self(.capabilities, "a description tells no secret", needs: [], holding: ["A": "pl4nted"]) {
+            test async throws in
+            _ = try await test.store.load(forKey: "A")
+            var dumped = ""
+            dump(test.store, to: &dumped)
+            dump(test.adapter, to: &dumped)
+            #expect("\(test.store)\(test.adapter)\(dumped)".contains("pl4nted") == false)
+        },
+    ]
+}

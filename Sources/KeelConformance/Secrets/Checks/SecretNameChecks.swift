@@ -1,0 +1,92 @@
+import Foundation
+import KeelSecrets
+import Testing
+
+extension SecretStoreCheck {
+    private static let odd: [(String, String)] = [
+        ("with a slash", "a/b/c"),
+        ("that climbs folders", "../../etc/passwd"),
+        ("of one dot", "."),
+        ("of two dots", ".."),
+        ("with spaces", " a key "),
+        ("with quotes", #"a"b'c`d"#),
+        ("with a backslash", #"a\b\n"#),
+        ("with a percent sign", "a%2Fb%00"),
+        ("with a line end", "a\nb\r\n"),
+        ("with a tab", "a\tb"),
+        ("with an equals sign", "a=b;c"),
+        ("with umlauts", "schl\u{fc}ssel"),
+        ("in Japanese", "\u{79d8}\u{5bc6}\u{306e}\u{9375}"),
+        ("of an emoji", "\u{1f511}\u{200d}\u{1f469}\u{1f3fd}"),
+        ("from right to left", "\u{645}\u{641}\u{62a}\u{627}\u{62d}"),
+        ("with a star", "*"),
+        ("of a number", "0"),
+        ("of one letter", "a"),
+        ("of the greatest length", String(repeating: "k", count: 255)),
+    ]
+
+    /// Keys and services of every kind.
+    public static let names: [Self] =
+        odd.map { kind, key in
+            Self(.names, "a key \(kind) is a key", needs: [.writable, .anyNames]) {
+                test async throws in
+                try await test.store.save("odd", forKey: key)
+                try await test.store.save("plain", forKey: "plain")
+                #expect(try await test.store.loadString(forKey: key) == "odd")
+                let keys = try await test.store.list()
+                #expect(Set(keys) == [key, "plain"])
+                try await test.store.delete(forKey: key)
+                #expect(try await test.store.list() == ["plain"])
+            }
+        } + [
+            Self(.names, "upper and lower case are two keys", needs: [.writable, .anyNames]) {
+                test async throws in
+                try await test.store.save("lower", forKey: "key")
+                try await test.store.save("upper", forKey: "KEY")
+                #expect(try await test.store.loadString(forKey: "key") == "lower")
+                #expect(try await test.store.loadString(forKey: "KEY") == "upper")
+            },
+            Self(.names, "two spellings of a character are two", needs: [.writable, .anyNames]) {
+                test async throws in
+                try await test.store.save("composed", forKey: "\u{e9}")
+                try await test.store.save("decomposed", forKey: "e\u{301}")
+                #expect(try await test.store.loadString(forKey: "\u{e9}") == "composed")
+                #expect(try await test.store.loadString(forKey: "e\u{301}") == "decomposed")
+                #expect(try await test.store.list().count == 2)
+            },
+            Self(.names, "a key may begin another", needs: [.writable, .anyNames]) {
+                test async throws in
+                for key in ["a", "aa", "aaa"] { try await test.store.save(key, forKey: key) }
+                for key in ["a", "aa", "aaa"] {
+                    #expect(try await test.store.loadString(forKey: key) == key)
+                }
+            },
+        ]
+
+    /// What one service does to another: nothing.
+    public static let isolation: [Self] =
+        [".other", "2", "/a", ".Other"].map { suffix in
+            Self(.isolation, "a service and one with \(suffix) behind share nothing") {
+                test async throws in
+                let other = try test.other(suffix)
+                try await test.store.save("mine", forKey: "key")
+                try await other.save("theirs", forKey: "key")
+                try await other.save("more", forKey: "second")
+                #expect(try await test.store.loadString(forKey: "key") == "mine")
+                #expect(try await other.loadString(forKey: "key") == "theirs")
+                #expect(try await test.store.list() == ["key"])
+                #expect(try await other.list() == ["key", "second"])
+                try await test.store.delete(forKey: "key")
+                #expect(try await other.loadString(forKey: "key") == "theirs")
+            }
+        } + [
+            Self(.isolation, "service and key are not one text", needs: [.writable, .anyNames]) {
+                test async throws in
+                let other = try test.other("/a")
+                try await test.store.save("one", forKey: "a/b")
+                try await other.save("two", forKey: "b")
+                #expect(try await test.store.loadString(forKey: "a/b") == "one")
+                #expect(try await other.loadString(forKey: "b") == "two")
+            }
+        ]
+}

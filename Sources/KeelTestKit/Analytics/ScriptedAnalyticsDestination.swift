@@ -1,0 +1,125 @@
+public import KeelAnalytics
+internal import Synchronization
+
+/// A destination that behaves as a vendor's server would, with the faults that a test wants.
+///
+/// ```swift
+/// let vendor = ScriptedAnalyticsDestination(faults: [.lostReply, .unavailable()])
+/// var configuration = AnalyticsConfiguration()
+/// configuration.add(vendor)
+/// // …
+/// #expect(vendor.received.count == 100)
+/// ```
+///
+/// With `DeliveryGuarantee.effectivelyOnce` it recognises records by their ids; otherwise a record
+/// that arrives twice is received twice.
+public final class ScriptedAnalyticsDestination: AnalyticsDestination {
+    private struct State {
+        var faults: [AnalyticsFault?]
+        var batches: [[AnalyticsRecord]] = []
+        var received: [AnalyticsRecord] = []
+        var ids: Set<String> = []
+        var repeated = 0
+        var underWay = 0
+        var peak = 0
+    }
+
+    public let name: String
+    public let guarantee: DeliveryGuarantee
+    public let limits: BatchLimits
+    private let recordByteCount: Int
+    private let clock: any Clock<Duration>
+    private let refusal: @Sendable (AnalyticsRecord) -> AnalyticsRejection?
+    private let state: Mutex<State>
+
+    /// Creates a destination.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - guarantee: What a repeated delivery does.
+    ///   - limits: How large a batch may be.
+    ///   - recordByteCount: How many bytes each record counts as.
+    ///   - clock: What measures delays.
+    ///   - faults: What goes wrong with the first deliveries, in order; nil is a success.
+    ///   - refusal: Why a record is refused when it arrives; the others of its batch are taken.
+    public init(
+        _ name: String = "scripted",
+        guarantee: DeliveryGuarantee = .effectivelyOnce,
+        limits: BatchLimits = BatchLimits(records: 100, bytes: 1 << 20),
+        recordByteCount: Int = 100,
+        clock: any Clock<Duration> = ContinuousClock(),
+        faults: [AnalyticsFault?] = [],
+        refusal: @escaping @Sendable (AnalyticsRecord) -> AnalyticsRejection? = { _ in nil }
+    ) {
+        self.name = name
+        self.guarantee = guarantee
+        self.limits = limits
+        self.recordByteCount = recordByteCount
+        self.clock = clock
+        self.refusal = refusal
+        state = Mutex(State(faults: faults))
+    }
+
+    // MARK: What came
+
+    /// The records that arrived and were taken, in order.
+    public var received: [AnalyticsRecord] { state.withLock { $0.received } }
+
+    /// The batches of all deliveries, whatever became of them.
+    public var batches: [[AnalyticsRecord]] { state.withLock { $0.batches } }
+
+    /// How many deliveries there were.
+    public var callCount: Int { state.withLock { $0.batches.count } }
+
+    /// How often a record arrived that had arrived before.
+    public var repeatedCount: Int { state.withLock { $0.repeated } }
+
+    /// The most deliveries that were under way at the same time.
+    public var peakCount: Int { state.withLock { $0.peak } }
+
+    /// Says what goes wrong with the next deliveries, in place of what was said before.
+    public func setFaults(_ faults: [AnalyticsFault?]) { state.withLock { $0.faults = faults } }
+
+    // MARK: Destination
+
+    public func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int {
+        recordByteCount
+    }
+
+    public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
+        var fault = state.withLock { state -> AnalyticsFault? in
+            state.batches.append(batch)
+            state.underWay += 1
+            state.peak = max(state.peak, state.underWay)
+            return state.faults.isEmpty ? nil : state.faults.removeFirst()
+        }
+        defer { state.withLock { $0.underWay -= 1 } }
+        while case .delay(let duration, let next) = fault {
+            do {
+                try await clock.sleep(for: duration)
+            } catch {
+                return .unknown(DeliveryProblem("the request was cancelled"))
+            }
+            fault = next
+        }
+        if let fault, !fault.hasArrived { return fault.outcome }
+        let rejected = take(batch)
+        return fault?.outcome ?? .settled(rejected: rejected)
+    }
+
+    private func take(_ batch: [AnalyticsRecord]) -> [Int: AnalyticsRejection] {
+        var rejected: [Int: AnalyticsRejection] = [:]
+        for (place, record) in batch.enumerated() {
+            if let refusal = refusal(record) {
+                rejected[place] = refusal
+                continue
+            }
+            state.withLock { state in
+                let isNew = state.ids.insert(record.id).inserted
+                if !isNew { state.repeated += 1 }
+                if isNew || guarantee != .effectivelyOnce { state.received.append(record) }
+            }
+        }
+        return rejected
+    }
+}

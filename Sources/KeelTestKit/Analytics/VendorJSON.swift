@@ -1,0 +1,126 @@
+/// A JSON text read whole, whatever is in it.
+enum VendorJSON: Sendable, Hashable {
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case number(Double)
+    case text(String)
+    case array([VendorJSON])
+    case object([String: VendorJSON])
+
+    /// Reads a text; nil if it is not JSON, or if an object has a name twice.
+    init?(_ bytes: [UInt8]) {
+        var reader = VendorJSONReader(bytes)
+        guard let value = reader.text() else { return nil }
+        self = value
+    }
+
+    // MARK: Looking
+
+    /// A member of an object; null stands for nothing.
+    subscript(name: String) -> VendorJSON? {
+        guard case .object(let members) = self, let member = members[name], member != .null else {
+            return nil
+        }
+        return member
+    }
+
+    /// The members, where it is an object.
+    var members: [String: VendorJSON]? {
+        if case .object(let members) = self { members } else { nil }
+    }
+
+    /// The elements, where it is an array.
+    var elements: [VendorJSON]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+
+    /// The text, where it is one.
+    var text: String? {
+        if case .text(let text) = self { text } else { nil }
+    }
+
+    /// The whole number, where it is one.
+    var integer: Int64? {
+        if case .integer(let number) = self { number } else { nil }
+    }
+
+    /// The number, where it is one.
+    var number: Double? {
+        switch self {
+        case .integer(let number): Double(number)
+        case .number(let number): number
+        default: nil
+        }
+    }
+
+    /// How many objects and arrays stand in one another.
+    var depth: Int {
+        switch self {
+        case .array(let elements): 1 + (elements.map(\.depth).max() ?? 0)
+        case .object(let members): 1 + (members.values.map(\.depth).max() ?? 0)
+        default: 0
+        }
+    }
+
+    // MARK: Writing
+
+    /// The text without blanks, members in the order of their names.
+    var compact: String {
+        var text = ""
+        write(to: &text)
+        return text
+    }
+
+    /// How many bytes the text has without blanks.
+    var size: Int { compact.utf8.count }
+
+    private func write(to text: inout String) {
+        switch self {
+        case .null: text += "null"
+        case .boolean(let flag): text += flag ? "true" : "false"
+        case .integer(let number): text += "\(number)"
+        case .number(let number): text += "\(number)"
+        case .text(let content): Self.quote(content, to: &text)
+        case .array(let elements):
+            text += "["
+            for (index, element) in elements.enumerated() {
+                if index > 0 { text += "," }
+                element.write(to: &text)
+            }
+            text += "]"
+        case .object(let members):
+            text += "{"
+            for (index, name) in members.keys.sorted().enumerated() {
+                if index > 0 { text += "," }
+                Self.quote(name, to: &text)
+                text += ":"
+                members[name]?.write(to: &text)
+            }
+            text += "}"
+        }
+    }
+
+    private static func quote(_ content: String, to text: inout String) {
+        text += "\""
+        if content.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }) {
+            text += content
+        } else {
+            for scalar in content.unicodeScalars { text += escaped(scalar) }
+        }
+        text += "\""
+    }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\"", "\\": return "\\" + String(scalar)
+        case "\n": return "\\n"
+        case "\r": return "\\r"
+        case "\t": return "\\t"
+        case _ where scalar.value < 0x20:
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        default: return String(scalar)
+        }
+    }
+}

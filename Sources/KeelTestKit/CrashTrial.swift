@@ -1,0 +1,62 @@
+#if os(Linux) || os(macOS)
+package import Foundation
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A life of a program that a test starts and kills.
+package enum CrashTrial {
+    /// The program of a name, which the package builds beside the tests.
+    ///
+    /// - Throws: `CocoaError` with the code `fileNoSuchFile` where it was not built.
+    package static func program(_ name: String) throws -> URL {
+        var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        for _ in 0..<6 {
+            let candidate = folder.appending(path: name)
+            if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
+            folder.deleteLastPathComponent()
+        }
+        throw CocoaError(.fileNoSuchFile)
+    }
+
+    /// Runs a program and kills it with `SIGKILL`.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the program.
+    ///   - arguments: What it is started with.
+    ///   - delay: How long it lives, counted from its first output.
+    ///   - waitsForLife: Whether to wait for that; without it some trials end during the start,
+    ///     which is most of a short life.
+    /// - Returns: The numbers that it printed, one a line; nil where it had ended by itself.
+    /// - Throws: What starting a process throws, or `CancellationError`.
+    package static func run<Number: FixedWidthInteger>(
+        _ name: String,
+        _ arguments: [String],
+        killedAfter delay: Duration,
+        waitsForLife: Bool
+    ) async throws -> [Number]? {
+        let process = Process()
+        process.executableURL = try program(name)
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let handle = output.fileHandleForReading
+        var text = Data()
+        if waitsForLife { text += handle.availableData }
+        // Real time, because it is a real process: the moment has to be one that nobody chose.
+        try await Task.sleep(for: delay)
+        kill(process.processIdentifier, SIGKILL)
+        text += handle.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationReason == .uncaughtSignal else { return nil }
+        return String(decoding: text, as: UTF8.self).split(separator: "\n")
+            .compactMap { Number($0) }
+    }
+}
+#endif

@@ -1,0 +1,111 @@
+public import KeelSecrets
+
+/// An adapter whose calls fail as a test wants them to.
+///
+/// ```swift
+/// let locked = InMemorySecretStoreAdapter().failing { _ in .fail(.locked) }
+/// let flaky = InMemorySecretStoreAdapter().failing([.loseReply(), nil, .delay(.seconds(2))])
+/// ```
+///
+/// Copies share the count of calls and the position in the list.
+public struct FaultInjectingSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretStoreAdapter {
+    private let upstream: Upstream
+    private let schedule: CallFaults<SecretStoreCall, SecretStoreFault>
+
+    /// Creates an adapter that asks a closure what happens to each call.
+    ///
+    /// - Parameters:
+    ///   - upstream: The adapter that answers what goes through.
+    ///   - clock: The clock on which delays are measured.
+    ///   - fault: What goes wrong with the call; nil lets it through.
+    public init(
+        _ upstream: Upstream,
+        clock: any Clock<Duration> = ContinuousClock(),
+        fault: @escaping @Sendable (SecretStoreCall) -> SecretStoreFault?
+    ) {
+        self.upstream = upstream
+        schedule = CallFaults(clock, fault: fault)
+    }
+
+    /// Creates an adapter with a list of what happens to its first calls; the rest goes through.
+    ///
+    /// - Parameters:
+    ///   - upstream: The adapter that answers what goes through.
+    ///   - clock: The clock on which delays are measured.
+    ///   - faults: What goes wrong with each call of any kind, in order; nil lets it through.
+    public init(
+        _ upstream: Upstream,
+        clock: any Clock<Duration> = ContinuousClock(),
+        faults: [SecretStoreFault?]
+    ) {
+        self.upstream = upstream
+        schedule = CallFaults(clock, faults: faults)
+    }
+
+    /// How many calls there were.
+    public var callCount: Int { schedule.callCount }
+
+    // MARK: Adapter
+
+    public func capabilities() async -> SecretStoreCapabilities { await upstream.capabilities() }
+
+    public func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
+        let loss = try await beginning(.read(name))
+        let bytes = try await upstream.read(name)
+        if let loss { throw loss }
+        return bytes
+    }
+
+    public func replace(
+        _ name: SecretName,
+        with bytes: [UInt8]?,
+        expecting expectation: SecretExpectation
+    ) async throws(SecretError) -> Bool {
+        let loss = try await beginning(.replace(name, with: bytes, expecting: expectation))
+        let isDone = try await upstream.replace(name, with: bytes, expecting: expectation)
+        if let loss { throw loss }
+        return isDone
+    }
+
+    public func accounts(of service: String) async throws(SecretError) -> [String] {
+        let loss = try await beginning(.accounts(of: service))
+        let accounts = try await upstream.accounts(of: service)
+        if let loss { throw loss }
+        return accounts
+    }
+
+    /// Does what comes before a call.
+    ///
+    /// - Returns: What is to be thrown in place of the answer.
+    private func beginning(_ call: SecretStoreCall) async throws(SecretError) -> SecretError? {
+        let fault: SecretStoreFault?
+        do {
+            fault = try await schedule.begin(call)
+        } catch {
+            throw SecretError(.cancelled, "The call was cancelled.", cause: error)
+        }
+        switch fault {
+        case .failure(let error): throw error
+        case .lostReply(let error): return error
+        default: return nil
+        }
+    }
+}
+
+extension SecretStoreAdapter {
+    /// Lets calls fail as a closure says; see ``FaultInjectingSecretStoreAdapter``.
+    public func failing(
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ fault: @escaping @Sendable (SecretStoreCall) -> SecretStoreFault?
+    ) -> FaultInjectingSecretStoreAdapter<Self> {
+        FaultInjectingSecretStoreAdapter(self, clock: clock, fault: fault)
+    }
+
+    /// Lets the first calls fail as a list says; see ``FaultInjectingSecretStoreAdapter``.
+    public func failing(
+        _ faults: [SecretStoreFault?],
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> FaultInjectingSecretStoreAdapter<Self> {
+        FaultInjectingSecretStoreAdapter(self, clock: clock, faults: faults)
+    }
+}
