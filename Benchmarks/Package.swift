@@ -22,6 +22,13 @@ let cache: [Target.Dependency] = [
     "CacheSimulation", .product(name: "KeelCache", package: "keel"),
 ]
 
+let analytics: [Target.Dependency] = [.product(name: "KeelAnalytics", package: "keel")]
+
+let logging: [Target.Dependency] = [
+    .product(name: "KeelLogging", package: "keel"),
+    .product(name: "Logging", package: "swift-log"),
+]
+
 let storage: [Target.Dependency] = [
     .product(name: "KeelStorage", package: "keel"),
     .product(name: "KeelStorageSQLite", package: "keel"),
@@ -34,6 +41,16 @@ let http: [Target.Dependency] = [
     ("NIOHTTP1", "swift-nio"),
 ].map { .product(name: $0, package: $1) }
 
+let security: [Target.Dependency] = [
+    .product(name: "KeelCore", package: "keel"),
+    .product(name: "KeelSecurity", package: "keel"),
+]
+
+let server: [Target.Dependency] = [
+    .product(name: "Hummingbird", package: "hummingbird"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+]
+
 let package = Package(
     name: "keel-benchmarks",
     platforms: [.macOS(.v15)],
@@ -44,11 +61,15 @@ let package = Package(
         .executable(name: "keel-soak", targets: ["KeelSoak"]),
     ],
     dependencies: [
-        .package(name: "keel", path: "..", traits: [.defaults, "WebSocket"]),
+        .package(name: "keel", path: "..", traits: [.defaults, "Logging", "WebSocket"]),
+        // For its program `keel`, which the measures of the server start.
+        .package(name: "keel-tools", path: "../Tools"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
@@ -59,8 +80,13 @@ let package = Package(
         ),
         .executableTarget(
             name: "KeelBench",
-            dependencies: cache + storage + http + [.product(name: "GRDB", package: "GRDB.swift")],
-            exclude: ["HTTP/Peers/websocket-echo-client.py"]
+            dependencies: analytics + cache + http + logging + security + server + storage + [
+                .product(name: "GRDB", package: "GRDB.swift")
+            ],
+            exclude: [
+                "HTTP/Peers/websocket-echo-client.py", "Logging/Peers/spdlog-records.cpp",
+                "Security/Peers/security-peer.py",
+            ]
         ),
         .executableTarget(
             name: "KeelBenchServer",

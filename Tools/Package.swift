@@ -21,6 +21,7 @@ let strict: [SwiftSetting] =
 /// A product of Keel.
 func keel(_ product: String) -> Target.Dependency { .product(name: product, package: "keel") }
 
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(
@@ -31,13 +32,19 @@ let lifecycle = Target.Dependency.product(
 let package = Package(
     name: "keel-tools",
     platforms: [.macOS(.v15)],
-    products: [.executable(name: "keel", targets: ["KeelCLI"])],
+    products: [
+        .executable(name: "keel", targets: ["KeelCLI"]),
+        .executable(name: "posthog-harness-adapter", targets: ["PostHogHarnessAdapter"]),
+    ],
     dependencies: [
-        .package(name: "keel", path: ".."),
+        // With the traits that the example has, so that what is compiled for one serves the other.
+        .package(name: "keel", path: "..", traits: [.defaults, "Logging"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.20.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -48,23 +55,99 @@ let package = Package(
                 keel("KeelHTTP"), keel("KeelServing"), httpTypes, logging, lifecycle,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .target(name: "KeelToolSupport", dependencies: [keel("KeelCore")]),
+        .target(
+            name: "KeelDocumentTools",
+            dependencies: [
+                "KeelToolSupport", crypto, keel("KeelStorage"), keel("KeelStorageFirestore"),
+                keel("KeelStorageSQLite"),
+            ]
+        ),
+        .target(
+            name: "KeelSecurityTools",
+            dependencies: [
+                "KeelToolSupport", keel("KeelCore"), keel("KeelSecrets"), keel("KeelSecurity"),
+            ]
+        ),
+        .target(
+            name: "KeelTelemetryTools",
+            dependencies: [
+                "KeelToolSupport", keel("KeelAnalytics"), keel("KeelAnalyticsHTTP"),
+                keel("KeelHTTP"), keel("KeelJournal"), keel("KeelLogging"),
+                keel("KeelLoggingOTLP"), keel("KeelStorage"), logging,
             ]
         ),
         .executableTarget(
             name: "KeelCLI",
             dependencies: [
-                "KeelHummingbird", keel("KeelAsyncHTTPClient"), keel("KeelCache"),
-                keel("KeelHTTP"), keel("KeelHTTPCaching"), keel("KeelServing"), logging, lifecycle,
+                "KeelDocumentTools", "KeelHummingbird", "KeelSecurityTools", "KeelTelemetryTools",
+                "KeelToolSupport", keel("KeelAnalytics"), keel("KeelAsyncHTTPClient"),
+                keel("KeelCache"),
+                keel("KeelCore"), keel("KeelHTTP"), keel("KeelHTTPCaching"), keel("KeelLogging"),
+                keel("KeelSecrets"), keel("KeelSecurity"), keel("KeelServing"),
+                keel("KeelStorage"), keel("KeelStorageFirestore"), keel("KeelStorageSQLite"),
+                httpTypes, logging, lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]
+        ),
+        // What PostHog's SDK test harness talks to; see Scripts/posthog-harness.sh.
+        .executableTarget(
+            name: "PostHogHarnessAdapter",
+            dependencies: [
+                "KeelHummingbird", keel("KeelAnalytics"), keel("KeelAnalyticsHTTP"),
+                keel("KeelAsyncHTTPClient"), keel("KeelHTTP"), keel("KeelHTTPCompression"),
+                keel("KeelServing"), httpTypes, logging, lifecycle,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .target(name: "KeelToolsTestSupport", path: "Tests/KeelToolsTestSupport"),
+        .testTarget(
+            name: "KeelDocumentToolsTests",
+            dependencies: [
+                "KeelCLI", "KeelDocumentTools", "KeelToolSupport", "KeelToolsTestSupport",
+                keel("KeelServing"), keel("KeelStorage"), keel("KeelStorageFirestore"),
+                keel("KeelStorageSQLite"), keel("KeelTestKit"),
+            ]
+        ),
+        .testTarget(
+            name: "KeelSecurityToolsTests",
+            dependencies: [
+                "KeelCLI", "KeelSecurityTools", "KeelToolSupport", "KeelToolsTestSupport",
+                keel("KeelCore"), keel("KeelSecrets"), keel("KeelSecurity"),
+            ]
+        ),
+        .testTarget(
+            name: "KeelTelemetryToolsTests",
+            dependencies: [
+                "KeelCLI", "KeelTelemetryTools", "KeelToolsTestSupport", keel("KeelAnalytics"),
+                keel("KeelJournal"), keel("KeelLogging"), keel("KeelLoggingOTLP"),
+                keel("KeelTestKit"), logging,
             ]
         ),
         .testTarget(
             name: "KeelToolsTests",
             dependencies: [
-                "KeelHummingbird", keel("KeelAsyncHTTPClient"), keel("KeelHTTP"),
-                keel("KeelServing"), httpTypes, logging, lifecycle,
+                "KeelCLI", "KeelHummingbird", "KeelToolsTestSupport",
+                keel("KeelAsyncHTTPClient"), keel("KeelCore"), keel("KeelHTTP"),
+                keel("KeelServing"), keel("KeelStorage"),
+                keel("KeelStorageFirestore"), keel("KeelStorageSQLite"), httpTypes, logging,
+                lifecycle,
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+            ],
+            exclude: ["Support/firestore-client.py"]
+        ),
+        .testTarget(
+            name: "PostHogHarnessAdapterTests",
+            dependencies: [
+                "PostHogHarnessAdapter", keel("KeelHTTP"), keel("KeelTestKit"), httpTypes,
             ]
         ),
     ]

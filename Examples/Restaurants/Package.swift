@@ -29,8 +29,9 @@ let package = Package(
         .executable(name: "restaurants-demo", targets: ["RestaurantsDemo"]),
     ],
     dependencies: [
-        .package(name: "keel", path: "../.."),
+        .package(name: "keel", path: "../..", traits: [.defaults, "Logging"]),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     ],
     targets: [
@@ -40,8 +41,9 @@ let package = Package(
         .target(
             name: "RestaurantsData",
             dependencies: [
-                "RestaurantsDomain", keel("KeelCore"), keel("KeelHTTP"), keel("KeelRepositories"),
-                keel("KeelStorage"), keel("KeelSync"),
+                "RestaurantsDomain", keel("KeelAnalytics"), keel("KeelAnalyticsHTTP"),
+                keel("KeelCore"), keel("KeelHTTP"), keel("KeelRepositories"), keel("KeelStorage"),
+                keel("KeelSync"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
@@ -49,7 +51,8 @@ let package = Package(
             name: "RestaurantsApp",
             dependencies: [
                 "RestaurantsDomain", "RestaurantsPresentation", "RestaurantsData",
-                keel("Keel"),
+                keel("Keel"), keel("KeelHTTP"), keel("KeelLogging"),
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
 

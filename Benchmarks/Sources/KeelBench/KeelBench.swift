@@ -5,8 +5,12 @@ import Foundation
 struct KeelBench {
     /// Every group by the name that the command line uses.
     static let groups: [String: @concurrent @Sendable (Options) async throws -> [Measure]] = [
+        "analytics": AnalyticsGroup.measures,
         "cache": CacheGroup.measures,
         "http": HTTPGroup.measures,
+        "logging": LoggingGroup.measures,
+        "security": SecurityGroup.measures,
+        "server": ServerGroup.measures,
         "storage": StorageGroup.measures,
     ]
 
@@ -25,6 +29,18 @@ struct KeelBench {
         do {
             if arguments.first == ChildWork.command {
                 try await ChildWork(arguments.dropFirst()).run()
+                return 0
+            }
+            if arguments.first == LogWork.command {
+                try LogWork(arguments.dropFirst()).run()
+                return 0
+            }
+            if arguments.first == StreamWork.command {
+                try StreamWork(arguments.dropFirst()).run()
+                return 0
+            }
+            if arguments.count == 2, arguments[0] == PeerServer.command {
+                try await PeerServer(arguments[1]).run()
                 return 0
             }
             return try await run(try Options(arguments))

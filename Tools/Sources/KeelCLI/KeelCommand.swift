@@ -6,6 +6,10 @@ struct KeelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keel",
         abstract: "Tools of Keel, the infrastructure layer of Swift apps.",
-        subcommands: [ProxyCommand.self]
+        subcommands: [
+            ServeCommand.self, DocumentsCommand.self, LogsCommand.self, AnalyticsCommand.self,
+            SecretsCommand.self, KeysetCommand.self, EncryptCommand.self, DecryptCommand.self,
+            ProxyCommand.self,
+        ]
     )
 }

@@ -6,144 +6,92 @@ extension CacheGroup {
     // MARK: One thread
 
     static func numberHit(_ pair: Lazily<HitPair<Int>>) -> Measure {
-        Measure(
-            name: "Int hit / Mutex<[Int: Int]>",
-            unit: "ns",
-            target: .atMost(2.5),
-            keel: {
-                let pair = try await pair.value()
-                return try pair.perRead { pair.cache.peek($0) }
-            },
-            peer: {
-                let pair = try await pair.value()
-                return try pair.perRead { pair.dictionary.get($0) }
-            }
+        hit(
+            "Int hit / Mutex<[Int: Int]>",
+            .atMost(2.5),
+            of: pair,
+            keel: { pair in try pair.perRead { pair.cache.peek($0) } },
+            peer: { pair in try pair.perRead { pair.dictionary.get($0) } }
         )
     }
 
     static func textHit(_ pair: Lazily<HitPair<String>>) -> Measure {
-        Measure(
-            name: "String hit / Mutex<[String: Int]>",
-            unit: "ns",
-            target: .atMost(0.75),
-            keel: {
-                let pair = try await pair.value()
-                return try pair.perRead { pair.cache.peek($0) }
-            },
-            peer: {
-                let pair = try await pair.value()
-                return try pair.perRead { pair.dictionary.get($0) }
-            }
+        hit(
+            "String hit / Mutex<[String: Int]>",
+            .atMost(0.75),
+            of: pair,
+            keel: { pair in try pair.perRead { pair.cache.peek($0) } },
+            peer: { pair in try pair.perRead { pair.dictionary.get($0) } }
         )
     }
 
     static func expiringHit(_ pair: Lazily<HitPair<Int>>) -> Measure {
-        Measure(
-            name: "Int hit that can expire / Mutex and Date()",
-            unit: "ns",
-            target: .info,
-            keel: {
-                let pair = try await pair.value()
-                return try pair.perRead { pair.expiring.peek($0) }
-            },
-            peer: {
-                let pair = try await pair.value()
-                return try pair.perRead { pair.timed.get($0) }
-            }
+        hit(
+            "Int hit that can expire / Mutex and Date()",
+            .info,
+            of: pair,
+            keel: { pair in try pair.perRead { pair.expiring.peek($0) } },
+            peer: { pair in try pair.perRead { pair.timed.get($0) } }
         )
     }
 
     static func objectHit(_ pair: Lazily<HitPair<String>>) -> Measure {
         let objects = Lazily { PeerObjects(try await pair.value().reads) }
-        return Measure(
-            name: "String hit / NSCache<NSString, NSNumber>",
-            unit: "ns",
-            target: .info,
-            keel: {
-                let pair = try await pair.value()
-                return try pair.perRead { pair.cache.peek($0) }
-            },
-            peer: { try await objects.value().perRead() }
+        return hit(
+            "String hit / NSCache<NSString, NSNumber>",
+            .info,
+            of: pair,
+            keel: { pair in try pair.perRead { pair.cache.peek($0) } },
+            peer: { _ in try await objects.value().perRead() }
         )
     }
 
     // MARK: Two threads
 
     static func twoThreads(_ pair: Lazily<HitPair<Int>>) -> Measure {
-        Measure(
-            name: "Int hit, two threads / 16 Mutex shards",
-            unit: "ns",
-            target: .atLeast(1.2),
-            keel: {
-                let pair = try await pair.value()
-                return try await pair.perReadOfTwo { pair.cache.peek($0) }
-            },
-            peer: {
-                let pair = try await pair.value()
-                return try await pair.perReadOfTwo { pair.sharded.get($0) }
-            }
+        hit(
+            "Int hit, two threads / 16 Mutex shards",
+            .atLeast(1.2),
+            of: pair,
+            keel: { pair in try await pair.perReadOfTwo { pair.cache.peek($0) } },
+            peer: { pair in try await pair.perReadOfTwo { pair.sharded.get($0) } }
         )
     }
 
     static func twoThreads(_ pair: Lazily<HitPair<String>>) -> Measure {
-        Measure(
-            name: "String hit, two threads / 16 Mutex shards",
-            unit: "ns",
-            target: .atLeast(1.2),
-            keel: {
-                let pair = try await pair.value()
-                return try await pair.perReadOfTwo { pair.cache.peek($0) }
-            },
-            peer: {
-                let pair = try await pair.value()
-                return try await pair.perReadOfTwo { pair.sharded.get($0) }
-            }
+        hit(
+            "String hit, two threads / 16 Mutex shards",
+            .atLeast(1.2),
+            of: pair,
+            keel: { pair in try await pair.perReadOfTwo { pair.cache.peek($0) } },
+            peer: { pair in try await pair.perReadOfTwo { pair.sharded.get($0) } }
         )
     }
 
     // MARK: Awaited
 
     static func awaitedHit(_ pair: Lazily<HitPair<Int>>) -> Measure {
-        Measure(
-            name: "Int hit, awaited / actor",
-            unit: "ns",
-            target: .info,
-            keel: {
-                let pair = try await pair.value()
-                return try await awaited(pair.reads[...], pair.cache)
-            },
-            peer: {
-                let pair = try await pair.value()
-                return try await awaited(pair.reads[...], pair.isolated)
-            }
+        hit(
+            "Int hit, awaited / actor",
+            .info,
+            of: pair,
+            keel: { pair in try await awaited(pair.reads[...], pair.cache) },
+            peer: { pair in try await awaited(pair.reads[...], pair.isolated) }
         )
     }
 
     static func awaitedByTwo(_ pair: Lazily<HitPair<Int>>) -> Measure {
-        @Sendable func byTwo(
-            _ reads: [Int],
-            _ read: @escaping @concurrent @Sendable (ArraySlice<Int>) async throws -> Void
-        ) async throws -> Double {
-            let halves = [reads[..<(reads.count / 2)], reads[(reads.count / 2)...]]
-            let start = ContinuousClock.now
-            try await withThrowingDiscardingTaskGroup { group in
-                for half in halves { group.addTask { @concurrent in try await read(half) } }
-            }
-            return start.duration(to: .now) / .nanoseconds(1) / Double(reads.count)
-        }
-        return Measure(
-            name: "Int hit, awaited by two threads / actor",
-            unit: "ns",
-            target: .info,
+        hit(
+            "Int hit, awaited by two threads / actor",
+            .info,
+            of: pair,
             // Thirty times slower than the other rows, where two threads fight for the actor.
             maximumRounds: 3,
-            keel: {
-                let pair = try await pair.value()
-                return try await byTwo(pair.reads) { _ = try await awaited($0, pair.cache) }
+            keel: { pair in
+                try await pair.byTwo { _ = try await awaited($0, pair.cache) }
             },
-            peer: {
-                let pair = try await pair.value()
-                return try await byTwo(pair.reads) { _ = try await awaited($0, pair.isolated) }
+            peer: { pair in
+                try await pair.byTwo { _ = try await awaited($0, pair.isolated) }
             }
         )
     }
@@ -155,9 +103,7 @@ extension CacheGroup {
         var found = 0
         let start = ContinuousClock.now
         for key in keys where await cache.get(key) != nil { found += 1 }
-        let time = start.duration(to: .now)
-        guard found == keys.count else { throw Flaw("an entry was not found") }
-        return time / .nanoseconds(1) / Double(keys.count)
+        return try perRead(found, of: keys.count, since: start)
     }
 
     private static func awaited(
@@ -167,8 +113,36 @@ extension CacheGroup {
         var found = 0
         let start = ContinuousClock.now
         for key in keys where await actor.get(key) != nil { found += 1 }
+        return try perRead(found, of: keys.count, since: start)
+    }
+
+    /// Nanoseconds a read up to now, if every entry was found.
+    static func perRead(
+        _ found: Int,
+        of count: Int,
+        since start: ContinuousClock.Instant
+    ) throws -> Double {
         let time = start.duration(to: .now)
-        guard found == keys.count else { throw Flaw("an entry was not found") }
-        return time / .nanoseconds(1) / Double(keys.count)
+        guard found == count else { throw Flaw("an entry was not found") }
+        return time / .nanoseconds(1) / Double(count)
+    }
+
+    /// A row of nanoseconds whose sides read the same entries.
+    private static func hit<Key>(
+        _ name: String,
+        _ target: Target,
+        of pair: Lazily<HitPair<Key>>,
+        maximumRounds: Int = .max,
+        keel: @escaping @concurrent @Sendable (HitPair<Key>) async throws -> Double,
+        peer: @escaping @concurrent @Sendable (HitPair<Key>) async throws -> Double
+    ) -> Measure {
+        Measure(
+            name: name,
+            unit: "ns",
+            target: target,
+            maximumRounds: maximumRounds,
+            keel: { try await keel(try await pair.value()) },
+            peer: { try await peer(try await pair.value()) }
+        )
     }
 }

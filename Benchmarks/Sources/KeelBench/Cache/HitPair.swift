@@ -57,12 +57,17 @@ final class HitPair<Key: Hashable & Sendable>: Sendable {
     /// Nanoseconds a read while two threads read, each its half.
     @inline(__always)
     func perReadOfTwo(_ read: @escaping @Sendable (Key) -> Int?) async throws -> Double {
+        try await byTwo { _ = try Self.perRead($0, read) }
+    }
+
+    /// Nanoseconds a read while two tasks read, each its half.
+    func byTwo(
+        _ read: @escaping @concurrent @Sendable (ArraySlice<Key>) async throws -> Void
+    ) async throws -> Double {
         let halves = [reads[..<(reads.count / 2)], reads[(reads.count / 2)...]]
         let start = ContinuousClock.now
         try await withThrowingDiscardingTaskGroup { group in
-            for half in halves {
-                group.addTask { @concurrent in _ = try Self.perRead(half, read) }
-            }
+            for half in halves { group.addTask { @concurrent in try await read(half) } }
         }
         return start.duration(to: .now) / .nanoseconds(1) / Double(reads.count)
     }
@@ -72,8 +77,6 @@ final class HitPair<Key: Hashable & Sendable>: Sendable {
         var found = 0
         let start = ContinuousClock.now
         for key in keys where read(key) != nil { found += 1 }
-        let time = start.duration(to: .now)
-        guard found == keys.count else { throw Flaw("an entry was not found") }
-        return time / .nanoseconds(1) / Double(keys.count)
+        return try CacheGroup.perRead(found, of: keys.count, since: start)
     }
 }

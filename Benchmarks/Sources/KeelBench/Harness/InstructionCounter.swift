@@ -29,18 +29,11 @@ enum InstructionCounter: Sendable {
             .appending(path: "keel-bench-\(UUID().uuidString).count")
         defer { try? FileManager.default.removeItem(at: file) }
         let (tool, options) = command(file.path)
-        let bare = file.path + ".program"
-        defer { try? FileManager.default.removeItem(atPath: bare) }
-        if case .valgrind = self {
-            // Valgrind up to 3.19 gives up when it reads the debugging information of large Swift
-            // programs.
-            let strip = try await ProgramRun("strip", ["-o", bare, program])
-            guard strip.status == 0 else {
-                throw NotRun("strip ended with \(strip.status): \(strip.lastLine)")
+        let run =
+            switch self {
+            case .perf: try await ProgramRun(tool, options + [program] + arguments)
+            case .valgrind: try await Valgrind.run(options, program, arguments)
             }
-        }
-        let counted = FileManager.default.fileExists(atPath: bare) ? bare : program
-        let run = try await ProgramRun(tool, options + [counted] + arguments)
         guard run.status == 0 else {
             throw NotRun("\(tool) ended with \(run.status): \(run.lastLine)")
         }

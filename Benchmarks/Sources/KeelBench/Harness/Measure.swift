@@ -122,7 +122,8 @@ extension [Double] {
 
     var spread: Double { (quantile(0.75) - quantile(0.25)) / 2 / Swift.max(median, .ulpOfOne) }
 
-    private func quantile(_ part: Double) -> Double {
+    /// The figure that so large a part of all figures is not above.
+    func quantile(_ part: Double) -> Double {
         guard !isEmpty else { return .nan }
         let sorted = sorted()
         let position = part * Double(count - 1)

@@ -23,9 +23,18 @@ enum ResidentMemory {
         #endif
     }
 
+    /// What is resident of another process now, in MiB.
+    static func of(_ process: Int32) throws -> Double {
+        #if os(Linux)
+        try status("VmRSS:", of: "\(process)")
+        #else
+        throw NotRun("only Linux tells another process's memory, in /proc")
+        #endif
+    }
+
     #if os(Linux)
-    private static func status(_ field: String) throws -> Double {
-        let text = try String(contentsOf: URL(filePath: "/proc/self/status"), encoding: .utf8)
+    private static func status(_ field: String, of process: String = "self") throws -> Double {
+        let text = try String(contentsOf: URL(filePath: "/proc/\(process)/status"), encoding: .utf8)
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(field) }),
             let size = line.split(whereSeparator: \.isWhitespace).dropFirst().first,
             let kibibytes = Double(size)

@@ -1,5 +1,6 @@
 import Foundation
 import Keel
+import KeelLogging
 import RestaurantsData
 import RestaurantsDomain
 import RestaurantsPresentation
@@ -10,6 +11,8 @@ struct Composition {
     /// Tells the service what users have chosen.
     let outbox: ChoiceOutbox
     private let accounts: any AccountRepository
+    /// The log, and what is noted of the app's use.
+    let telemetry: Telemetry
     private let transport: any HTTPTransport
 
     init(_ settings: Settings) throws(DomainError) {
@@ -18,19 +21,29 @@ struct Composition {
             api: settings.api,
             schema: .restaurants
         )
-        if let file = settings.store { keel.storage = .file(URL(fileURLWithPath: file)) }
+        switch settings.store {
+        case nil: break
+        case .memory: keel.storage = .memory
+        case .file(let file): keel.storage = .file(file)
+        case .server(let address): keel.storage = .server(address)
+        }
 
         let storage = try Self.openStorage(keel)
         let now: @Sendable () -> Date = { Date() }
         let network = Self.makeNetwork(keel)
-        let log: (@Sendable (String) -> Void)? = settings.isLogged ? TerminalScreen.log : nil
+        let telemetry = Telemetry(settings, over: network.transport)
+        let isLogged = settings.isLogged
         let service = RestaurantService(
             network.configuration,
             transport: network.transport,
             storage: storage,
             now: now,
-            log: log
+            log: { line in
+                telemetry.logger.logInfo(line)
+                if isLogged { TerminalScreen.log(line) }
+            }
         )
+        self.telemetry = telemetry
         transport = network.transport
         accounts = SessionAccountRepository(service)
         outbox = ChoiceOutbox(service, storage: storage)
@@ -44,6 +57,7 @@ struct Composition {
             ratings: StoredRatingRepository(outbox),
             changes: outbox,
             accounts: accounts,
+            usage: telemetry.usage,
             now: now
         )
     }

@@ -1,4 +1,6 @@
 import Foundation
+import KeelLogging
+import Logging
 import RestaurantsData
 import RestaurantsDomain
 import RestaurantsPresentation
@@ -33,13 +35,17 @@ struct RestaurantsApp {
         let runner = CommandRunner(composition.useCases, on: screen) {
             settings.password ?? TerminalScreen.askForPassword()
         }
+        let logger = composition.telemetry.logger
+        logger.logInfo("A command begins", metadata: ["command": "\(invocation.command.name)"])
         do {
             let user = try settings.user(signedIn: try await composition.signedInUser())
             try await run(invocation.command, as: user, runner, composition, settings)
         } catch {
+            logger.logError("The command failed", error: error)
             await composition.close()
             throw error
         }
+        await composition.telemetry.send(within: .seconds(3))
         await composition.close()
     }
 

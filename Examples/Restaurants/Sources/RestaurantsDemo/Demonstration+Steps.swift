@@ -27,6 +27,14 @@ extension Demonstration {
             ("A signs in again: what waited arrives, each once", arrive),
             ("What the service refuses is shown, and dropped", dropRefused),
             ("A signs out", signOut),
+            ("keel serve starts: the same app, its documents on a server", startServer),
+            ("A signs in, and loads all restaurants into it", refreshOnServer),
+            ("B, on the same server, watches what A does", watchOnServer),
+            ("The server is killed, and the app says so", killServer),
+            ("It starts again: nothing is lost, and B still watches", restartServer),
+            ("What A does is noted here, and nothing leaves without consent", noteUsage),
+            ("With consent all of it arrives, once, also after a kill", sendUsage),
+            ("The server ends when it is asked to", endServer),
         ]
     }
 
@@ -110,7 +118,7 @@ extension Demonstration {
     }
 
     /// Waits for B to tell what A has just done.
-    private func expectLive(_ isWanted: (String) -> Bool) async throws {
+    func expectLive(_ isWanted: (String) -> Bool) async throws {
         guard let watcher else { throw DemoFailure("nobody watches") }
         let start = ContinuousClock.now
         let line = try await watcher.line(within: .seconds(10), "the change", where: isWanted)

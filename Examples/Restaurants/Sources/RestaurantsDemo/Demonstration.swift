@@ -9,6 +9,9 @@ actor Demonstration {
     var api: RunningProcess?
     var address = ""
     var watcher: RunningProcess?
+    /// Where the app keeps its documents: in a file at first, then on a server.
+    var store: String
+    var server: RunningProcess?
     /// The ids of what waited for the service when it was away.
     var waiting: [String] = []
     /// What the app said while the service was there, to compare with later.
@@ -16,7 +19,10 @@ actor Demonstration {
 
     private var processes: [RunningProcess] = []
 
-    init(_ setting: Setting) { self.setting = setting }
+    init(_ setting: Setting) {
+        self.setting = setting
+        store = setting.store
+    }
 
     /// Runs all steps; after the first that does not hold, no more.
     ///
@@ -26,7 +32,8 @@ actor Demonstration {
             """
             \(Terminal.bold("Restaurants, an app on Keel"))
             Two instances of the app, A and B, work on one file. Their restaurants come from a
-            service on this machine, which will go away and come back.
+            service on this machine, which will go away and come back. At the end the same app works
+            on a server instead of the file.
 
               data   \(setting.data.relativePath) (\(setting.restaurants.count) restaurants)
               store  \(setting.store)
@@ -90,7 +97,7 @@ actor Demonstration {
         Terminal.show("  \(prompt) restaurants \(shown)")
         return try start(
             "restaurants",
-            words + ["--store", setting.store, "--api", address]
+            words + ["--store", store, "--api", address]
                 + (user.map { ["--user", $0] } ?? []),
             password: password
         )
@@ -102,6 +109,18 @@ actor Demonstration {
         _ instance: Instance,
         as user: String? = "ada",
         _ words: String...,
+        password: String? = nil,
+        status: Int32 = 0
+    ) async throws -> RunningProcess.Outcome {
+        try await app(instance, as: user, words, password: password, status: status)
+    }
+
+    /// Runs the app to its end and shows what it says.
+    @discardableResult
+    func app(
+        _ instance: Instance,
+        as user: String? = "ada",
+        _ words: [String],
         password: String? = nil,
         status: Int32 = 0
     ) async throws -> RunningProcess.Outcome {

@@ -35,6 +35,8 @@ final class RunningProcess: Sendable {
         var environment = ProcessInfo.processInfo.environment
             .filter { !$0.key.hasPrefix("RESTAURANTS_") }
         environment["RESTAURANTS_PASSWORD"] = password
+        environment["RESTAURANTS_TELEMETRY"] =
+            folder.appending(path: "telemetry-of-others").path(percentEncoded: false)
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         let files = (output: try output.open(), errors: try errors.open())

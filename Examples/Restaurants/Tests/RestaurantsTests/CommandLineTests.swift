@@ -19,7 +19,8 @@ struct CommandLineTests {
             ("unfavourite r-1", .unfavourite("r-1")), ("rate r-1 4", .rate("r-1", stars: 4)),
             ("watch", .watch(events: nil)), ("watch --for-events 2", .watch(events: 2)),
             ("show r-1 r-2", .show(["r-1", "r-2"])), ("logout", .logout), ("whoami", .whoami),
-            ("login ada@example.com", .login(email: "ada@example.com")),
+            ("login ada@example.com", .login(email: "ada@example.com")), ("usage", .usage),
+            ("consent yes", .consent(true)), ("consent no", .consent(false)),
             ("pending", .pending(nil)), ("pending --retry a1", .pending(.retry("a1"))),
             ("pending --discard a1", .pending(.discard("a1"))), ("list --help", .help), ("", .help),
         ] as [(String, Command)]

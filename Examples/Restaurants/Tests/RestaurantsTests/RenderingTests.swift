@@ -1,3 +1,4 @@
+import RestaurantsData
 import RestaurantsDomain
 import Testing
 
@@ -116,6 +117,7 @@ struct RenderingTests {
             ratings: repositories,
             changes: repositories,
             accounts: repositories,
+            usage: NoUsage(),
             now: { day(0) }
         )
         let shown = Lines()
@@ -171,6 +173,7 @@ struct RenderingTests {
             ratings: repositories,
             changes: repositories,
             accounts: repositories,
+            usage: NoUsage(),
             now: { day(0) }
         )
         let shown = Lines()

@@ -22,8 +22,6 @@ final class PeerObjects: @unchecked Sendable {
         var found = 0
         let start = ContinuousClock.now
         for key in reads where cache.object(forKey: key) != nil { found += 1 }
-        let time = start.duration(to: .now)
-        guard found == reads.count else { throw Flaw("an entry was not found") }
-        return time / .nanoseconds(1) / Double(reads.count)
+        return try CacheGroup.perRead(found, of: reads.count, since: start)
     }
 }

@@ -19,6 +19,14 @@ struct PeerStore: Sendable {
     let body: Body
     private let indexing: StorePair.Indexing
 
+    /// Opens a file that another has made.
+    init(opening path: String, _ indexing: StorePair.Indexing, body: Body) throws {
+        pool = try DatabasePool(path: path)
+        self.indexing = indexing
+        self.body = body
+    }
+
+    /// Makes a file.
     init(_ path: String, _ indexing: StorePair.Indexing, body: Body) throws {
         pool = try DatabasePool(path: path)
         self.indexing = indexing

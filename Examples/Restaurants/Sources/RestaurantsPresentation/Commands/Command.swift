@@ -18,6 +18,10 @@ public enum Command: Hashable, Sendable {
     case login(email: String)
     case logout
     case whoami
+    /// Takes the user's decision about what the app notes of its use.
+    case consent(Bool)
+    /// Accounts for what the app has noted of its use.
+    case usage
     case help
 }
 
@@ -39,6 +43,10 @@ public struct Invocation: Hashable, Sendable {
     public var user: String?
     /// Whether to tell what happens to the calls of the service.
     public var isLogged: Bool
+    /// The folder of logs and of what is noted of the app's use; nil is the usual one.
+    public var telemetry: String?
+    /// The address of the server that usage is sent to; nil sends none.
+    public var usageServer: String?
 
     /// Creates an invocation.
     public init(
@@ -46,12 +54,40 @@ public struct Invocation: Hashable, Sendable {
         store: String? = nil,
         api: String? = nil,
         user: String? = nil,
-        isLogged: Bool = false
+        isLogged: Bool = false,
+        telemetry: String? = nil,
+        usageServer: String? = nil
     ) {
         self.command = command
         self.store = store
         self.api = api
         self.user = user
         self.isLogged = isLogged
+        self.telemetry = telemetry
+        self.usageServer = usageServer
+    }
+}
+
+extension Command {
+    /// The command's word, without what it is about.
+    public var name: String {
+        switch self {
+        case .refresh: "refresh"
+        case .list: "list"
+        case .search: "search"
+        case .show: "show"
+        case .favourite: "favourite"
+        case .unfavourite: "unfavourite"
+        case .favourites: "favourites"
+        case .rate: "rate"
+        case .watch: "watch"
+        case .pending: "pending"
+        case .login: "login"
+        case .logout: "logout"
+        case .whoami: "whoami"
+        case .consent: "consent"
+        case .usage: "usage"
+        case .help: "help"
+        }
     }
 }

@@ -18,6 +18,8 @@ public enum CommandLineParser: Sendable {
         invocation.api = try words.takeOption("--api")
         invocation.user = try words.takeOption("--user")
         invocation.isLogged = words.takeFlag("--log")
+        invocation.telemetry = try words.takeOption("--telemetry")
+        invocation.usageServer = try words.takeOption("--usage-server")
         guard let name = words.takeWord() else {
             throw UsageError("There is no command.")
         }
@@ -53,6 +55,8 @@ public enum CommandLineParser: Sendable {
         case "login": .login(email: try words.takeArgument("EMAIL", of: "login"))
         case "logout": .logout
         case "whoami": .whoami
+        case "consent": try consent(&words)
+        case "usage": .usage
         default:
             throw UsageError("There is no command “\(name)”.", suggestion: suggestion(for: name))
         }
@@ -70,6 +74,18 @@ public enum CommandLineParser: Sendable {
         return .rate(id, stars: stars)
     }
 
+    private static func consent(_ words: inout CommandLineWords) throws(UsageError) -> Command {
+        switch try words.takeArgument("yes|no", of: "consent") {
+        case "yes": .consent(true)
+        case "no": .consent(false)
+        case let word:
+            throw UsageError(
+                "“\(word)” is no decision.",
+                suggestion: "Write restaurants consent yes, or restaurants consent no."
+            )
+        }
+    }
+
     private static func decision(
         _ words: inout CommandLineWords
     ) throws(UsageError) -> PendingDecision? {
@@ -79,7 +95,7 @@ public enum CommandLineParser: Sendable {
 
     private static let names = [
         "refresh", "list", "search", "show", "favourite", "unfavourite", "favourites", "rate",
-        "watch", "pending", "login", "logout", "whoami",
+        "watch", "pending", "login", "logout", "whoami", "consent", "usage",
     ]
 
     private static func suggestion(for name: String) -> String {

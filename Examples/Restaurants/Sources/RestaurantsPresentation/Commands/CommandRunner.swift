@@ -24,7 +24,12 @@ public struct CommandRunner: Sendable {
     }
 
     /// Carries a command out in a user's name.
+    ///
+    /// It is noted by its word alone, if it is not about such notes itself.
     public func run(_ command: Command, as user: UserID) async throws(DomainError) {
+        if ![.help, .usage, .consent(true), .consent(false)].contains(command) {
+            useCases.usage.note(command.name)
+        }
         switch command {
         case .help:
             screen.show(Help.text)
@@ -73,6 +78,10 @@ public struct CommandRunner: Sendable {
             screen.show(AccountView.signedOut(try await useCases.signOut()))
         case .whoami:
             screen.show(AccountView.render(try await useCases.showCurrentUser()))
+        case .consent(let isAgreed):
+            screen.show(UsageView.render(try await useCases.usage.decide(isAgreed)))
+        case .usage:
+            screen.show(UsageView.render(try await useCases.usage()))
         }
     }
 

@@ -28,14 +28,21 @@ public enum Help: Sendable {
           login EMAIL             Sign in; asks for the password. (RESTAURANTS_PASSWORD)
           logout                  Sign out.
           whoami                  Tell who is signed in.
+          consent yes|no          Decide whether what the app notes of its use may leave this
+                                  device; “no” removes it.
+          usage                   Tell what became of it.
 
         OPTIONS
-          --store FILE            Where restaurants are kept. (RESTAURANTS_STORE)
+          --store PLACE           Where restaurants are kept: a file, the address of a keel
+                                  server, or “memory”. (RESTAURANTS_STORE)
           --api URL               The restaurant service. (RESTAURANTS_API)
           --user NAME             Whose favourites and ratings are meant; the signed-in user’s
                                   unless said otherwise. (RESTAURANTS_USER)
           --log                   Tell on the standard error stream what happens to calls of
                                   the service.
+          --telemetry FOLDER      Where the log and the notes of the app’s use are kept.
+                                  (RESTAURANTS_TELEMETRY)
+          --usage-server URL      A keel server to send these notes to.
           --help                  Show this.
 
         Exits with 0 when the command was carried out, with 1 when it failed, with 64 when it

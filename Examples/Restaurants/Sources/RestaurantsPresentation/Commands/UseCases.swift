@@ -1,7 +1,7 @@
 public import Foundation
 public import RestaurantsDomain
 
-/// All that the app can do, made of five repositories.
+/// All that the app can do, made of six repositories.
 public struct UseCases: Sendable {
     let list: ListRestaurants
     let search: SearchRestaurants
@@ -15,6 +15,7 @@ public struct UseCases: Sendable {
     let signIn: SignIn
     let signOut: SignOut
     let showCurrentUser: ShowCurrentUser
+    let usage: AccountForUsage
 
     /// Creates the use cases.
     public init(
@@ -23,6 +24,7 @@ public struct UseCases: Sendable {
         ratings: any RatingRepository,
         changes: any PendingChangeRepository,
         accounts: any AccountRepository,
+        usage: any UsageRepository,
         now: @escaping @Sendable () -> Date
     ) {
         list = ListRestaurants(restaurants: restaurants)
@@ -49,5 +51,6 @@ public struct UseCases: Sendable {
         signIn = SignIn(accounts: accounts)
         signOut = SignOut(accounts: accounts)
         showCurrentUser = ShowCurrentUser(accounts: accounts)
+        self.usage = AccountForUsage(usage: usage)
     }
 }

@@ -1,0 +1,81 @@
+import Foundation
+import KeelAnalytics
+
+/// One round of events into a folder of its own.
+struct EventRound {
+    let count: Int
+    private let folder: WorkFolder
+
+    init(_ options: Options) throws {
+        count = options.scaled(10_000)
+        folder = try WorkFolder("analytics", in: options.folder)
+    }
+
+    /// How many events are kept before the clock starts.
+    private var warmUp: Int { count / 10 }
+
+    // MARK: Keel
+
+    /// Microseconds that a call of `trackEvent` takes on average.
+    func keel() throws -> Double {
+        let service = try service()
+        for number in 0..<warmUp { try track(number, service) }
+        return try Timing.perCall(count) { try track(warmUp + $0, service) }
+    }
+
+    /// Microseconds that each call of `trackEvent` takes, what looking at the clock takes included.
+    func keelCalls() throws -> [Double] {
+        let service = try service()
+        for number in 0..<warmUp { try track(number, service) }
+        return try calls { try track(warmUp + $0, service) }
+    }
+
+    private func track(_ number: Int, _ service: AnalyticsService) throws {
+        let parameters = TrackedOrder.parameters(number)
+        guard service.trackEvent(TrackedOrder.name, parameters: parameters) != nil else {
+            throw Flaw("an event was refused")
+        }
+    }
+
+    /// A service as it is by default, with a destination that gets nothing.
+    ///
+    /// Nobody runs the deliveries, and the user has not decided yet, so that events wait.
+    private func service() throws -> AnalyticsService {
+        var configuration = AnalyticsConfiguration()
+        configuration.add(HandlerDestination("nowhere") { _ in })
+        return try AnalyticsService(at: folder.url, configuration: configuration)
+    }
+
+    // MARK: Peers
+
+    /// Microseconds that SQLite takes for a row of the event's bytes, each in its own transaction.
+    func table() throws -> Double {
+        let events = try PeerEventTable(folder.path("events.sqlite"))
+        let bytes = try TrackedOrder.json(0)
+        for _ in 0..<warmUp { try events.append(bytes) }
+        return try Timing.perCall(count) { _ in try events.append(bytes) }
+    }
+
+    /// Microseconds that a file of the event's bytes takes.
+    func files() throws -> Double {
+        let events = PeerEventFiles(folder: folder.url.path(percentEncoded: false))
+        let bytes = try TrackedOrder.json(0)
+        for number in 0..<warmUp { try events.append(bytes, number) }
+        return try Timing.perCall(count) { try events.append(bytes, warmUp + $0) }
+    }
+
+    /// Microseconds of each call with which the bytes of an event are put at a file's end.
+    func bareWrites() throws -> [Double] {
+        let file = try AppendingFile(folder.path("events.jsonl"))
+        let bytes = try TrackedOrder.json(0)
+        return try bytes.withUnsafeBytes { bytes in
+            try calls { _ in
+                guard file.append(bytes) else { throw Flaw("an event was not written") }
+            }
+        }
+    }
+
+    private func calls(_ body: (Int) throws -> Void) rethrows -> [Double] {
+        try (0..<count).map { number in try Timing.perCall(1) { _ in try body(number) } }
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+
+/// Runs programs under valgrind.
+enum Valgrind {
+    /// Runs a program to its end under the tool that the options name.
+    @concurrent
+    static func run(
+        _ options: [String],
+        _ program: String,
+        _ arguments: [String]
+    ) async throws -> ProgramRun {
+        // Valgrind up to 3.19 gives up when it reads the debugging information of large Swift
+        // programs.
+        let bare = FileManager.default.temporaryDirectory
+            .appending(path: "keel-bench-\(UUID().uuidString).program").path
+        defer { try? FileManager.default.removeItem(atPath: bare) }
+        let strip = try await ProgramRun("strip", ["-o", bare, program])
+        guard strip.status == 0 else {
+            throw NotRun("strip ended with \(strip.status): \(strip.lastLine)")
+        }
+        return try await ProgramRun("valgrind", options + [bare] + arguments)
+    }
+}

@@ -1,0 +1,26 @@
+import Logging
+
+/// The statement that every logger of the benchmarks gets: a message and three fields, of which one
+/// is new each time, one repeats after eight records and one is always the same.
+enum OrderStatement {
+    static func log(_ number: Int, to logger: Logger) {
+        logger.info(
+            "order placed",
+            metadata: [
+                "order": "\(100_000 + number)", "items": "\(number % 8)",
+                "restaurant": "Trattoria Bella Vista",
+            ]
+        )
+    }
+
+    /// The same at a level that the loggers of the benchmarks leave out.
+    static func logDebug(_ number: Int, to logger: Logger) {
+        logger.debug(
+            "order placed",
+            metadata: [
+                "order": "\(100_000 + number)", "items": "\(number % 8)",
+                "restaurant": "Trattoria Bella Vista",
+            ]
+        )
+    }
+}

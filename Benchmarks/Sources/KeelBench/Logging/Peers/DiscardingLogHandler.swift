@@ -1,0 +1,14 @@
+import Logging
+
+/// The least that a handler of swift-log can be: it has a level and writes nothing.
+struct DiscardingLogHandler: LogHandler {
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.MetadataValue? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {}
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+/// A program that logs with spdlog, made by the system's C++ compiler when it is first needed.
+final class SpdlogProgram: Sendable {
+    private let folder: WorkFolder
+
+    @concurrent
+    init(_ options: Options) async throws {
+        folder = try WorkFolder("spdlog", in: options.folder)
+        let source = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "spdlog-records.cpp").path
+        guard try await ProgramRun("c++", ["--version"]).status == 0 else {
+            throw NotRun("there is no C++ compiler of the name c++")
+        }
+        // As Debian and Homebrew build the library: not from its headers alone.
+        let definitions = ["-DSPDLOG_COMPILED_LIB", "-DSPDLOG_FMT_EXTERNAL"]
+        let run = try await ProgramRun(
+            "c++",
+            ["-std=c++17", "-O2", "-o", folder.path("spdlog-records"), source] + definitions
+                + Self.homebrew + ["-lspdlog", "-lfmt", "-pthread"]
+        )
+        guard run.status == 0 else {
+            throw NotRun(
+                run.output.contains("spdlog/") || run.output.contains("-lspdlog")
+                    ? "spdlog is missing (Debian: libspdlog-dev)" : "c++: \(run.lastLine)"
+            )
+        }
+    }
+
+    /// Where Homebrew has its libraries, which a compiler does not look into by itself.
+    private static var homebrew: [String] {
+        ["/opt/homebrew", "/usr/local"]
+            .filter { FileManager.default.fileExists(atPath: "\($0)/include/spdlog") }
+            .flatMap { ["-I\($0)/include", "-L\($0)/lib"] }
+    }
+
+    /// Microseconds that a record takes.
+    @concurrent
+    func run(_ file: String, count: Int, warmUp: Int) async throws -> Double {
+        try await ProgramRun(folder.path("spdlog-records"), [file, "\(count)", "\(warmUp)"])
+            .number()
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// The steps in which the same app keeps its documents on `keel serve`.
+extension Demonstration {
+    private var serverFile: String {
+        setting.folder.appending(path: "Server.sqlite").path(percentEncoded: false)
+    }
+
+    func startServer() async throws { try await startServer(port: "0") }
+
+    private func startServer(port: String) async throws {
+        let server = try start(
+            "keel",
+            ["serve", "--storage", "sqlite:\(serverFile)", "--port", port]
+        )
+        self.server = server
+        store = try await server.line(within: .seconds(30), "the address of the server") {
+            $0.hasPrefix("http://127.0.0.1:")
+        }
+        note("keel serve, process \(server.identifier): \(store)")
+    }
+
+    func refreshOnServer() async throws {
+        try await app(.a, as: nil, "login", "ada@example.com", password: "engine")
+        let report = try Output.refresh(try await app(.a, "refresh").output)
+        // The service forgot one restaurant when it came back.
+        try expect(report.added == setting.restaurants.count - 1, "all are new on this server")
+        let found = try await app(.b, "search", chosen.name).output
+        try expect(Output.ids(found).contains(chosen.id), "B finds \(chosen.name) there")
+    }
+
+    func watchOnServer() async throws {
+        let watcher = try startApp(.b, "ada", ["watch"])
+        self.watcher = watcher
+        let began = try await watcher.line(within: .seconds(30), "the start of watching") {
+            $0.hasPrefix("Watching for ada")
+        }
+        show([began], from: .b)
+        try await app(.a, "favourite", chosen.id)
+        try await expectLive { $0.contains("♥ ada likes") && $0.contains("(\(chosen.id))") }
+    }
+
+    func killServer() async throws {
+        guard let server else { throw DemoFailure("there is no server") }
+        server.kill()
+        let outcome = try await server.outcome(within: .seconds(5))
+        try expect(outcome.status == SIGKILL, "the server was killed")
+        note("kill -9 of process \(server.identifier)")
+        try await app(.a, "list", "--limit", "1", status: 1)
+    }
+
+    func restartServer() async throws {
+        guard let port = store.split(separator: ":").last else { return }
+        try await startServer(port: String(port))
+        let own = try await app(.a, "favourites").output
+        try expect(Output.ids(own) == [chosen.id], "the favourite is there")
+        try await app(.a, "rate", chosen.id, "4")
+        try await expectLive { $0.contains("★★★★☆ ada rates") && $0.contains("(\(chosen.id))") }
+        await watcher?.stop()
+    }
+
+    func endServer() async throws {
+        guard let server else { throw DemoFailure("there is no server") }
+        await server.stop()
+        let outcome = try await server.outcome(within: .seconds(10))
+        try expect(outcome.status == 0, "SIGTERM ended it, and nothing was cut off")
+    }
+}

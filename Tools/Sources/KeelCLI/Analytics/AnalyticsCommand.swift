@@ -1,0 +1,32 @@
+import ArgumentParser
+import Foundation
+
+/// What a terminal can do with the events that an app has tracked.
+struct AnalyticsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "analytics",
+        abstract: "Shows, exports and delivers the events that an app has tracked.",
+        discussion: """
+            FOLDER is the folder that the app gives its AnalyticsService. Looking and exporting \
+            change nothing, and the app may be running.
+
+            Exit codes: 0 done; 1 failed; 2 done, with something to look at (events left out, or \
+            that still wait); 64 the command line is wrong.
+            """,
+        subcommands: [
+            AnalyticsStatusCommand.self, AnalyticsFlushCommand.self, AnalyticsExportCommand.self,
+        ]
+    )
+}
+
+/// The options that every command about analytics has.
+struct AnalyticsOptions: ParsableArguments {
+    @Argument(help: "The folder that the app gives its AnalyticsService.")
+    var folder: String
+
+    @Flag(help: "Writes JSON for programs.")
+    var json = false
+
+    var url: URL { URL(fileURLWithPath: folder, isDirectory: true) }
+    var output: CommandOutput { CommandOutput(isJSON: json) }
+}

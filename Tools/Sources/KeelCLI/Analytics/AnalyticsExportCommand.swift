@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+import KeelTelemetryTools
+import KeelToolSupport
+
+struct AnalyticsExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Writes tracked events as lines of JSON, the oldest first.",
+        discussion: """
+            Lines have the form of the records of Keel's ingest format. Without --pending they are \
+            all events that are still on the disk, delivered ones too: these go with their part of \
+            the journal.
+            """
+    )
+
+    @OptionGroup var analytics: AnalyticsOptions
+
+    @Option(help: ArgumentHelp("Only what waits for this destination.", valueName: "name"))
+    var pending: String?
+
+    @Option(name: .shortAndLong, help: "The file; without one, standard output.")
+    var output: String?
+
+    func run() async throws {
+        let out = analytics.output
+        try await out.reporting {
+            let export = AnalyticsExport(of: analytics.url, pendingFor: pending)
+            guard let output else {
+                return Self.exit(try export.run { try out.line($0) }, out)
+            }
+            var file = try ReplacedFile(URL(fileURLWithPath: output))
+            let report: AnalyticsExport.Report
+            do {
+                report = try export.run { try file.append(line: $0) }
+                try file.finish()
+            } catch {
+                file.discard()
+                throw error
+            }
+            if analytics.json {
+                try out.record(report)
+            } else {
+                try out.line("\(report.events) events exported")
+            }
+            return Self.exit(report, out)
+        }
+    }
+
+    private static func exit(
+        _ report: AnalyticsExport.Report,
+        _ output: CommandOutput
+    ) -> ToolExit {
+        guard report.leftOut > 0 else { return .done }
+        output.message("\(report.leftOut) records were left out: another version has written them.")
+        return .findings
+    }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import KeelToolSupport
+
+/// Where a command's results and messages go: results to standard output, messages to standard
+/// error.
+struct CommandOutput {
+    /// Whether the reader is a program.
+    let isJSON: Bool
+
+    /// Whether a progress bar may be drawn.
+    var showsProgress: Bool { !isJSON && isatty(STDERR_FILENO) == 1 }
+
+    func line(_ text: String) throws { try line(Array(text.utf8)) }
+
+    func line(_ text: [UInt8]) throws {
+        try FileHandle.standardOutput.write(contentsOf: text + [UInt8(ascii: "\n")])
+    }
+
+    /// Writes a record for programs.
+    func record(_ value: some Encodable) throws {
+        try line(Array(try Self.encoder().encode(value)))
+    }
+
+    func message(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Array("\(text)\n".utf8))
+    }
+
+    /// Draws a bar over the line before, where a person looks on.
+    func progress(_ text: String, fraction: Double? = nil) {
+        guard showsProgress else { return }
+        let bar = fraction.map { fraction in
+            let full = Int((min(1, max(0, fraction)) * 30).rounded(.down))
+            return "[\(String(repeating: "#", count: full))"
+                + "\(String(repeating: "·", count: 30 - full))] "
+        }
+        let clear = "\r\u{1B}[K"
+        try? FileHandle.standardError.write(contentsOf: Array("\(clear)\(bar ?? "")\(text)".utf8))
+    }
+
+    func endProgress() {
+        guard showsProgress else { return }
+        try? FileHandle.standardError.write(contentsOf: Array("\r\u{1B}[K".utf8))
+    }
+
+    /// Runs a command, writes its error with the advice, and ends with the exit code that fits.
+    func reporting(_ body: () async throws -> ToolExit) async throws {
+        let exit: ToolExit
+        do {
+            exit = try await body()
+        } catch let error as ValidationError {
+            throw error
+        } catch {
+            endProgress()
+            let described = ToolError(describing: error)
+            if isJSON {
+                let record = ErrorRecord(error: described.message, advice: described.advice)
+                let text = try Self.encoder().encode(record)
+                message(String(decoding: text, as: UTF8.self))
+            } else {
+                message("Error: \(described.message)")
+                message(described.advice)
+            }
+            throw ExitCode(ToolExit.failed.rawValue)
+        }
+        guard exit == .done else { throw ExitCode(exit.rawValue) }
+    }
+
+    private struct ErrorRecord: Encodable {
+        let error: String
+        let advice: String
+    }
+
+    private static func encoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import Foundation
+import KeelDocumentTools
+import KeelStorage
+import KeelToolSupport
+
+struct CopyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "copy",
+        abstract: "Copies documents from one store to another, and compares them afterwards.",
+        discussion: """
+            Copies everything, or the collections named. Times and revisions are kept where the \
+            target can store them. The exit code is 2 where the comparison finds a difference, \
+            which a source that is written to at the same time can cause. An interrupted copy goes \
+            on with --resume.
+            """
+    )
+
+    @Argument(help: "The store to read.")
+    var from: DocumentPlace
+
+    @Argument(help: "The store to write.")
+    var to: DocumentPlace
+
+    @Option(name: .customLong("collection"), help: "A collection; can be repeated.")
+    var collections: [String] = []
+
+    @Flag(help: "Goes on where an interrupted copy stopped.")
+    var resume = false
+
+    @Option(help: "The checkpoint's file; without one, in the folder that you are in.")
+    var checkpoint: String?
+
+    @Flag(help: "Writes JSON for programs.")
+    var json = false
+
+    func validate() throws {
+        guard from != to else { throw ValidationError("The two stores are the same.") }
+    }
+
+    func run() async throws {
+        let collections = try collections.map(Parsed.collection)
+        let output = CommandOutput(isJSON: json)
+        try await output.reporting {
+            let source = try from.opened(for: .reading)
+            let target: OpenedStore
+            do {
+                target = try to.opened(for: .creating)
+            } catch {
+                await source.close()
+                throw error
+            }
+            let copy = DocumentCopy(
+                from: source.adapter,
+                to: target.adapter,
+                collections: collections
+            )
+            let result: Result<CopyReport, any Error>
+            do {
+                result = .success(try await run(copy, output))
+            } catch {
+                result = .failure(error)
+            }
+            await source.close()
+            await target.close()
+            let report = try result.get()
+            try write(report, to: output)
+            return report.isVerified ? .done : .findings
+        }
+    }
+
+    private func run(_ copy: DocumentCopy, _ output: CommandOutput) async throws -> CopyReport {
+        let subject = ([from.description, to.description] + collections.sorted())
+            .joined(separator: "\n")
+        let file =
+            checkpoint.map { URL(fileURLWithPath: $0) }
+            ?? DocumentCopy.checkpointFile(
+                for: subject,
+                in: URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
+            )
+        let start = resume ? try CopyCheckpoint.read(file, of: subject) : nil
+        let report = try await copy.run(
+            from: start ?? CopyCheckpoint(subject: subject),
+            checkpoint: file
+        ) { count in
+            output.progress("\(count) documents copied")
+        }
+        output.endProgress()
+        return report
+    }
+
+    private func write(_ report: CopyReport, to output: CommandOutput) throws {
+        guard !json else {
+            try output.record(CopyRecord(report))
+            return
+        }
+        let times =
+            report.keepsTimes ? "with their times and revisions" : "with times of the target"
+        try output.line("\(report.copied) documents copied, \(times)")
+        for comparison in report.comparisons {
+            let (source, target) = (comparison.source, comparison.target)
+            try output.line(
+                comparison.isSame
+                    ? "  \(comparison.scope): \(source.count) documents, the same on both sides"
+                    : "  \(comparison.scope): DIFFERENT, \(source.count) in the source and "
+                        + "\(target.count) in the target"
+            )
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import KeelDocumentTools
+import KeelStorage
+import KeelToolSupport
+
+struct DeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Deletes a document or a collection.",
+        discussion: """
+            Collections below a deleted document stay, unless --recursive says otherwise. A \
+            collection goes page by page, and only with --yes.
+            """
+    )
+
+    @Argument(help: "The document: COLLECTION/ID.")
+    var path: String?
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(help: "Deletes every document of this collection.")
+    var collection: String?
+
+    @Flag(help: "Deletes the collections below too.")
+    var recursive = false
+
+    @Flag(help: "Confirms that a whole collection is meant.")
+    var yes = false
+
+    func validate() throws {
+        guard (path == nil) != (collection == nil) else {
+            throw ValidationError("Name a document or --collection.")
+        }
+        guard collection == nil || yes else {
+            throw ValidationError("Deleting a collection needs --yes.")
+        }
+    }
+
+    func run() async throws {
+        let path = try path.map(Parsed.document)
+        let collection = try collection.map(Parsed.collection)
+        try await store.run(for: .changing) { adapter, output in
+            let deletion = DocumentDeletion(in: adapter)
+            var count = 0
+            if let collection {
+                count = try await deletion.delete(collection, isRecursive: recursive) { count in
+                    output.progress("\(count) documents deleted")
+                }
+            } else if let path {
+                let client = StorageClient(adapter)
+                if recursive { count += try await deletion.deleteBelow(path) }
+                count += try await client.findDocument(path) == nil ? 0 : 1
+                try await client.deleteDocument(path)
+            }
+            output.endProgress()
+            try output.line(
+                store.json ? #"{"deleted":\#(count)}"# : "\(count) documents deleted"
+            )
+            return .done
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import KeelAsyncHTTPClient
+import KeelCore
+import KeelDocumentTools
+import KeelStorage
+import KeelStorageFirestore
+import KeelStorageSQLite
+import KeelToolSupport
+
+extension DocumentPlace {
+    /// Opens the place; nothing is sent yet to one that is elsewhere.
+    ///
+    /// - Throws: `ToolError` or `StorageError`.
+    func opened(for access: StoreAccess) throws -> OpenedStore {
+        switch self {
+        case .sqlite(let path):
+            let adapter = try SQLiteStorageAdapter.opened(at: path, for: access)
+            return OpenedStore(adapter: adapter) { try? adapter.close() }
+        case .server(let url):
+            let token = ProcessInfo.processInfo.environment["KEEL_TOKEN"]
+            let authentication = token.map(FirestoreAuthentication.token) ?? .none
+            return Self.remote(.keel(url, authentication: authentication))
+        case .firestore(let project):
+            return Self.remote(try Self.firestore(project))
+        }
+    }
+
+    private static func remote(
+        _ configuration: FirestoreStorageAdapter.Configuration
+    ) -> OpenedStore {
+        let transport = AsyncHTTPClientTransport()
+        let adapter = FirestoreStorageAdapter(configuration, transport: transport)
+        return OpenedStore(adapter: adapter.retrying(.attempts(4))) { await transport.shutdown() }
+    }
+
+    /// The emulator where Google's tools would use it, otherwise Google with the credentials that
+    /// the environment names.
+    private static func firestore(
+        _ project: String
+    ) throws -> FirestoreStorageAdapter.Configuration {
+        let environment = ProcessInfo.processInfo.environment
+        if let emulator = FirestoreStorageAdapter.Configuration.emulatorFromEnvironment(
+            project: project
+        ) {
+            return emulator
+        }
+        if let token = environment["GOOGLE_OAUTH_ACCESS_TOKEN"] {
+            return .google(project: project, authentication: .token(token))
+        }
+        guard let path = environment["GOOGLE_APPLICATION_CREDENTIALS"] else {
+            throw ToolError(
+                "there are no credentials for “\(project)”",
+                advice: "Set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account’s "
+                    + "key, or GOOGLE_OAUTH_ACCESS_TOKEN to a token."
+            )
+        }
+        let key = try ServiceAccountKey(json: Data(contentsOf: URL(fileURLWithPath: path)))
+        return .google(project: project, authentication: .serviceAccount(key))
+    }
+}

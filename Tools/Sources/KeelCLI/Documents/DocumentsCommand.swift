@@ -1,0 +1,21 @@
+import ArgumentParser
+
+/// What a terminal can do with the documents of a store.
+struct DocumentsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "documents",
+        abstract: "Imports, exports, queries, changes, watches and copies documents.",
+        discussion: """
+            A store is the path of an SQLite file, sqlite:PATH, the address of a Keel server \
+            (http://localhost:8080) or firestore:PROJECT.
+
+            Exit codes: 0 done; 1 failed; 2 done, with something to look at (bad lines, documents \
+            that differ, indexes without a counterpart); 64 the command line is wrong.
+            """,
+        subcommands: [
+            ImportCommand.self, ExportCommand.self, QueryCommand.self, GetCommand.self,
+            SetCommand.self, DeleteCommand.self, WatchCommand.self, CopyCommand.self,
+            IndexesCommand.self,
+        ]
+    )
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+import KeelDocumentTools
+import KeelStorage
+import KeelToolSupport
+
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Writes the documents of a collection as lines of JSON.",
+        discussion: """
+            Lines are documents in Firestore's typed form, from which import makes the same \
+            documents again; --plain writes ordinary JSON, which loses the types that JSON does \
+            not have. A file appears when it is complete, and holds the state of the store at one \
+            point in time where the store has a change log.
+            """
+    )
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(help: "The collection.")
+    var collection: String
+
+    @Flag(help: "Takes every collection of this name, at any depth.")
+    var group = false
+
+    @Flag(help: "Writes ordinary JSON.")
+    var plain = false
+
+    @Option(name: .customLong("id"), help: "With --plain, the field that gets the document's id.")
+    var idField: String?
+
+    @Option(name: .shortAndLong, help: "The file; without one, standard output.")
+    var output: String?
+
+    func run() async throws {
+        let scope = try Parsed.scope(collection, isGroup: group)
+        let line = ExportLine(isPlain: plain, idField: idField.map { FieldPath($0) })
+        try await store.run(for: .reading) { adapter, out in
+            let export = DocumentExport(from: adapter, scope, as: line)
+            guard let output else {
+                let report = try await export.run { try out.line($0) }
+                if let remark = Self.remark(report) { out.message(remark) }
+                return .done
+            }
+            let report = try await export.run(to: URL(fileURLWithPath: output)) { count in
+                out.progress("\(count) documents")
+            }
+            out.endProgress()
+            try Self.write(report, asJSON: store.json, to: out)
+            return .done
+        }
+    }
+
+    private static func write(
+        _ report: ExportReport,
+        asJSON isJSON: Bool,
+        to output: CommandOutput
+    ) throws {
+        guard !isJSON else {
+            try output.record(
+                Summary(documents: report.documents, consistency: report.consistency.rawValue)
+            )
+            return
+        }
+        try output.line("\(report.documents) documents exported")
+        if let remark = remark(report) { output.message(remark) }
+    }
+
+    private static func remark(_ report: ExportReport) -> String? {
+        switch report.consistency {
+        case .snapshot: nil
+        case .mixed:
+            "\(report.changed) documents changed while they were read; what was written is not one "
+                + "state of the store. With --output it is."
+        case .unknown:
+            "The store cannot tell whether documents changed while they were read."
+        }
+    }
+
+    private struct Summary: Encodable {
+        let documents: Int
+        let consistency: String
+    }
+}

@@ -1,0 +1,111 @@
+import ArgumentParser
+import Foundation
+import KeelDocumentTools
+import KeelStorage
+import KeelToolSupport
+
+extension ImportFormat: ExpressibleByArgument {}
+
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Imports documents from a file of JSON.",
+        discussion: """
+            Takes one array of objects, one object a line, or documents in Firestore's typed form \
+            as export writes them. A bad line is reported with its number and left out; the exit \
+            code is then 2.
+
+            A checkpoint beside the file (FILE.keel-import) is kept until the import is done; with \
+            --resume, an import that was interrupted goes on from there, and no line is stored \
+            twice.
+            """
+    )
+
+    @Argument(help: "The file.")
+    var file: String
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(help: "The collection; typed documents go where their names say without one.")
+    var collection: String?
+
+    @Option(name: .customLong("id"), help: "The field with the id; ids are derived without one.")
+    var idField: String?
+
+    @Option(help: "The form of the file.")
+    var format = ImportFormat.auto
+
+    @Option(help: "How many documents are committed at once, 1 to 500.")
+    var batch = 500
+
+    @Flag(help: "Goes on where an interrupted import stopped.")
+    var resume = false
+
+    @Flag(help: "Keeps the times and revisions of typed documents.")
+    var exact = false
+
+    @Option(help: "A file that gets the bad lines as they are.")
+    var badLines: String?
+
+    @Option(help: "The checkpoint's file, where the folder of FILE cannot be written to.")
+    var checkpoint: String?
+
+    func validate() throws {
+        guard (1...500).contains(batch) else { throw ValidationError("--batch is 1 to 500.") }
+    }
+
+    func run() async throws {
+        var settings = DocumentImport.Settings(file: URL(fileURLWithPath: file))
+        settings.collection = try collection.map(Parsed.collection)
+        settings.idField = idField.map { FieldPath($0) }
+        settings.format = format
+        settings.isExact = exact
+        settings.batchSize = batch
+        settings.resumes = resume
+        settings.badLines = badLines.map { URL(fileURLWithPath: $0) }
+        settings.checkpoint = checkpoint.map { URL(fileURLWithPath: $0) }
+        let hasCheckpoint = FileManager.default.fileExists(atPath: settings.checkpointFile.path)
+        try await store.run(for: .creating) { adapter, output in
+            if hasCheckpoint, !resume {
+                output.message("An earlier import did not finish; this one begins anew.")
+            }
+            let report = try await DocumentImport(into: adapter, settings).run { bad in
+                output.endProgress()
+                output.message(
+                    store.json
+                        ? #"{"line":\#(bad.number),"reason":\#(Parsed.json(bad.reason))}"#
+                        : "line \(bad.number): \(bad.reason)"
+                )
+            } onProgress: { progress in
+                let fraction = Double(progress.bytes) / Double(max(1, progress.size))
+                output.progress("\(progress.imported) documents", fraction: fraction)
+            }
+            output.endProgress()
+            try write(report, to: output)
+            return report.bad == 0 ? .done : .findings
+        }
+    }
+
+    private func write(_ report: ImportProgress, to output: CommandOutput) throws {
+        guard !store.json else {
+            try output.record(
+                Summary(
+                    imported: report.imported,
+                    bad: report.bad,
+                    alreadyImported: report.resumedFrom
+                )
+            )
+            return
+        }
+        var text = "\(report.imported) documents imported"
+        if report.resumedFrom > 0 { text += ", \(report.resumedFrom) of them before" }
+        if report.bad > 0 { text += "; \(report.bad) bad lines left out" }
+        try output.line(text)
+    }
+
+    private struct Summary: Encodable {
+        let imported: Int
+        let bad: Int
+        let alreadyImported: Int
+    }
+}

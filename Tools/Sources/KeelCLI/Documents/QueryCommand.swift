@@ -1,0 +1,140 @@
+import ArgumentParser
+import KeelDocumentTools
+import KeelStorage
+import KeelStorageFirestore
+import KeelToolSupport
+
+struct QueryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "query",
+        abstract: "Finds documents.",
+        discussion: """
+            A condition is 'FIELD OPERATOR VALUE' with one of == != < <= > >= in not-in \
+            array-contains array-contains-any; several must all hold. A value is JSON (12, 1.5, \
+            true, null, "text", [1, 2]), has its kind before it \
+            (timestamp:2026-01-01T00:00:00Z, reference:users/ada, bytes:aGk=, \
+            geopoint:40.8,-73.9, integer:1, double:1, string:12), or is a bare word, which is a \
+            string. __name__ is the document's id.
+            """
+    )
+
+    @Argument(help: "The collection.")
+    var collection: String
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(name: .customLong("where"), help: "A condition; can be repeated.")
+    var conditions: [String] = []
+
+    @Option(name: .customLong("order"), help: "FIELD, FIELD:asc or FIELD:desc; can be repeated.")
+    var orders: [String] = []
+
+    @Option(help: "The most documents; 100 where a table is written.")
+    var limit: Int?
+
+    @Option(name: .customLong("select"), help: "A field to show; can be repeated.")
+    var fields: [String] = []
+
+    @Flag(help: "Looks in every collection of this name, at any depth.")
+    var group = false
+
+    @Flag(help: "Tells only how many documents there are.")
+    var count = false
+
+    @Flag(help: "Tells how the store answered.")
+    var explain = false
+
+    @Flag(help: "Writes ordinary JSON, one document a line.")
+    var plain = false
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit is at least 1.") }
+        _ = try query()
+    }
+
+    func run() async throws {
+        let query = try query()
+        try await store.run(for: .reading) { adapter, output in
+            let client = StorageClient(adapter)
+            if count {
+                let number = try await client.count(query)
+                try output.line(store.json ? #"{"count":\#(number)}"# : "\(number)")
+            } else if explain {
+                try Self.write(try await client.run(query), asJSON: store.json, to: output)
+            } else if store.json || plain {
+                var pages = DocumentPages(client, of: query)
+                let line = ExportLine(isPlain: plain && !store.json)
+                while let page = try await pages.next() {
+                    for document in page { try output.line(line.text(of: document)) }
+                }
+            } else {
+                try await writeTable(query, from: client, to: output)
+            }
+            return .done
+        }
+    }
+
+    private func query() throws -> DocumentQuery {
+        var query = try Parsed.scope(collection, isGroup: group).query
+        for condition in conditions { query = query.where(try Parsed.filter(condition)) }
+        for order in orders { query.orders.append(try Parsed.order(order)) }
+        query.limit = limit.map { .first($0) }
+        if !fields.isEmpty { query.projection = fields.map { FieldPath($0) } }
+        return query
+    }
+
+    private func writeTable(
+        _ query: DocumentQuery,
+        from client: StorageClient,
+        to output: CommandOutput
+    ) async throws {
+        let most = limit ?? 100
+        // One more than is shown tells whether there are more.
+        var documents = try await client.queryDocuments(query.limit(to: most + 1))
+        let hasMore = documents.count > most
+        if hasMore { documents.removeLast() }
+        let table = try DocumentTable(
+            documents,
+            columns: query.projection,
+            showsPaths: group
+        )
+        for line in table.lines { try output.line(line) }
+        if hasMore, limit == nil {
+            output.message("There are more than \(most); --limit shows another number.")
+        }
+    }
+
+    private static func write(
+        _ result: QueryResult,
+        asJSON isJSON: Bool,
+        to output: CommandOutput
+    ) throws {
+        let plan = result.plan
+        let access =
+            switch plan?.access {
+            case .index(let name): "index \(name)"
+            case .identifiers: "identifiers"
+            case .search(let name): "search \(name)"
+            case .scan: "scan"
+            case nil: "unknown"
+            }
+        let explanation = Explanation(
+            found: result.documents.count,
+            access: access,
+            examined: plan?.examined,
+            suggestion: plan?.suggestion?.description
+        )
+        guard !isJSON else { return try output.record(explanation) }
+        try output.line("found     \(explanation.found)")
+        try output.line("access    \(access)")
+        if let examined = explanation.examined { try output.line("examined  \(examined)") }
+        if let index = explanation.suggestion { try output.line("declare   \(index)") }
+    }
+
+    private struct Explanation: Encodable {
+        let found: Int
+        let access: String
+        let examined: Int?
+        let suggestion: String?
+    }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Foundation
+import KeelDocumentTools
+import KeelStorage
+import KeelStorageFirestore
+import KeelToolSupport
+
+struct SetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Writes a document.",
+        discussion: """
+            Replaces the document, or creates it. The fields are one JSON object; with --typed, \
+            every value is of Firestore's typed form, such as \
+            {"born": {"timestampValue": "1815-12-10T00:00:00Z"}}.
+            """
+    )
+
+    @Argument(help: "The document: COLLECTION/ID.")
+    var path: String
+
+    @Argument(help: "The fields as JSON; - reads standard input.")
+    var fields: String
+
+    @OptionGroup var store: StoreOptions
+
+    @Flag(help: "Leaves the fields that are not named as they are.")
+    var merge = false
+
+    @Flag(help: "Takes values of Firestore's typed form.")
+    var typed = false
+
+    func run() async throws {
+        let path = try Parsed.document(path)
+        let fields = try parsedFields()
+        try await store.run(for: .creating) { adapter, output in
+            let client = StorageClient(adapter)
+            let receipt =
+                merge
+                ? try await client.mergeDocument(path, fields)
+                : try await client.setDocument(path, fields)
+            let revision = receipt.revision?.description ?? "unknown"
+            try output.line(
+                store.json
+                    ? #"{"path":\#(Parsed.json(path.string)),"revision":"\#(revision)"}"#
+                    : "\(path) is at revision \(revision)"
+            )
+            return .done
+        }
+    }
+
+    private func parsedFields() throws -> DocumentFields {
+        var text = Array(fields.utf8)
+        if fields == "-" { text = Array(try FileHandle.standardInput.readToEnd() ?? Data()) }
+        do throws(StorageError) {
+            if typed {
+                let map = Array(#"{"mapValue":{"fields":"#.utf8) + text + Array("}}".utf8)
+                if let fields = try DocumentJSON.value(typed: map).mapValue { return fields }
+            } else if let fields = try DocumentJSON.value(plain: text).mapValue {
+                return fields
+            }
+        } catch {
+            throw ValidationError("the fields: \(error.message)")
+        }
+        throw ValidationError("the fields are no JSON object.")
+    }
+}

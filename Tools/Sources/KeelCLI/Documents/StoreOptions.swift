@@ -1,0 +1,41 @@
+import ArgumentParser
+import KeelDocumentTools
+import KeelStorage
+import KeelToolSupport
+
+extension DocumentPlace: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+}
+
+/// The options that every command about one store has.
+struct StoreOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The store: an SQLite file, sqlite:PATH, http(s)://HOST:PORT or firestore:PROJECT.",
+            valueName: "place"
+        )
+    )
+    var store: DocumentPlace
+
+    @Flag(help: "Writes JSON for programs, one object a line.")
+    var json = false
+
+    /// Opens the store, runs a command on it, closes it, and turns errors into messages.
+    func run(
+        for access: StoreAccess,
+        _ body: (any StorageAdapter, CommandOutput) async throws -> ToolExit
+    ) async throws {
+        let output = CommandOutput(isJSON: json)
+        try await output.reporting {
+            let opened = try store.opened(for: access)
+            do {
+                let exit = try await body(opened.adapter, output)
+                await opened.close()
+                return exit
+            } catch {
+                await opened.close()
+                throw error
+            }
+        }
+    }
+}

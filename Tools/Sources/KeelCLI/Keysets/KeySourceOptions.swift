@@ -1,0 +1,35 @@
+import ArgumentParser
+import KeelSecurityTools
+
+/// Where the key is kept that a keyset is encrypted under.
+struct KeySourceOptions: ParsableArguments {
+    @Option(help: "A file of 32 bytes that only its owner may read; `create` makes it.")
+    var keyFile: String?
+
+    @Option(help: "An environment variable with 64 hexadecimal digits or base64.")
+    var keyVariable: String?
+
+    @Option(help: "A credential that systemd hands to the service.")
+    var keyCredential: String?
+
+    @Option(help: "A service in the desktop's Secret Service, or in the Keychain.")
+    var keyService: String?
+
+    var choice: KeySourceChoice {
+        KeySourceChoice(
+            file: keyFile,
+            variable: keyVariable,
+            credential: keyCredential,
+            service: keyService
+        )
+    }
+
+    func validate() throws {
+        guard choice.count == 1 else {
+            throw ValidationError(
+                "Name one source of the key: --key-file, --key-variable, --key-credential or "
+                    + "--key-service."
+            )
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import ArgumentParser
+import Foundation
+import KeelSecurity
+import KeelSecurityTools
+import KeelToolSupport
+
+struct KeysetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keyset",
+        abstract: "Makes and changes keysets: files of keys, encrypted under another key.",
+        discussion: """
+            A keyset is Tink's: the libraries of Tink in other languages read it with the same key.
+            """,
+        subcommands: [
+            KeysetCreateCommand.self, KeysetListCommand.self, KeysetRotateCommand.self,
+            KeysetEnableCommand.self, KeysetDisableCommand.self, KeysetDestroyCommand.self,
+            KeysetReencryptCommand.self,
+        ]
+    )
+}
+
+extension KeyAlgorithmName: ExpressibleByArgument {}
+
+struct KeysetCreateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Makes a keyset of one new key."
+    )
+
+    @OptionGroup var keyset: KeysetOptions
+
+    @Option(help: "What the keys are for: those with HKDF encrypt files, the others values.")
+    var algorithm = KeyAlgorithmName.aes256GCMHKDF64KB
+
+    func run() async throws {
+        try await keyset.output.reporting {
+            let made = try Keyset.make(algorithm.algorithm)
+            try await keyset.file(isMadeOnDemand: true).create(made)
+            try KeysetTable(made).show(keyset.output)
+            return .done
+        }
+    }
+}
+
+struct KeysetListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the keys of a keyset, without their bytes."
+    )
+
+    @OptionGroup var keyset: KeysetOptions
+
+    func run() async throws {
+        try await keyset.output.reporting {
+            try KeysetTable(try await keyset.file().load()).show(keyset.output)
+            return .done
+        }
+    }
+}
+
+struct KeysetRotateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Adds a key, which encrypts from now on; the others go on decrypting."
+    )
+
+    @OptionGroup var keyset: KeysetOptions
+    @OptionGroup var dates: KeyDateOptions
+
+    @Option(help: "What the new key is for, if it is to be another algorithm.")
+    var algorithm: KeyAlgorithmName?
+
+    func run() async throws {
+        try await keyset.output.reporting {
+            let dates = try dates.dates()
+            let changed = try await keyset.file().change { keyset throws(SecurityError) in
+                keyset.advance()
+                try keyset.rotate(to: algorithm?.algorithm, dates: dates)
+            }
+            try KeysetTable(changed).show(keyset.output)
+            return .done
+        }
+    }
+}
+
+struct KeysetEnableCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enable",
+        abstract: "Lets a key decrypt again."
+    )
+
+    @OptionGroup var keyset: KeysetOptions
+    @OptionGroup var key: KeyIDOptions
+
+    func run() async throws {
+        try await key.change(keyset) { keyset, id throws(SecurityError) in try keyset.enable(id) }
+    }
+}
+
+struct KeysetDisableCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "disable",
+        abstract: "Forbids a key to decrypt, until it is enabled again."
+    )
+
+    @OptionGroup var keyset: KeysetOptions
+    @OptionGroup var key: KeyIDOptions
+
+    func run() async throws {
+        try await key.change(keyset) { keyset, id throws(SecurityError) in try keyset.disable(id) }
+    }
+}
+
+struct KeysetDestroyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "destroy",
+        abstract: "Gives up the bytes of a key: what it encrypted cannot be read any more."
+    )
+
+    @OptionGroup var keyset: KeysetOptions
+    @OptionGroup var key: KeyIDOptions
+
+    func run() async throws {
+        try await key.change(keyset) { keyset, id throws(SecurityError) in try keyset.destroy(id) }
+    }
+}
+
+/// The key that is changed.
+struct KeyIDOptions: ParsableArguments {
+    @Option(help: "The key's number, as `keel keyset list` shows it.")
+    var id: UInt32
+
+    func change(
+        _ options: KeysetOptions,
+        _ body: (inout Keyset, UInt32) throws(SecurityError) -> Void
+    ) async throws {
+        try await options.output.reporting {
+            let changed = try await options.file().change { keyset throws(SecurityError) in
+                try body(&keyset, id)
+            }
+            try KeysetTable(changed).show(options.output)
+            return .done
+        }
+    }
+}

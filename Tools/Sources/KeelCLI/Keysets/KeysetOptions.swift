@@ -1,0 +1,28 @@
+import ArgumentParser
+import Foundation
+import KeelSecurity
+import KeelSecurityTools
+
+/// A keyset file, and where its key is.
+struct KeysetOptions: ParsableArguments {
+    @Argument(help: "The file of the keyset: Tink's JSON, encrypted.", completion: .file())
+    var keyset: String
+
+    @OptionGroup var key: KeySourceOptions
+
+    @Option(help: "What the keyset belongs to, if it was given when it was made.")
+    var keysetContext = ""
+
+    @Flag(help: "Write results and errors as JSON, one object a line.")
+    var json = false
+
+    var output: CommandOutput { CommandOutput(isJSON: json) }
+
+    func file(isMadeOnDemand: Bool = false) async throws -> KeysetFile {
+        KeysetFile(
+            at: URL(filePath: keyset),
+            under: try await key.choice.source(isMadeOnDemand: isMadeOnDemand),
+            associatedData: Data(keysetContext.utf8)
+        )
+    }
+}

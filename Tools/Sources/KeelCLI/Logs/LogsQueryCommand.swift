@@ -1,0 +1,84 @@
+import ArgumentParser
+import KeelLogging
+import KeelTelemetryTools
+
+struct LogsQueryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "query",
+        abstract: "Shows or counts the records of a log that meet all conditions.",
+        discussion: "The oldest come first."
+    )
+
+    @OptionGroup var log: LogOptions
+
+    @Option(help: "Shows at most so many, the first ones.")
+    var limit: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Counts records instead, by level, label, message or a field.",
+            valueName: "name"
+        )
+    )
+    var countBy: String?
+
+    func validate() throws {
+        guard (limit ?? 1) >= 1 else { throw ValidationError("--limit is at least 1.") }
+        guard limit == nil || countBy == nil else {
+            throw ValidationError("--limit and --count-by exclude each other.")
+        }
+        _ = try log.filter()
+    }
+
+    func run() async throws {
+        let output = CommandOutput(isJSON: log.json)
+        let filter = try log.filter()
+        try await output.reporting {
+            let source = try LogSource(log.url)
+            if let countBy {
+                try count(source, filter, by: countBy, output)
+            } else {
+                try show(source, filter, output)
+            }
+            return output.foreign(in: source)
+        }
+    }
+
+    private func show(_ source: LogSource, _ filter: LogFilter, _ output: CommandOutput) throws {
+        let format = log.format
+        var shown = 0
+        while case let records = try source.take(upTo: 500), !records.isEmpty {
+            for record in records where filter.matches(record) {
+                try output.write(record, as: format)
+                shown += 1
+                if shown == limit { return }
+            }
+        }
+    }
+
+    private func count(
+        _ source: LogSource,
+        _ filter: LogFilter,
+        by name: String,
+        _ output: CommandOutput
+    ) throws {
+        var counts = LogCounts(by: name)
+        while case let records = try source.take(upTo: 500), !records.isEmpty {
+            for record in records where filter.matches(record) { counts.add(record) }
+        }
+        for (key, count) in counts.sorted {
+            if log.json {
+                try output.record(Count(value: key, count: count))
+            } else {
+                let number = "\(count)"
+                let padding = String(repeating: " ", count: max(0, 8 - number.count))
+                try output.line("\(padding)\(number)  \(key)")
+            }
+        }
+    }
+
+    private struct Count: Encodable {
+        let value: String
+        let count: Int
+    }
+}

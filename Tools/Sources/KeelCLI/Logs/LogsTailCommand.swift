@@ -1,0 +1,77 @@
+import ArgumentParser
+import KeelLogging
+import KeelTelemetryTools
+import KeelToolSupport
+
+struct LogsTailCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tail",
+        abstract: "Shows the last records of a log, and with --follow those that come.",
+        discussion: """
+            It follows a log across rotations. Control-C ends it with the exit code 0.
+            """
+    )
+
+    /// How often a log that is followed is looked at.
+    private static let pause = Duration.milliseconds(200)
+
+    @OptionGroup var log: LogOptions
+
+    @Option(name: [.customShort("n"), .customLong("lines")], help: "How many records at the end.")
+    var lines = 20
+
+    @Flag(name: .shortAndLong, help: "Goes on with what is logged.")
+    var follow = false
+
+    func validate() throws {
+        guard lines >= 0 else { throw ValidationError("--lines is not negative.") }
+        _ = try log.filter()
+    }
+
+    func run() async throws {
+        let output = CommandOutput(isJSON: log.json)
+        let (filter, format, lines) = (try log.filter(), log.format, lines)
+        try await output.reporting {
+            let current = try LogSource(log.url, from: .current)
+            var (source, last) = try Self.last(lines, of: current, filter)
+            if last.count < lines {
+                // The file that is written has too few: those before it are read too.
+                (source, last) = try Self.last(lines, of: LogSource(log.url), filter)
+            }
+            for record in last { try output.write(record, as: format) }
+            guard follow else { return output.foreign(in: source) }
+            let followed = Followed(source)
+            try await Interruption.wait {
+                while true {
+                    for record in try await followed.take() where filter.matches(record) {
+                        try output.write(record, as: format)
+                    }
+                    guard (try? await Task.sleep(for: Self.pause)) != nil else { return }
+                }
+            }
+            return .done
+        }
+    }
+
+    /// Reads a log to its end, and keeps the last records that are wanted.
+    private static func last(
+        _ count: Int,
+        of source: LogSource,
+        _ filter: LogFilter
+    ) throws -> (LogSource, [LogRecord]) {
+        var last: [LogRecord] = []
+        while case let records = try source.take(upTo: 500), !records.isEmpty {
+            last = (last + records.filter(filter.matches)).suffix(count)
+        }
+        return (source, last)
+    }
+}
+
+/// A log that one task follows.
+private actor Followed {
+    private let source: LogSource
+
+    init(_ source: sending LogSource) { self.source = source }
+
+    func take() throws -> [LogRecord] { try source.take(upTo: 500) }
+}

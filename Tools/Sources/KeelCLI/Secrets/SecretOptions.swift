@@ -1,0 +1,68 @@
+import ArgumentParser
+import KeelSecrets
+import KeelSecurityTools
+
+extension SecretPlace: ExpressibleByArgument {
+    init?(argument: String) { self.init(argument) }
+}
+
+/// Where the key of an encrypted file of secrets is.
+struct SecretFileKeyOptions: ParsableArguments {
+    @Option(help: "For file: a file of 32 bytes that only its owner may read; `set` makes it.")
+    var keyFile: String?
+
+    @Option(help: "For file: an environment variable with 64 hexadecimal digits or base64.")
+    var keyVariable: String?
+
+    @Option(help: "For file: a credential that systemd hands to the service.")
+    var keyCredential: String?
+
+    @Flag(help: "For file: asks for a passphrase at the terminal.")
+    var passphrase = false
+
+    @Option(help: "For file: an environment variable that holds the passphrase.")
+    var passphraseVariable: String?
+
+    var choice: SecretKeyChoice {
+        SecretKeyChoice(
+            source: KeySourceChoice(
+                file: keyFile,
+                variable: keyVariable,
+                credential: keyCredential
+            ),
+            asksForPassphrase: passphrase,
+            passphraseVariable: passphraseVariable
+        )
+    }
+
+    func validate() throws {
+        guard choice.count <= 1 else {
+            throw ValidationError("Name one source of the file's key.")
+        }
+    }
+}
+
+/// A service's secrets in a store.
+struct SecretOptions: ParsableArguments {
+    @Option(help: "The service whose secrets they are, usually the app's identifier.")
+    var service: String
+
+    @Option(help: "The store: platform, file:FOLDER or env:PREFIX.")
+    var store = SecretPlace.platform
+
+    @OptionGroup var key: SecretFileKeyOptions
+
+    @Flag(help: "Write results and errors as JSON, one object a line.")
+    var json = false
+
+    var output: CommandOutput { CommandOutput(isJSON: json) }
+
+    /// Opens the store.
+    ///
+    /// - Parameter isWritten: Whether it is to be made where there is none, with its key.
+    /// - Returns: The secrets.
+    /// - Throws: What opening it throws.
+    func open(isWritten: Bool = false) async throws -> SecretStore {
+        try await store.open(service: service, key.choice, isWritten: isWritten)
+    }
+}

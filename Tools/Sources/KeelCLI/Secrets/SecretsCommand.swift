@@ -1,0 +1,117 @@
+import ArgumentParser
+import Foundation
+import KeelSecrets
+import KeelSecurityTools
+import KeelToolSupport
+
+struct SecretsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "secrets",
+        abstract: "Keeps and reads secrets: in the desktop's store, or in an encrypted file.",
+        discussion: """
+            No secret is ever taken from the command line, which others on the machine can see: \
+            `set` reads standard input, or asks without echo.
+            """,
+        subcommands: [
+            SecretsSetCommand.self, SecretsGetCommand.self, SecretsListCommand.self,
+            SecretsDeleteCommand.self, SecretsMigrateCommand.self, SecretsDoctorCommand.self,
+        ]
+    )
+}
+
+struct SecretsSetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Keeps a secret, in place of what was there."
+    )
+
+    @Argument(help: "The key.")
+    var key: String
+
+    @OptionGroup var secrets: SecretOptions
+
+    func run() async throws {
+        try await secrets.output.reporting {
+            let store = try await secrets.open(isWritten: true)
+            let secret = try SecretPrompt.secret(
+                "Secret",
+                limit: SecretStore.maximumByteCount
+            )
+            try await store.save(secret, forKey: key)
+            return .done
+        }
+    }
+}
+
+struct SecretsGetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Writes a secret to standard output, byte for byte.",
+        discussion: "At a terminal a line end follows it."
+    )
+
+    @Argument(help: "The key.")
+    var key: String
+
+    @OptionGroup var secrets: SecretOptions
+
+    func run() async throws {
+        try await secrets.output.reporting {
+            let secret = try await secrets.open().load(forKey: key)
+            if secrets.json {
+                let text = String(validating: secret, as: UTF8.self)
+                try secrets.output.record(
+                    text.map { ["text": $0] } ?? ["base64": secret.base64EncodedString()]
+                )
+            } else {
+                try FileHandle.standardOutput.write(contentsOf: secret)
+                if isatty(STDOUT_FILENO) == 1 { try secrets.output.line("") }
+            }
+            return .done
+        }
+    }
+}
+
+struct SecretsListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the keys of a service, without their secrets."
+    )
+
+    @OptionGroup var secrets: SecretOptions
+
+    func run() async throws {
+        try await secrets.output.reporting {
+            for key in try await secrets.open().list() {
+                if secrets.json {
+                    try secrets.output.record(["key": key])
+                } else {
+                    try secrets.output.line(key)
+                }
+            }
+            return .done
+        }
+    }
+}
+
+struct SecretsDeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Removes a secret; where there is none, the exit code is 2."
+    )
+
+    @Argument(help: "The key.")
+    var key: String
+
+    @OptionGroup var secrets: SecretOptions
+
+    func run() async throws {
+        try await secrets.output.reporting {
+            let store = try await secrets.open()
+            let isThere = try await store.exists(forKey: key)
+            try await store.delete(forKey: key)
+            if !isThere { secrets.output.message("There was no secret \(key).") }
+            return isThere ? .done : .findings
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Foundation
+import KeelSecrets
+import KeelSecurityTools
+import KeelToolSupport
+
+struct SecretsDoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Says which store can be used on this machine, and what to do if it cannot."
+    )
+
+    @Option(help: "The store to look at: platform, file:FOLDER or env:PREFIX.")
+    var store = SecretPlace.platform
+
+    @OptionGroup var key: SecretFileKeyOptions
+
+    @Flag(help: "Write results and errors as JSON, one object a line.")
+    var json = false
+
+    func run() async throws {
+        let output = CommandOutput(isJSON: json)
+        try await output.reporting {
+            let finding: Finding
+            do throws(any Error) {
+                let store = try await store.open(service: "keel-doctor", key.choice)
+                finding = Finding(await store.capabilities())
+            } catch let error as SecretError {
+                finding = Finding(error)
+            }
+            try finding.show(output)
+            return finding.problem == nil ? .done : .findings
+        }
+    }
+
+    /// What was found.
+    private struct Finding: Encodable {
+        let store: String
+        let features: [String]
+        let problem: String?
+        let advice: String?
+
+        init(_ capabilities: SecretStoreCapabilities) {
+            let names: [(SecretStoreCapabilities.Features, String)] = [
+                (.writable, "writable"), (.persistent, "persistent"), (.locked, "locked"),
+                (.syncs, "syncs"), (.hardware, "hardware"),
+                (.comparesAcrossProcesses, "comparesAcrossProcesses"),
+            ]
+            store = capabilities.kind.name
+            features = names.filter { capabilities.features.contains($0.0) }.map(\.1)
+            problem = capabilities.problem?.name
+            advice = capabilities.problem?.advice
+        }
+
+        init(_ error: SecretError) {
+            store = "none"
+            features = []
+            problem = "\(error.code.name): \(error.message)"
+            advice = error.code.advice
+        }
+
+        func show(_ output: CommandOutput) throws {
+            guard !output.isJSON else { return try output.record(self) }
+            try output.line("store:    \(store)")
+            if !features.isEmpty {
+                try output.line("features: \(features.joined(separator: ", "))")
+            }
+            if let problem { try output.line("problem:  \(problem)") }
+            if let advice { try output.line("advice:   \(advice)") }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Foundation
+import KeelSecrets
+import KeelSecurityTools
+import KeelToolSupport
+
+struct SecretsMigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Moves a service's secrets to another store: copies, verifies, then deletes.",
+        discussion: """
+            It can be repeated after an interruption. A key that is there already with another \
+            secret stays in both stores; the exit code is 2 then.
+            """
+    )
+
+    @OptionGroup var secrets: SecretOptions
+
+    @Option(help: "The store to move to: platform or file:FOLDER.")
+    var to: SecretPlace
+
+    @Option(help: "The service there, if it is another.")
+    var toService: String?
+
+    @Option(help: "For a file there: a file of 32 bytes that only its owner may read.")
+    var toKeyFile: String?
+
+    @Option(help: "For a file there: an environment variable with the key.")
+    var toKeyVariable: String?
+
+    @Option(help: "For a file there: an environment variable with the passphrase.")
+    var toPassphraseVariable: String?
+
+    private var thereChoice: SecretKeyChoice {
+        SecretKeyChoice(
+            source: KeySourceChoice(file: toKeyFile, variable: toKeyVariable),
+            passphraseVariable: toPassphraseVariable
+        )
+    }
+
+    func validate() throws {
+        guard thereChoice.count <= 1 else {
+            throw ValidationError("Name one source of the key of the file there.")
+        }
+    }
+
+    func run() async throws {
+        try await secrets.output.reporting {
+            let destination = try await to.open(
+                service: toService ?? secrets.service,
+                thereChoice,
+                isWritten: true,
+                options: "--to-key-file, --to-key-variable or --to-passphrase-variable"
+            )
+            let report = try await secrets.open().migrate(to: destination)
+            if secrets.json {
+                try secrets.output.record([
+                    "moved": report.moved, "present": report.present,
+                    "conflicting": report.conflicting,
+                ])
+            } else {
+                try secrets.output.line(
+                    "\(report.moved.count) moved, \(report.present.count) there already"
+                )
+                for key in report.conflicting {
+                    secrets.output.message("\(key): another secret is there; both were left alone")
+                }
+            }
+            return report.conflicting.isEmpty ? .done : .findings
+        }
+    }
+}

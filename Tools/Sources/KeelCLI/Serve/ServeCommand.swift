@@ -1,0 +1,129 @@
+import ArgumentParser
+import Foundation
+import KeelHummingbird
+import KeelServing
+import KeelStorage
+import KeelStorageSQLite
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// Serves a store over the Firestore protocol.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serves a document store over Firestore's REST protocol and Keel Sync.",
+        discussion: """
+            The first line of output is the address. Any project and database name the same store. \
+            SIGTERM and SIGINT end the server after what was accepted has been answered.
+
+            There is no authentication yet: whoever can connect can read and write everything. So \
+            the server listens on the loopback interface and refuses any other address.
+            """
+    )
+
+    @Option(help: "Where documents are kept: sqlite:PATH, or memory, which ends with the server.")
+    var storage = ServedStorage.sqlite("keel.sqlite")
+
+    @Option(help: "The loopback address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port to listen on; 0 takes a free one.")
+    var port = 8080
+
+    @Option(help: "The most megabytes that the body of a request may have.")
+    var maxBody = 16
+
+    @Option(help: "The most listeners at a time.")
+    var maxListeners = 10_000
+
+    @Option(help: "The collection of logs that come to /v1/logs (OTLP); none takes none.")
+    var logs = "logs"
+
+    @Option(help: "The collection of analytics that come to /v1/analytics/batch; none takes none.")
+    var analytics = "analytics"
+
+    @Option(help: "The seconds that accepted requests have to finish once the server is to end.")
+    var grace = 30
+
+    @Option(help: "The least important messages to log, to standard error.")
+    var logLevel = LogThreshold.info
+
+    func validate() throws {
+        guard LoopbackAddress.contains(host) else {
+            throw ValidationError(
+                """
+                --host \(host) is not a loopback address. Without authentication, which does not \
+                exist yet, anybody on the network could read and write all documents. Use \
+                127.0.0.1, ::1 or localhost, and a proxy that authenticates callers if others are \
+                to reach it.
+                """
+            )
+        }
+        guard (0...65535).contains(port) else { throw ValidationError("--port is 0 to 65535.") }
+        guard (1...1024).contains(maxBody) else {
+            throw ValidationError("--max-body is 1 to 1024 megabytes.")
+        }
+        guard (1...1_000_000).contains(maxListeners) else {
+            throw ValidationError("--max-listeners is 1 to 1000000.")
+        }
+        for name in [logs, analytics] { _ = try Parsed.collection(name) }
+        guard (0...3600).contains(grace) else {
+            throw ValidationError("--grace is 0 to 3600 seconds.")
+        }
+    }
+
+    func run() async throws {
+        let logger = Self.logger(Logger.Level(rawValue: logLevel.rawValue) ?? .info)
+        let openFiles = OpenFileLimit.raise()
+        if openFiles < maxListeners + 100 {
+            logger.warning(
+                "The system lets this process have fewer open files than --max-listeners; see ulimit -n",
+                metadata: ["limit": "\(openFiles)", "max-listeners": "\(maxListeners)"]
+            )
+        }
+        let store = try ServedStore(storage)
+        var configuration = StorageServer.Configuration()
+        configuration.mostBodyBytes = maxBody << 20
+        configuration.mostListeners = maxListeners
+        configuration.ingest = Ingest(
+            logs: logs == "none" ? nil : CollectionPath(logs),
+            analytics: analytics == "none" ? nil : CollectionPath(analytics)
+        )
+        let handler = StorageServer(adapter: store.adapter, configuration: configuration)
+        let address = host.contains(":") ? "[\(host)]" : host
+        let server = HandlerServer(
+            RequestLog(handler, logger),
+            host: host,
+            port: port,
+            logger: logger,
+            onListening: { port in
+                print("http://\(address):\(port)")
+                fflush(nil)
+            },
+            onShutdown: {
+                logger.info("Shutting down")
+                handler.shutDown()
+            }
+        )
+        var group = ServiceGroupConfiguration(
+            services: [server],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        group.maximumGracefulShutdownDuration = .seconds(grace)
+        try await ServiceGroup(configuration: group).run()
+        try store.close()
+    }
+
+    private static func logger(_ level: Logger.Level) -> Logger {
+        var logger = Logger(label: "keel.serve") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = level
+        return logger
+    }
+}
+
+/// The least important messages that are logged.
+enum LogThreshold: String, ExpressibleByArgument, CaseIterable {
+    case trace, debug, info, notice, warning, error, critical
+}

@@ -1,0 +1,27 @@
+internal import KeelStorage
+
+/// What a copy did, and what a look at both sides afterwards found.
+package struct CopyReport: Sendable {
+    /// Documents of a scope on both sides.
+    package struct Comparison: Hashable, Sendable {
+        /// The collection, or the name of all collections of it.
+        package let scope: DocumentScope
+        /// What the source has.
+        package let source: ScopeDigest
+        /// What the target has.
+        package let target: ScopeDigest
+
+        /// Whether both have the same documents.
+        package var isSame: Bool { source == target }
+    }
+
+    /// How many documents were copied, earlier runs included.
+    package var copied = 0
+    /// Whether times and revisions are those of the source.
+    package var keepsTimes = false
+    /// The comparisons, by the scopes' names.
+    package var comparisons: [Comparison] = []
+
+    /// Whether both sides have the same documents.
+    package var isVerified: Bool { comparisons.allSatisfy(\.isSame) }
+}

@@ -1,0 +1,92 @@
+internal import KeelStorage
+
+extension DocumentCopy {
+    /// Copies a page of the change log.
+    func copyChanges(_ state: inout CopyCheckpoint) async throws(StorageError) {
+        let page = try await source.changes(
+            ChangeRequest(
+                after: state.cursor.map(ChangeCursor.init(bytes:)),
+                scope: collections.isEmpty ? .everything : .collections(Set(collections)),
+                limit: pageSize
+            )
+        )
+        var writes: [DocumentWrite] = []
+        for change in page.changes where !change.path.isKeelsOwn {
+            switch change {
+            case .current(let document):
+                writes.append(write(document))
+                state.names.insert(document.path.collection.name)
+                state.copied += 1
+            // Copied by an earlier page, or never there: deleting what is missing does no harm.
+            case .removed(let path, _), .leftScope(let path): writes.append(.delete(path))
+            }
+        }
+        try await commit(writes)
+        state.cursor = page.next.bytes
+        state.isRead = page.isCaughtUp
+    }
+
+    /// Copies a page of the collection that is next, and notes the collections below its documents.
+    func copyCollection(_ state: inout CopyCheckpoint) async throws(StorageError) {
+        let client = StorageClient(source)
+        if state.open == nil {
+            let all =
+                collections.isEmpty
+                ? try await client.collections().map { CollectionPath($0) }
+                : collections
+            state.open = all.map { CopyCheckpoint.Open(collection: $0.string) }
+        }
+        guard let current = state.open?.popLast() else {
+            state.isRead = true
+            return
+        }
+        let collection = CollectionPath(current.collection)
+        var pages = DocumentPages(
+            client,
+            .collection(collection),
+            after: current.after.map(collection.document),
+            size: pageSize
+        )
+        guard let page = try await pages.next(), let last = page.last else { return }
+        try await commit(page.map(write))
+        state.copied += page.count
+        state.names.insert(collection.name)
+        state.open?.append(CopyCheckpoint.Open(collection: current.collection, after: last.id))
+        guard collections.isEmpty else { return }
+        for document in page {
+            for name in try await client.collections(under: document.path) {
+                let below = document.path.collection(name)
+                state.open?.append(CopyCheckpoint.Open(collection: below.string))
+            }
+        }
+    }
+
+    private func write(_ document: Document) -> DocumentWrite {
+        let operation: DocumentWrite.Operation =
+            keepsTimes ? .replicate(document) : .set(document.body)
+        return DocumentWrite(document.path, operation)
+    }
+
+    /// Commits writes in batches that a server takes.
+    private func commit(_ writes: [DocumentWrite]) async throws(StorageError) {
+        var batch: [DocumentWrite] = []
+        var size = 0
+        for write in writes {
+            batch.append(write)
+            switch write.operation {
+            case .replicate(let document): size += document.body.bytes.count
+            case .set(let body, _): size += body.bytes.count
+            default: break
+            }
+            guard size >= Self.longestBatch else { continue }
+            try await commitBatch(batch)
+            (batch, size) = ([], 0)
+        }
+        try await commitBatch(batch)
+    }
+
+    private func commitBatch(_ writes: [DocumentWrite]) async throws(StorageError) {
+        guard !writes.isEmpty else { return }
+        for result in try await target.commit([WriteBatch(writes)]) { _ = try result.get() }
+    }
+}

@@ -1,0 +1,30 @@
+internal import KeelStorage
+
+/// The documents of a scope that changed after a position of the change log, as they are now.
+struct ChangesSince {
+    /// The documents by path; those that are gone have none.
+    private(set) var documents: [DocumentPath: Document?] = [:]
+
+    /// Reads the change log to a consistent point.
+    ///
+    /// - Throws: `StorageError`, with the code `cursorExpired` where the log forgot too much.
+    init(
+        _ start: ChangeCursor,
+        in scope: DocumentScope,
+        of adapter: any StorageAdapter
+    ) async throws(StorageError) {
+        var request = ChangeRequest(after: start, scope: scope.changes)
+        while true {
+            let page = try await adapter.changes(request)
+            for change in page.changes where scope.contains(change.path) {
+                switch change {
+                case .current(let document): documents.updateValue(document, forKey: change.path)
+                case .removed(let path, _), .leftScope(let path):
+                    documents.updateValue(nil, forKey: path)
+                }
+            }
+            request.after = page.next
+            if page.isCaughtUp { return }
+        }
+    }
+}

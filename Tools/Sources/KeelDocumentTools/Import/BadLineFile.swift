@@ -1,0 +1,39 @@
+internal import Foundation
+internal import KeelToolSupport
+
+/// The file that keeps bad elements as they were, one after the other.
+struct BadLineFile {
+    private let handle: FileHandle
+    private let source: FileHandle
+    private(set) var length: UInt64
+
+    /// Opens the file and drops what is after `length`: bad lines that will be found again.
+    init(_ file: URL, source: URL, length: UInt64) throws {
+        if !FileManager.default.fileExists(atPath: file.path) {
+            guard FileManager.default.createFile(atPath: file.path, contents: nil) else {
+                throw ToolError(
+                    "“\(file.path)” cannot be created",
+                    advice: "Name a file in a folder that you may write to."
+                )
+            }
+        }
+        handle = try FileHandle(forUpdating: file)
+        let present = try handle.seekToEnd()
+        self.length = min(present, length)
+        try handle.truncate(atOffset: self.length)
+        self.source = try FileHandle(forReadingFrom: source)
+    }
+
+    /// Copies a range of the source, in pieces, and ends it with a new line.
+    mutating func keep(_ range: Range<Int>) throws {
+        guard !range.isEmpty else { return }
+        try source.seek(toOffset: UInt64(range.lowerBound))
+        var left = range.count
+        while left > 0, let piece = try source.read(upToCount: min(left, 1 << 18)), !piece.isEmpty {
+            try handle.write(contentsOf: piece)
+            left -= piece.count
+        }
+        try handle.write(contentsOf: [UInt8(ascii: "\n")])
+        length = try handle.offset()
+    }
+}

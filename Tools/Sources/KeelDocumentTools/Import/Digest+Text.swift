@@ -1,0 +1,11 @@
+internal import Crypto
+
+extension Digest {
+    /// The first bytes in hexadecimal digits.
+    func hexadecimal(bytes count: Int = Self.byteCount) -> String {
+        prefix(count).reduce(into: "") { text, byte in
+            let digits = String(byte, radix: 16)
+            text += digits.count == 1 ? "0\(digits)" : digits
+        }
+    }
+}

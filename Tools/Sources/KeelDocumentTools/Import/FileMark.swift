@@ -1,0 +1,33 @@
+internal import Crypto
+package import Foundation
+internal import KeelToolSupport
+
+/// What tells a file from another without reading all of it: its size, its beginning and its end.
+package struct FileMark: Codable, Hashable, Sendable {
+    /// The file's size in bytes.
+    package let size: Int
+    /// A hash of the first and the last 64 KiB.
+    package let ends: String
+
+    /// Looks at a file.
+    ///
+    /// - Throws: `ToolError` where it cannot be read.
+    package init(_ file: URL) throws {
+        do {
+            let handle = try FileHandle(forReadingFrom: file)
+            size = Int(try handle.seekToEnd())
+            var hash = SHA256()
+            for offset in [0, max(0, size - 65_536)] {
+                try handle.seek(toOffset: UInt64(offset))
+                hash.update(data: try handle.read(upToCount: 65_536) ?? Data())
+            }
+            ends = hash.finalize().hexadecimal(bytes: 16)
+            try handle.close()
+        } catch {
+            throw ToolError(
+                "“\(file.path)” cannot be read: \(error.localizedDescription)",
+                advice: "Check the path and the file’s permissions."
+            )
+        }
+    }
+}

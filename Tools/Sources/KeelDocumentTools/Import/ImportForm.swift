@@ -1,0 +1,31 @@
+internal import Foundation
+internal import KeelStorageFirestore
+
+/// What a file turned out to be made of.
+struct ImportForm {
+    let container: ElementReader.Container
+    let isTyped: Bool
+
+    /// Looks at the beginning of a file.
+    ///
+    /// A file that begins with “[” is one array; a file whose first element is a document in the
+    /// typed form has only such.
+    init(of file: URL, as format: ImportFormat) throws {
+        var probe = try ElementReader(file, container: .array)
+        while let byte = try probe.peek(), byte.isJSONSpace { probe.skip() }
+        let isArray = try probe.peek() == UInt8(ascii: "[")
+        container =
+            switch format {
+            case .json: .array
+            case .jsonl: .lines
+            case .auto, .typed: isArray ? .array : .lines
+            }
+        guard format == .auto else {
+            isTyped = format == .typed
+            return
+        }
+        var reader = try ElementReader(file, container: container)
+        let first = try reader.next()
+        isTyped = first.map { (try? DocumentJSON.document(typed: $0.text)) != nil } ?? false
+    }
+}

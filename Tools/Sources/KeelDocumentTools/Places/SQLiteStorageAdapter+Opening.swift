@@ -1,0 +1,26 @@
+internal import Foundation
+package import KeelStorageSQLite
+internal import KeelToolSupport
+
+extension SQLiteStorageAdapter {
+    /// Opens the store of a command.
+    ///
+    /// A command tells its user that something is stored, so its commits survive a power failure
+    /// too.
+    ///
+    /// - Throws: `ToolError` for a missing file, or `StorageError`.
+    package static func opened(at path: String, for access: StoreAccess) throws
+        -> SQLiteStorageAdapter
+    {
+        guard access == .creating || FileManager.default.fileExists(atPath: path) else {
+            throw ToolError(
+                "there is no store at “\(path)”",
+                advice: "Correct the path; import, set and copy create a store."
+            )
+        }
+        var configuration = Configuration()
+        configuration.durability = .power
+        configuration.isReadOnly = access == .reading
+        return try SQLiteStorageAdapter(at: .file(path), configuration: configuration)
+    }
+}

@@ -1,0 +1,117 @@
+package import KeelStorage
+internal import KeelStorageFirestore
+
+/// Values as a command line spells them.
+///
+/// ```
+/// value   = json | kind ":" text | list | word
+/// json    = a JSON literal: 12, 1.5, true, null, "text", [1, "a"], {"a": 1}
+/// kind    = "timestamp" | "reference" | "bytes" | "geopoint" | "integer" | "double" | "string"
+/// list    = "[" value { "," value } "]"
+/// word    = any other text, which is a string
+/// ```
+///
+/// `timestamp:2026-01-01T00:00:00Z` is of RFC 3339, `reference:users/ada` a document's path,
+/// `bytes:aGk=` Base64, `geopoint:40.8,-73.9` latitude and longitude in degrees. A number without
+/// fraction is an integer. `string:12` is the text “12”, as `"12"` is.
+package enum ValueText {
+    /// Reads a value.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`, saying what is wrong with the text.
+    package static func value(_ text: String) throws(StorageError) -> DocumentValue {
+        let text = trimmed(text[...])
+        guard let first = text.first else {
+            throw flaw("a value is missing; an empty text is written \"\"")
+        }
+        if let json = try? DocumentJSON.value(plain: Array(text.utf8)) { return json }
+        switch first {
+        case "[": return .array(try list(text))
+        case "{", "\"": throw flaw("“\(text)” begins like JSON and is none")
+        default: break
+        }
+        guard let colon = text.firstIndex(of: ":"),
+            let kind = Kind(rawValue: String(text[..<colon]))
+        else { return .string(String(text)) }
+        return try kind.value(String(text[text.index(after: colon)...]))
+    }
+
+    /// The kinds that a prefix can name.
+    private enum Kind: String {
+        case timestamp, reference, bytes, geopoint, integer, double, string
+
+        func value(_ text: String) throws(StorageError) -> DocumentValue {
+            let member: String
+            switch self {
+            case .timestamp: member = "timestampValue"
+            case .bytes: member = "bytesValue"
+            case .integer: member = "integerValue"
+            case .double: member = "doubleValue"
+            case .string: return .string(text)
+            case .reference: return .reference(DocumentPath(text))
+            case .geopoint: return try geopoint(text)
+            }
+            // The reader of typed JSON knows these forms.
+            let literal = DocumentJSON.plain(.string(text))
+            let json = Array("{\"\(member)\":".utf8) + literal + Array("}".utf8)
+            do throws(StorageError) {
+                return try DocumentJSON.value(typed: json)
+            } catch {
+                throw ValueText.flaw("“\(text)” is no \(rawValue)")
+            }
+        }
+
+        private func geopoint(_ text: String) throws(StorageError) -> DocumentValue {
+            let parts = text.split(separator: ",").map { Double(ValueText.trimmed($0)) }
+            guard parts.count == 2, let latitude = parts[0], let longitude = parts[1],
+                (-90...90).contains(latitude), (-180...180).contains(longitude)
+            else { throw ValueText.flaw("“\(text)” is no geopoint: LATITUDE,LONGITUDE in degrees") }
+            return .geopoint(GeoPoint(latitude: latitude, longitude: longitude))
+        }
+    }
+
+    /// The elements of a list that is no JSON because some of them are words or have a kind.
+    private static func list(_ text: Substring) throws(StorageError) -> [DocumentValue] {
+        guard text.last == "]" else { throw flaw("“\(text)” has no closing bracket") }
+        var values: [DocumentValue] = []
+        for element in elements(of: text.dropFirst().dropLast()) {
+            values.append(try value(String(element)))
+        }
+        return values
+    }
+
+    /// The pieces between commas that are in no string and no bracket.
+    private static func elements(of text: Substring) -> [Substring] {
+        var pieces: [Substring] = []
+        var start = text.startIndex
+        var depth = 0
+        var isQuoted = false
+        var isEscaped = false
+        for index in text.indices {
+            switch text[index] {
+            case _ where isEscaped: isEscaped = false
+            case "\\" where isQuoted: isEscaped = true
+            case "\"": isQuoted.toggle()
+            case _ where isQuoted: continue
+            case "[", "{": depth += 1
+            case "]", "}": depth -= 1
+            case "," where depth == 0:
+                pieces.append(text[start..<index])
+                start = text.index(after: index)
+            default: continue
+            }
+        }
+        pieces.append(text[start...])
+        return pieces
+    }
+
+    static func trimmed(_ text: Substring) -> Substring {
+        guard let first = text.firstIndex(where: { !$0.isWhitespace }),
+            let last = text.lastIndex(where: { !$0.isWhitespace })
+        else { return "" }
+        return text[first...last]
+    }
+
+    static func flaw(_ message: String) -> StorageError {
+        StorageError(.invalidArgument, message)
+    }
+}

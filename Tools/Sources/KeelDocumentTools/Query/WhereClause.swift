@@ -1,0 +1,84 @@
+package import KeelStorage
+
+/// A condition as a command line spells it: `FIELD OPERATOR VALUE`.
+///
+/// Dots in a field separate the names of nested maps; a name with other characters than letters,
+/// digits and “_” stands in back-ticks. `__name__` is the document's id. ``ValueText`` says how
+/// values are spelled.
+package enum WhereClause {
+    /// The operators and what they mean.
+    package static let operators: [(text: String, comparison: DocumentFilter.Comparison)] = [
+        ("==", .equal), ("!=", .notEqual), ("<=", .lessOrEqual), ("<", .less),
+        (">=", .greaterOrEqual), (">", .greater), ("not-in", .notIn), ("in", .in),
+        ("array-contains-any", .arrayContainsAny), ("array-contains", .arrayContains),
+    ]
+
+    /// Reads a condition.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`, saying what is wrong with the text.
+    package static func filter(_ text: String) throws(StorageError) -> DocumentFilter {
+        let clause = ValueText.trimmed(text[...])
+        let field = fieldText(of: clause)
+        let rest = ValueText.trimmed(clause[field.endIndex...])
+        guard !field.isEmpty,
+            let (name, comparison) = operators.first(where: { name, _ in
+                rest.hasPrefix(name) && endsWord(rest.dropFirst(name.count), after: name)
+            })
+        else {
+            let names = operators.map(\.text).joined(separator: " ")
+            throw ValueText.flaw("“\(text)” is no condition: FIELD OPERATOR VALUE, with \(names)")
+        }
+        var value = try ValueText.value(String(rest.dropFirst(name.count)))
+        if [.in, .notIn, .arrayContainsAny].contains(comparison), value.arrayValue == nil {
+            throw ValueText.flaw("“\(name)” takes a list: [1, 2] or [red, blue]")
+        }
+        // An id may look like a number; it is text all the same.
+        if String(field) == "__name__" { value = identifier(value) }
+        return .field(FieldPath(String(field)), comparison, value)
+    }
+
+    /// Reads `FIELD`, `FIELD:asc` or `FIELD:desc`.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`, saying what is wrong with the text.
+    package static func order(_ text: String) throws(StorageError) -> DocumentQuery.Order {
+        guard let colon = text.lastIndex(of: ":") else { return .init(FieldPath(text)) }
+        let field = FieldPath(String(text[..<colon]))
+        switch text[text.index(after: colon)...] {
+        case "asc": return .init(field, .ascending)
+        case "desc": return .init(field, .descending)
+        default:
+            throw ValueText.flaw("“\(text)” is no order: FIELD, FIELD:asc or FIELD:desc")
+        }
+    }
+
+    /// The text before the operator: up to a space or a sign, outside of back-ticks.
+    private static func fieldText(of clause: Substring) -> Substring {
+        var isQuoted = false
+        var isEscaped = false
+        for index in clause.indices {
+            switch clause[index] {
+            case _ where isEscaped: isEscaped = false
+            case "\\" where isQuoted: isEscaped = true
+            case "`": isQuoted.toggle()
+            case let character where !isQuoted:
+                if character.isWhitespace || "=!<>".contains(character) { return clause[..<index] }
+            default: continue
+            }
+        }
+        return clause
+    }
+
+    /// Whether an operator ends here: `in` is none in `inside`.
+    private static func endsWord(_ rest: Substring, after name: String) -> Bool {
+        guard name.first?.isLetter == true else { return true }
+        return rest.first.map { $0.isWhitespace || $0 == "[" } ?? true
+    }
+
+    private static func identifier(_ value: DocumentValue) -> DocumentValue {
+        switch value {
+        case .integer(let number): .string("\(number)")
+        case .array(let values): .array(values.map(identifier))
+        default: value
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package import Foundation
+internal import KeelToolSupport
+
+/// Reads what nobody is to see: from a terminal without echo, or from standard input.
+package enum SecretPrompt {
+    /// Asks at the terminal.
+    ///
+    /// - Parameter question: What to ask for.
+    /// - Returns: The line that was typed, without its end.
+    /// - Throws: Where there is no terminal, or nothing was typed.
+    package static func ask(_ question: String) throws -> String {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        guard terminal >= 0 else {
+            throw ToolError(
+                "there is no terminal to ask at",
+                advice: "Pass the secret on standard input, or name a variable that holds it."
+            )
+        }
+        let handle = FileHandle(fileDescriptor: terminal, closeOnDealloc: true)
+        var settings = termios()
+        guard tcgetattr(terminal, &settings) == 0 else { throw unreadable }
+        var silent = settings
+        // Without signals too: Control-C would leave the terminal without echo. It comes as a byte.
+        silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        guard tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { throw unreadable }
+        defer {
+            tcsetattr(terminal, TCSAFLUSH, &settings)
+            try? handle.write(contentsOf: Array("\n".utf8))
+        }
+        try handle.write(contentsOf: Array("\(question): ".utf8))
+        var line: [UInt8] = []
+        while let byte = try handle.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
+            line.append(byte)
+        }
+        guard !line.contains(3) else {
+            throw ToolError("it was interrupted", advice: "Nothing was changed.")
+        }
+        guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
+            throw unreadable
+        }
+        return text
+    }
+
+    /// Asks at the terminal for what is to be remembered, twice.
+    ///
+    /// - Parameter question: What to ask for.
+    /// - Returns: What was typed both times.
+    /// - Throws: Where it differs, and what ``ask(_:)`` throws.
+    package static func askTwice(_ question: String) throws -> String {
+        let first = try ask(question)
+        guard try ask("\(question) again") == first else {
+            throw ToolError("the two differ", advice: "Nothing was changed; try again.")
+        }
+        return first
+    }
+
+    /// Reads a secret: what a program writes to standard input, or what is typed at a terminal.
+    ///
+    /// A line end behind the last line is left out, since nearly every program writes one.
+    ///
+    /// - Parameters:
+    ///   - question: What to ask for at a terminal.
+    ///   - limit: How many bytes are read at most.
+    /// - Returns: The bytes.
+    /// - Throws: Where nothing came.
+    package static func secret(_ question: String, limit: Int) throws -> Data {
+        if isatty(STDIN_FILENO) == 1 { return Data(try ask(question).utf8) }
+        // One byte more than the longest with a line end, so that what is too long is refused.
+        var data = try FileHandle.standardInput.read(upToCount: limit + 3) ?? Data()
+        if data.last == UInt8(ascii: "\n") {
+            data.removeLast()
+            if data.last == UInt8(ascii: "\r") { data.removeLast() }
+        }
+        guard !data.isEmpty else {
+            throw ToolError(
+                "standard input holds no secret",
+                advice: "Write it to standard input, or run the command at a terminal."
+            )
+        }
+        return data
+    }
+
+    private static let unreadable = ToolError(
+        "nothing could be read from the terminal",
+        advice: "Type the secret and press Return, or pass it on standard input."
+    )
+}

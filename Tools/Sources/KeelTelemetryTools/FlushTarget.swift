@@ -1,0 +1,99 @@
+package import Foundation
+package import KeelAnalytics
+internal import KeelAnalyticsHTTP
+package import KeelHTTP
+package import KeelToolSupport
+
+/// A destination that the command line can deliver to.
+package struct FlushTarget: Sendable {
+    /// Whose format it is.
+    package enum Kind: String, Sendable, CaseIterable {
+        case keel, segment, mixpanel, amplitude, posthog, otlp
+    }
+
+    package let kind: Kind
+    /// The name that the app gives the destination; the kind's own where nil.
+    package let name: String?
+    /// The address of the server; the vendor's own where nil.
+    package let host: URL?
+    /// The key, token or authorization that the server asks for.
+    package let key: String?
+
+    package init(kind: Kind, name: String?, host: URL?, key: String?) {
+        self.kind = kind
+        self.name = name
+        self.host = host
+        self.key = key
+    }
+
+    /// Makes the destination.
+    package func destination(
+        over transport: any HTTPTransport
+    ) throws(ToolError) -> any AnalyticsDestination {
+        let connection = DestinationConnection(transport: transport)
+        switch kind {
+        case .keel:
+            return KeelServerDestination(
+                host: try givenHost(),
+                token: key,
+                connection: connection,
+                name: name ?? "keel"
+            )
+        case .otlp:
+            return OTLPEventDestination(
+                endpoint: try givenHost(),
+                authorization: key,
+                connection: connection,
+                name: name ?? "otlp"
+            )
+        case .segment:
+            return SegmentDestination(
+                writeKey: try givenKey(),
+                connection: connection,
+                host: host ?? SegmentDestination.unitedStates,
+                name: name ?? "segment"
+            )
+        case .mixpanel:
+            return MixpanelDestination(
+                projectToken: try givenKey(),
+                connection: connection,
+                host: host ?? MixpanelDestination.unitedStates,
+                name: name ?? "mixpanel"
+            )
+        case .amplitude:
+            return AmplitudeDestination(
+                apiKey: try givenKey(),
+                connection: connection,
+                host: host ?? AmplitudeDestination.unitedStates,
+                name: name ?? "amplitude"
+            )
+        case .posthog:
+            return PostHogDestination(
+                projectKey: try givenKey(),
+                connection: connection,
+                host: host ?? PostHogDestination.unitedStates,
+                name: name ?? "posthog"
+            )
+        }
+    }
+
+    private func givenHost() throws(ToolError) -> URL {
+        guard let host else {
+            throw ToolError(
+                "\(kind.rawValue) has no address of its own",
+                advice: "Give the server's with --host."
+            )
+        }
+        return host
+    }
+
+    private func givenKey() throws(ToolError) -> String {
+        guard let key, !key.isEmpty else {
+            throw ToolError(
+                "\(kind.rawValue) asks for a key, and there is none",
+                advice: "Put it into the environment variable that --key-variable names."
+            )
+        }
+        return key
+    }
+}

@@ -1,0 +1,30 @@
+package import KeelLogging
+internal import Logging
+
+/// How many records of a log have the same level, label or value of a field.
+package struct LogCounts: Sendable {
+    private let name: String
+    private var counts: [String: Int] = [:]
+
+    /// Begins to count.
+    ///
+    /// - Parameter name: `level`, `label`, `message`, or the name of a field.
+    package init(by name: String) { self.name = name }
+
+    package mutating func add(_ record: LogRecord) {
+        let key =
+            switch name {
+            case "level": record.level.rawValue
+            case "label": record.label
+            case "message": record.message
+            default: record[name]?.description ?? ""
+            }
+        counts[key, default: 0] += 1
+    }
+
+    /// The counts, the largest first.
+    package var sorted: [(key: String, count: Int)] {
+        counts.map { ($0.key, $0.value) }
+            .sorted { ($1.count, $0.key) < ($0.count, $1.key) }
+    }
+}

@@ -1,0 +1,36 @@
+internal import Foundation
+internal import KeelStorage
+
+/// A moment as a command line names it.
+package enum LogMoment {
+    /// Reads a moment.
+    ///
+    /// - Parameters:
+    ///   - text: A time of RFC 3339 (`2026-11-22T09:00:00Z`), a day (`2026-11-22`, its beginning in
+    ///     UTC), or how long ago: a number with `s`, `m`, `h` or `d`.
+    ///   - now: The present, in microseconds since 1970.
+    /// - Returns: Microseconds since 1970; nil if the text is none of these.
+    package static func microseconds(_ text: String, now: Int64) -> Int64? {
+        if let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
+            count >= 0
+        {
+            let (span, isTooLong) = count.multipliedReportingOverflow(by: unit * 1_000_000)
+            return isTooLong ? nil : now - span
+        }
+        let time = text.count == 10 ? text + "T00:00:00Z" : text
+        return time.contains("T") ? Timestamp(text: time)?.microseconds : nil
+    }
+
+    private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+}
+
+extension Timestamp {
+    /// Reads RFC 3339 text.
+    fileprivate init?(text: String) {
+        let json = Data("[\"\(text)\"]".utf8)
+        guard let time = try? JSONDecoder().decode([Timestamp].self, from: json).first else {
+            return nil
+        }
+        self = time
+    }
+}

@@ -1,0 +1,122 @@
+package import Foundation
+
+/// A file that appears under its name only when it is complete.
+package struct ReplacedFile {
+    package let target: URL
+    /// Where it is written until then: beside it, on the same disk, under a name of its own.
+    package let part: URL
+    private let handle: FileHandle
+    private var buffer: [UInt8] = []
+
+    /// Begins to write.
+    ///
+    /// - Parameters:
+    ///   - target: The name that the file gets.
+    ///   - suffix: What tells the unfinished file from others.
+    ///   - isPrivate: Whether only its owner may read it.
+    /// - Throws: ``ToolError`` where it cannot be written.
+    package init(_ target: URL, suffix: String = "part", isPrivate: Bool = false) throws {
+        self.target = target
+        let run = String(UInt64.random(in: .min ... .max), radix: 36)
+        part = target.deletingLastPathComponent()
+            .appending(path: ".\(target.lastPathComponent).\(run).\(suffix)")
+        // Never what another run writes, nor where a link leads; and never readable for a moment.
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = open(part.path, flags, isPrivate ? 0o600 : 0o666)
+        guard descriptor >= 0 else {
+            throw ToolError(
+                "“\(target.path)” cannot be written: \(Self.reason())",
+                advice: "Name a file in a folder that exists and that you may write to."
+            )
+        }
+        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    package mutating func append(line: [UInt8]) throws {
+        buffer += line
+        buffer.append(UInt8(ascii: "\n"))
+        if buffer.count > 1 << 18 { try flush() }
+    }
+
+    package mutating func append(_ bytes: Data) throws {
+        try flush()
+        try handle.write(contentsOf: bytes)
+    }
+
+    package mutating func flush() throws {
+        try handle.write(contentsOf: buffer)
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Gives the file its name, unless another has it.
+    package mutating func finishNew() throws {
+        try close()
+        // A link is refused where a rename would replace.
+        if link(part.path, target.path) == 0 {
+            discard()
+            return syncFolder()
+        }
+        guard errno != EEXIST else { throw taken }
+        // A disk without such links: the name is taken by an empty file first.
+        let place = open(target.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard place >= 0 else {
+            throw errno == EEXIST ? taken : unwritable
+        }
+        _ = Foundation.close(place)
+        do {
+            try rename()
+        } catch {
+            try? FileManager.default.removeItem(at: target)
+            throw error
+        }
+    }
+
+    /// Puts the file in the place of what was there.
+    package mutating func finish() throws {
+        try close()
+        try rename()
+    }
+
+    package func discard() { try? FileManager.default.removeItem(at: part) }
+
+    // MARK: Parts
+
+    private mutating func close() throws {
+        try flush()
+        try handle.synchronize()
+        try handle.close()
+    }
+
+    private func rename() throws {
+        guard Foundation.rename(part.path, target.path) == 0 else {
+            let error = unwritable
+            discard()
+            throw error
+        }
+        syncFolder()
+    }
+
+    /// Makes the new name survive a power failure, where the disk can.
+    private func syncFolder() {
+        let folder = open(target.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        _ = fsync(folder)
+        _ = Foundation.close(folder)
+    }
+
+    private var taken: ToolError {
+        ToolError(
+            "“\(target.path)” is there already",
+            advice: "Name another file, or move this one away."
+        )
+    }
+
+    private var unwritable: ToolError {
+        ToolError(
+            "“\(target.path)” cannot be written: \(Self.reason())",
+            advice: "Check whether it is a folder, and the permissions of the folder around it."
+        )
+    }
+
+    private static func reason() -> String { String(cString: strerror(errno)) }
+}

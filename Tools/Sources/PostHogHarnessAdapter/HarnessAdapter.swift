@@ -1,0 +1,127 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+
+/// Answers PostHog's SDK test harness by way of an `AnalyticsService`.
+///
+/// The harness plays an app: it asks for a service, tracks events with it, and looks at what reaches
+/// a server of its own. The contract is `CONTRACT.yaml` and `ADAPTER_GUIDE.md` of
+/// PostHog/posthog-sdk-test-harness, version 1.10.
+///
+/// One service is open at a time. Its field changes between two awaits only, so that a reset while
+/// a flush waits ends the service that the flush waits for.
+actor HarnessAdapter: ServingHandler {
+    /// How far a request's body is read.
+    private static let bodyLimit = 1 << 20
+
+    private let transport: any HTTPTransport
+    private let flushLimit: Duration
+    private var session: HarnessSession?
+
+    /// Creates an adapter without a service.
+    ///
+    /// - Parameters:
+    ///   - transport: What reaches the harness's server; shutting it down is up to the caller.
+    ///   - flushLimit: How long a flush waits for events that have to be sent again.
+    init(transport: any HTTPTransport, flushLimit: Duration = .seconds(60)) {
+        self.transport = transport
+        self.flushLimit = flushLimit
+    }
+
+    func respond(to call: HTTPCall) async -> HTTPReply {
+        do throws(HarnessFailure) {
+            return try await answer(call)
+        } catch {
+            return Self.json(HarnessRefusal(error: error.message), error.status)
+        }
+    }
+
+    /// Ends the service and forgets what it has kept.
+    func reset() async {
+        let ending = session
+        session = nil
+        await ending?.close()
+    }
+
+    // MARK: Routes
+
+    private func answer(_ call: HTTPCall) async throws(HarnessFailure) -> HTTPReply {
+        let path = (call.head.path ?? "/").prefix { $0 != "?" }
+        switch (call.head.method, path) {
+        case (.get, "/health"):
+            return Self.json(HarnessHealth())
+        case (.post, "/init"):
+            try await begin(Self.decode(HarnessInit.self, from: call))
+            return Self.json(HarnessSuccess())
+        case (.post, "/capture"):
+            let event = try await Self.decode(HarnessCapture.self, from: call)
+            return Self.json(HarnessCaptured(uuid: try opened.capture(event)))
+        case (.post, "/flush"):
+            return Self.json(HarnessFlushed(eventsFlushed: await (try opened).flush(flushLimit)))
+        case (.get, "/state"):
+            return Self.json(session?.state ?? HarnessState())
+        case (.post, "/reset"):
+            await reset()
+            return Self.json(HarnessSuccess())
+        case (.post, "/get_feature_flag"):
+            throw HarnessFailure(.notImplemented, "Keel sends events; it evaluates no flags.")
+        default:
+            throw HarnessFailure(.notFound, "The contract has no such route.")
+        }
+    }
+
+    private func begin(_ request: HarnessInit) async throws(HarnessFailure) {
+        let ending = session
+        session = try HarnessSession(request, transport: transport)
+        await ending?.close()
+    }
+
+    private var opened: HarnessSession {
+        get throws(HarnessFailure) {
+            guard let session else {
+                throw HarnessFailure(.badRequest, "There is no service: call /init first.")
+            }
+            return session
+        }
+    }
+
+    // MARK: Bodies
+
+    private static func decode<Value: Decodable>(
+        _ type: Value.Type,
+        from call: HTTPCall
+    ) async throws(HarnessFailure) -> Value {
+        let bytes: [UInt8]
+        do throws(TransportError) {
+            bytes = try await call.body?.open().collect(upTo: bodyLimit) ?? []
+        } catch {
+            throw HarnessFailure(.badRequest, "The body cannot be read: \(error.message)")
+        }
+        do {
+            return try JSONCoding.snakeCase.decode(type, from: bytes)
+        } catch {
+            throw HarnessFailure(.badRequest, "The body is not what the contract says.")
+        }
+    }
+
+    private static func json(
+        _ value: some Encodable,
+        _ status: HTTPResponse.Status = .ok
+    ) -> HTTPReply {
+        guard let bytes = try? JSONCoding.snakeCase.encode(value) else {
+            return .text(.internalServerError, "The answer has no JSON form.\n")
+        }
+        return .bytes(status, type: "application/json", bytes)
+    }
+}
+
+/// Why a call of the harness is refused.
+struct HarnessFailure: Error {
+    let status: HTTPResponse.Status
+    let message: String
+
+    init(_ status: HTTPResponse.Status, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import Foundation
+import KeelAsyncHTTPClient
+import KeelHummingbird
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// Lets PostHog's SDK test harness test Keel's destination for PostHog.
+@main
+struct HarnessAdapterCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "posthog-harness-adapter",
+        abstract: "Lets PostHog's SDK test harness test Keel's destination for PostHog.",
+        discussion: """
+            Listens on the loopback interface only. The first line of output is the address; \
+            SIGTERM and SIGINT end it. Scripts/check.sh --posthog runs it with the harness.
+            """
+    )
+
+    @Option(help: "The port to listen on; 0 takes a free one.")
+    var port = 0
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port is 0 to 65535.") }
+    }
+
+    func run() async throws {
+        let transport = AsyncHTTPClientTransport()
+        let adapter = HarnessAdapter(transport: transport)
+        let logger = Logger(label: "keel.posthog") { StreamLogHandler.standardError(label: $0) }
+        let server = HandlerServer(adapter, port: port, logger: logger) { port in
+            print("http://127.0.0.1:\(port)")
+            fflush(nil)
+        }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [server],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger
+            )
+        )
+        try await group.run()
+        await adapter.reset()
+        await transport.shutdown()
+    }
+}

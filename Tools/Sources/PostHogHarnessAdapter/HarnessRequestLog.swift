@@ -1,0 +1,85 @@
+import HTTPTypes
+import KeelAnalytics
+import KeelHTTP
+import Synchronization
+
+/// What a service has asked the harness's server.
+final class HarnessRequestLog: Sendable {
+    private struct State {
+        /// The events of the batch that is under way: a destination gets one at a time.
+        var batch: [String] = []
+        var requests: [HarnessState.Request] = []
+    }
+
+    private let state = Mutex(State())
+    private let now: @Sendable () -> Int64
+
+    /// Creates an empty log.
+    ///
+    /// - Parameter now: The time, in microseconds since 1970.
+    init(now: @escaping @Sendable () -> Int64) { self.now = now }
+
+    /// The requests that have come to an end, in order.
+    var requests: [HarnessState.Request] { state.withLock { $0.requests } }
+
+    /// Notes which events the next request brings.
+    func begin(_ batch: [String]) { state.withLock { $0.batch = batch } }
+
+    /// Notes how a request ended.
+    ///
+    /// - Parameter status: The answer's status, 0 where there was none.
+    func note(_ status: Int) {
+        let milliseconds = now() / 1000
+        state.withLock { state in
+            let isRepeated = state.requests.last?.uuidList == state.batch
+            let attempt = isRepeated ? (state.requests.last?.retryAttempt ?? 0) + 1 : 0
+            state.requests.append(
+                HarnessState.Request(
+                    timestampMs: milliseconds,
+                    statusCode: status,
+                    retryAttempt: attempt,
+                    eventCount: state.batch.count,
+                    uuidList: state.batch
+                )
+            )
+        }
+    }
+}
+
+/// A layer that notes how requests end.
+struct HarnessRequestObserver: HTTPMiddleware {
+    let log: HarnessRequestLog
+
+    func intercept(
+        _ call: HTTPCall,
+        next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        do throws(TransportError) {
+            let reply = try await next(call)
+            log.note(reply.head.status.code)
+            return reply
+        } catch {
+            log.note(0)
+            throw error
+        }
+    }
+}
+
+/// A destination that notes which events it is given.
+struct LoggedDestination<Upstream: AnalyticsDestination>: AnalyticsDestination {
+    let upstream: Upstream
+    let log: HarnessRequestLog
+
+    var name: String { upstream.name }
+    var guarantee: DeliveryGuarantee { upstream.guarantee }
+    var limits: BatchLimits { upstream.limits }
+
+    func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int {
+        try upstream.size(of: record)
+    }
+
+    func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
+        log.begin(batch.map(\.id))
+        return await upstream.deliver(batch)
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import HTTPTypes
+import KeelAnalytics
+import KeelAnalyticsHTTP
+import KeelHTTP
+import KeelHTTPCompression
+import Synchronization
+
+/// A service that the harness has asked for, in a folder of its own.
+///
+/// The harness tests SDKs for servers, where each event names its user; Keel's service has one user
+/// at a time. So each event sets the user first, and the destination does not get the records that
+/// this makes.
+final class HarnessSession: Sendable {
+    private let service: AnalyticsService
+    private let log: HarnessRequestLog
+    private let folder: URL
+    private let captured = Mutex(0)
+    /// Cancelled by ``close()``, which every owner of a session calls.
+    private let deliveries: Task<Void, Never>
+
+    /// Opens a service and begins to deliver.
+    init(_ request: HarnessInit, transport: any HTTPTransport) throws(HarnessFailure) {
+        guard let host = URL(string: request.host), host.host() != nil else {
+            throw HarnessFailure(.badRequest, "“host” is no address.")
+        }
+        var configuration = AnalyticsConfiguration()
+        // The harness has no notion of consent.
+        configuration.defaultConsent = .granted
+        configuration.deliveryThreshold = max(1, request.flushAt ?? 100)
+        // The contract's default: Keel's own is longer than the harness waits.
+        configuration.deliveryInterval = .milliseconds(max(0, request.flushIntervalMs ?? 500))
+        let log = HarnessRequestLog(now: configuration.now)
+        var connection = DestinationConnection(transport: transport)
+        // Keel compresses from 1 KiB on; the harness expects it of the smallest body.
+        connection.isCompressing = false
+        connection.middleware = [HarnessRequestObserver(log: log)]
+        if request.enableCompression == true {
+            connection.middleware.append(RequestCompression(minimumSize: 0))
+        }
+        let destination = PostHogDestination(
+            projectKey: request.apiKey,
+            connection: connection,
+            host: host,
+            name: Self.destination
+        )
+        var rules = DestinationRules()
+        rules.accepts = { $0.kind != .identify }
+        configuration.add(LoggedDestination(upstream: destination, log: log), rules: rules)
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "keel-posthog-\(UUID().uuidString)")
+        do throws(AnalyticsError) {
+            service = try AnalyticsService(at: folder, configuration: configuration)
+        } catch {
+            throw HarnessFailure(.internalServerError, error.message)
+        }
+        self.log = log
+        self.folder = folder
+        deliveries = Task { [service] in await service.run() }
+    }
+
+    private static let destination = "posthog"
+
+    /// Stops delivering and removes what was kept.
+    func close() async {
+        deliveries.cancel()
+        await deliveries.value
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Tracks an event of a user.
+    ///
+    /// Calls must not overlap: the user is set first.
+    ///
+    /// - Parameter event: The event.
+    /// - Returns: The event's id.
+    /// - Throws: A failure if the service refuses the event.
+    func capture(_ event: HarnessCapture) throws(HarnessFailure) -> String {
+        service.setUserID(event.distinctId)
+        do throws(AnalyticsError) {
+            let id = try service.record(
+                AnalyticsEvent(
+                    name: event.event,
+                    parameters: (event.properties ?? [:]).mapValues(\.value),
+                    timestamp: event.timestamp
+                )
+            )
+            captured.withLock { $0 += 1 }
+            return id
+        } catch {
+            throw HarnessFailure(.badRequest, error.message)
+        }
+    }
+
+    /// Sends what waits, and waits until it has arrived or never will.
+    ///
+    /// The first try is made at once; the pauses before the others are the service's own, also where
+    /// the first has been made without a flush.
+    ///
+    /// - Parameter limit: How long to wait.
+    /// - Returns: How many events have arrived meanwhile.
+    func flush(_ limit: Duration) async -> Int {
+        let before = state.totalEventsSent
+        if delivery.failures == 0 { await service.flush(upTo: limit) }
+        await withTaskGroup { group in
+            group.addTask { await self.settle() }
+            group.addTask { try? await ContinuousClock().sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+        return state.totalEventsSent - before
+    }
+
+    private func settle() async {
+        for await _ in service.statuses() {
+            let (state, activity) = (state, delivery.activity)
+            if state.pendingEvents == 0 || activity == .misconfigured { return }
+        }
+    }
+
+    // MARK: State
+
+    private var delivery: AnalyticsStatus.Destination {
+        service.status.destinations[Self.destination] ?? AnalyticsStatus.Destination()
+    }
+
+    /// What the contract wants to know.
+    var state: HarnessState {
+        let delivery = delivery
+        let ledger = delivery.ledger
+        // The records that tell of users are no events of the harness.
+        let refused = ledger.rejected.filter { $0.key != "filtered" }
+        let settled = ledger.delivered + refused.values.reduce(0, +)
+        let requests = log.requests
+        let captured = captured.withLock { $0 }
+        return HarnessState(
+            pendingEvents: max(0, captured - settled),
+            totalEventsCaptured: captured,
+            totalEventsSent: ledger.delivered,
+            totalRetries: requests.count { $0.retryAttempt > 0 },
+            lastError: delivery.problem.map(\.description) ?? refused.keys.min(),
+            requestsMade: requests
+        )
+    }
+}

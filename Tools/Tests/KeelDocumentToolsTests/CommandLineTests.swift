@@ -1,0 +1,98 @@
+import Foundation
+import KeelDocumentTools
+import KeelStorage
+import KeelStorageSQLite
+import KeelToolSupport
+import KeelToolsTestSupport
+import Testing
+
+#if os(Linux) || os(macOS)
+@Suite("The command keel documents", .timeLimit(.minutes(3)))
+struct CommandLineTests {
+    @Test("an import that is killed goes on, and every line is stored exactly once")
+    func killedImport() async throws {
+        let scratch = try Scratch()
+        let file = try scratch.numberedLines(20_000)
+        let store = scratch.file("s.sqlite").path
+        let arguments = [
+            "documents", "import", file.path, "--store", store, "--collection", "c", "--id", "id",
+            "--batch", "5",
+        ]
+        let process = try KeelProcess(arguments)
+        let checkpoint = DocumentImport.Settings(file: file).checkpointFile
+        var imported = 0
+        // Without a yield: other tests here block their threads, and the import would end meanwhile.
+        while process.isRunning, imported < 100 {
+            imported = (try? ImportCheckpoint.read(checkpoint)?.imported) ?? imported
+        }
+        process.kill()
+        let killed = process.wait()
+        try #require(killed.code == 9)
+        let resumed = try KeelProcess(arguments + ["--resume", "--json"]).wait()
+        #expect(resumed.code == 0)
+        #expect(resumed.output.contains(#""imported":20000"#))
+        #expect(!resumed.output.contains(#""alreadyImported":0,"#))
+        let adapter = try SQLiteStorageAdapter.opened(at: store, for: .reading)
+        let documents = try await adapter.all("c")
+        #expect(documents.count == 20_000)
+        #expect(documents.allSatisfy { $0.createTime == $0.updateTime })
+        let numbers = documents.compactMap { $0["number"]?.integerValue }
+        #expect(numbers.sorted() == Array(1...20_000))
+    }
+
+    @Test("exit codes tell a failure, findings and a wrong command line apart")
+    func exitCodes() throws {
+        let scratch = try Scratch()
+        let file = try scratch.file("in", holding: "{\"id\":\"a\"}\noops\n")
+        let store = ["--store", scratch.file("s.sqlite").path]
+        let missing = try KeelProcess(["documents", "get", "c/a"] + store).wait()
+        #expect(missing.code == ToolExit.failed.rawValue)
+        #expect(missing.errors.contains("there is no store"))
+        let bad = try KeelProcess(
+            ["documents", "import", file.path, "--collection", "c", "--id", "id"] + store
+        ).wait()
+        #expect(bad.code == ToolExit.findings.rawValue)
+        #expect(bad.errors.contains("line 2: the text is no JSON"))
+        #expect(bad.output == "1 documents imported; 1 bad lines left out\n")
+        let found = try KeelProcess(["documents", "get", "c/a", "--plain"] + store).wait()
+        #expect(found.code == ToolExit.done.rawValue)
+        #expect(found.output == "{\"id\":\"a\"}\n")
+        let absent = try KeelProcess(["documents", "get", "c/b", "--json"] + store).wait()
+        #expect(absent.code == ToolExit.failed.rawValue)
+        #expect(absent.errors.contains(#""error":"documentNotFound: "#))
+        for wrong in [
+            ["get", "c"], ["query", "c", "--where", "x"], ["delete", "--collection", "c"],
+        ] {
+            let result = try KeelProcess(["documents"] + wrong + store).wait()
+            #expect(result.code == ToolExit.usage.rawValue, "\(wrong)")
+        }
+    }
+
+    @Test("watching shows changes of another process and ends on SIGINT with 0")
+    func watching() async throws {
+        let scratch = try Scratch()
+        let store = ["--store", scratch.file("s.sqlite").path]
+        let first = try KeelProcess(["documents", "set", "c/a", #"{"v":1}"#] + store).wait()
+        #expect(first.code == 0)
+        let watch = try KeelProcess(["documents", "watch", "c", "--json"] + store)
+        let initial = watch.nextLine()
+        #expect(initial.contains(#"{"change":"added","path":"c/a","#))
+        let second = try KeelProcess(["documents", "set", "c/b", #"{"v":2}"#] + store).wait()
+        #expect(second.code == 0)
+        let change = watch.nextLine()
+        #expect(change.contains(#"{"change":"added","path":"c/b","#))
+        watch.interrupt()
+        let end = watch.wait()
+        #expect(end.code == 0)
+    }
+
+    @Test("completion scripts are generated", arguments: ["bash", "zsh", "fish"])
+    func completion(_ shell: String) throws {
+        let result = try KeelProcess(["--generate-completion-script", shell]).wait()
+        #expect(result.code == 0)
+        for word in ["documents", "import", "bad-lines", "indexes"] {
+            #expect(result.output.contains(word), "\(word)")
+        }
+    }
+}
+#endif

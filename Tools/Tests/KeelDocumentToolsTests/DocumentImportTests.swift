@@ -1,0 +1,170 @@
+import Foundation
+import KeelDocumentTools
+import KeelStorage
+import KeelStorageSQLite
+import KeelTestKit
+import KeelToolSupport
+import KeelToolsTestSupport
+import Testing
+
+@Suite("Importing documents")
+struct DocumentImportTests {
+    @Test("every form of file gives the same documents", arguments: [ImportFormat.auto, .json])
+    func forms(_ format: ImportFormat) async throws {
+        let scratch = try Scratch()
+        let store = InMemoryStorageAdapter()
+        let file = try scratch.file(
+            "a.json",
+            holding: #"[{"id": 7, "b": 1.5, "c": [null, true, {"d": "x"}]}, {"id": "k"}]"#
+        )
+        var settings = DocumentImport.Settings(file)
+        settings.format = format
+        let report = try await DocumentImport(into: store, settings).run()
+        #expect(report.imported == 2)
+        let documents = try await store.all("c")
+        #expect(documents.map(\.id) == ["7", "k"])
+        let fields = try documents[0].fields()
+        #expect(fields == ["id": 7, "b": 1.5, "c": [.null, true, ["d": "x"]]])
+    }
+
+    @Test("bad lines are told by number, kept as they are, and nothing else is lost")
+    func badLines() async throws {
+        let scratch = try Scratch()
+        let store = InMemoryStorageAdapter()
+        let lines = [
+            #"{"id":"a"}"#, "oops", "", #"{"id":"x/y"}"#, #"[1]"#, #"{"n":1}"#, #"{"id":true}"#,
+            #"{"id":"b","v":[[1]]}"#, #"{"id":"__k__"}"#, #"{"id":"c"}"#,
+        ]
+        let file = try scratch.file("in.jsonl", holding: lines.joined(separator: "\n"))
+        var settings = DocumentImport.Settings(file)
+        settings.badLines = scratch.file("bad")
+        var bad: [Int] = []
+        let report = try await DocumentImport(into: store, settings)
+            .run(onBadElement: { bad.append($0.number) })
+        #expect(bad == [2, 4, 5, 6, 7, 8, 9])
+        #expect(report.bad == 7)
+        let ids = try await store.all("c").map(\.id)
+        #expect(ids == ["a", "c"])
+        let kept = try scratch.file("bad").text
+        let expected = [1, 3, 4, 5, 6, 7, 8].map { lines[$0] + "\n" }.joined()
+        #expect(kept == expected)
+    }
+
+    @Test("a document that the store refuses is a bad line, and its batch is stored without it")
+    func refusals() async throws {
+        let scratch = try Scratch()
+        let store = FaultInjectingStorageAdapter(InMemoryStorageAdapter()) { call in
+            guard case .commit(let batches) = call else { return nil }
+            let isHit = batches.contains { $0.writes.contains { $0.path.id == "d3" } }
+            return isHit ? .fail(.invalidArgument) : nil
+        }
+        var bad: [Int] = []
+        let settings = DocumentImport.Settings(try scratch.numberedLines(5))
+        let report = try await DocumentImport(into: store, settings)
+            .run(onBadElement: { bad.append($0.number) })
+        #expect(bad == [3])
+        #expect(report.imported == 4)
+        let ids = try await store.all("c").map(\.id)
+        #expect(ids == ["d1", "d2", "d4", "d5"])
+    }
+
+    @Test("ids that are derived are the same each time, and equal lines are two documents")
+    func derivedIDs() async throws {
+        let scratch = try Scratch()
+        let store = InMemoryStorageAdapter()
+        let first = try scratch.file("one", holding: "{\"a\":1}\n{\"a\":1}\n")
+        let second = try scratch.file("two", holding: "{\"a\":1}\n{\"a\":1}\n")
+        for file in [first, second] {
+            _ = try await DocumentImport(into: store, .init(file, id: nil)).run()
+        }
+        let count = try await store.all("c").count
+        #expect(count == 2)
+    }
+
+    @Test(
+        "an import that fails anywhere is resumed, and every line is stored exactly once",
+        arguments: [1, 2, 3, 4],
+        [StorageFault.fail(), .loseReply()]
+    )
+    func resumption(_ failing: Int, _ fault: StorageFault) async throws {
+        let scratch = try Scratch()
+        let store = InMemoryStorageAdapter()
+        // The fourth line is bad, and must be kept once however often it is read.
+        var lines = (1...9).map { #"{"id":"d\#($0)"}"# }
+        lines[3] = "bad"
+        let file = try scratch.file("in", holding: lines.joined(separator: "\n"))
+        var settings = DocumentImport.Settings(file, batch: 2)
+        settings.badLines = scratch.file("bad")
+        let faults = [StorageFault?](repeating: nil, count: failing - 1) + [fault]
+        let failed = await #expect(throws: StorageError.self) {
+            _ = try await DocumentImport(into: store.failing(faults), settings).run()
+        }
+        #expect(failed?.code == .unavailable)
+        settings.resumes = true
+        // Another size of batches must not be mistaken for the batch that was under way.
+        settings.batchSize = 3
+        let report = try await DocumentImport(into: store, settings).run()
+        #expect(report.imported == 8)
+        #expect(report.bad == 1)
+        #expect(report.resumedFrom == 2 * (failing - 1))
+        let documents = try await store.all("c")
+        #expect(documents.count == 8)
+        #expect(documents.allSatisfy { $0.createTime == $0.updateTime })
+        let kept = try scratch.file("bad").text
+        #expect(kept == "bad\n")
+        #expect(!FileManager.default.fileExists(atPath: settings.checkpointFile.path))
+    }
+
+    @Test("a store that keeps no batch ids gets every line exactly once too")
+    func withoutIDs() async throws {
+        let scratch = try Scratch()
+        let store = LimitedAdapter(InMemoryStorageAdapter(), without: .idempotentCommits)
+        var settings = DocumentImport.Settings(try scratch.numberedLines(9), batch: 2)
+        await #expect(throws: StorageError.self) {
+            _ = try await DocumentImport(into: store.failing([nil, .loseReply()]), settings).run()
+        }
+        settings.resumes = true
+        let report = try await DocumentImport(into: store, settings).run()
+        #expect(report.imported == 9)
+        let documents = try await store.all("c")
+        #expect(documents.count == 9)
+        #expect(documents.allSatisfy { $0.createTime == $0.updateTime })
+    }
+
+    @Test("a resumed import refuses another file and other options")
+    func otherFile() async throws {
+        let scratch = try Scratch()
+        let store = InMemoryStorageAdapter()
+        let file = try scratch.numberedLines(9)
+        var settings = DocumentImport.Settings(file, batch: 2)
+        await #expect(throws: StorageError.self) {
+            _ = try await DocumentImport(into: store.failing([nil, .fail()]), settings).run()
+        }
+        settings.resumes = true
+        settings.idField = "number"
+        await #expect(throws: ToolError.self) {
+            _ = try await DocumentImport(into: store, settings).run()
+        }
+        settings.idField = "id"
+        try Data("{}\n".utf8).write(to: file)
+        await #expect(throws: ToolError.self) {
+            _ = try await DocumentImport(into: store, settings).run()
+        }
+    }
+
+    @Test("a repeated import changes no revision")
+    func repetition() async throws {
+        let scratch = try Scratch()
+        let store = try SQLiteStorageAdapter.opened(
+            at: scratch.file("s.sqlite").path,
+            for: .creating
+        )
+        let settings = DocumentImport.Settings(try scratch.numberedLines(5))
+        _ = try await DocumentImport(into: store, settings).run()
+        let before = try await store.all("c")
+        _ = try await DocumentImport(into: store, settings).run()
+        let after = try await store.all("c")
+        #expect(before == after)
+        #expect(after.count == 5)
+    }
+}

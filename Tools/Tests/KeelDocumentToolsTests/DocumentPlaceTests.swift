@@ -1,0 +1,72 @@
+import Foundation
+import KeelDocumentTools
+import KeelStorage
+import KeelStorageSQLite
+import KeelToolSupport
+import KeelToolsTestSupport
+import Testing
+
+@Suite("Places and what is done in them")
+struct DocumentPlaceTests {
+    @Test("a text names a file, a server or a project")
+    func texts() {
+        #expect(DocumentPlace("a/b.sqlite") == .sqlite(path: "a/b.sqlite"))
+        #expect(DocumentPlace("sqlite:http:x") == .sqlite(path: "http:x"))
+        #expect(DocumentPlace("firestore:demo") == .firestore(project: "demo"))
+        let url = URL(string: "https://x:1/y")
+        #expect(DocumentPlace("https://x:1/y") == url.map(DocumentPlace.server))
+        for text in ["", "sqlite:", "firestore:", "firestore:a/b", "http://"] {
+            #expect(DocumentPlace(text) == nil)
+        }
+    }
+
+    @Test(
+        "a command that reads or changes makes no store",
+        arguments: [StoreAccess.reading, .changing]
+    )
+    func missing(_ access: StoreAccess) throws {
+        let scratch = try Scratch()
+        let path = scratch.file("none.sqlite").path
+        #expect(throws: ToolError.self) {
+            _ = try SQLiteStorageAdapter.opened(at: path, for: access)
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test("a collection is deleted page by page, with what is below where that is wanted")
+    func deletion() async throws {
+        let store = InMemoryStorageAdapter()
+        try await Samples.fill(store)
+        let deletion = DocumentDeletion(in: store)
+        let below = try await deletion.deleteBelow("c/d1")
+        #expect(below == 1)
+        let shallow = try await deletion.delete("c", isRecursive: false)
+        #expect(shallow == 6)
+        let left = try await store.all("c/d2/below").count
+        #expect(left == 1)
+        try await Samples.fill(store)
+        let deep = try await deletion.delete("c", isRecursive: true)
+        #expect(deep == 11)
+        let rest = try await StorageClient(store).queryDocuments(DocumentQuery(group: "below"))
+        #expect(rest.isEmpty)
+    }
+
+    @Test("a table shows fields in columns and lets no text command the terminal")
+    func table() async throws {
+        let store = InMemoryStorageAdapter()
+        let client = StorageClient(store)
+        try await client.setDocument("c/1", ["a": 1, "text": "\u{1B}[2Jx"])
+        try await client.setDocument(
+            "c/22",
+            ["a": [1, 2], "long": .string(String(repeating: "x", count: 50))]
+        )
+        let table = try DocumentTable(try await store.all("c"), columns: nil, showsPaths: false)
+        #expect(
+            table.lines == [
+                "ID  a      text   long",
+                "1   1      \u{FFFD}[2Jx",
+                "22  [1,2]         \(String(repeating: "x", count: 39))…",
+            ]
+        )
+    }
+}

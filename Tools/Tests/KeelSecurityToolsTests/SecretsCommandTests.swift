@@ -1,0 +1,154 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelSecrets
+import KeelToolsTestSupport
+import Testing
+
+@Suite("The command keel secrets", .timeLimit(.minutes(3)))
+struct SecretsCommandTests {
+    private let scratch: Scratch
+    private let place: [String]
+
+    init() throws {
+        scratch = try Scratch()
+        place = [
+            "--service", "app", "--store", "file:\(scratch.file("store").path)", "--key-file",
+            scratch.file("key").path,
+        ]
+    }
+
+    private func keel(
+        _ arguments: [String],
+        input: String? = nil,
+        environment: [String: String] = [:]
+    ) throws -> (code: Int32, output: String, errors: String) {
+        try KeelProcess(["secrets"] + arguments, input: input, environment: environment).wait()
+    }
+
+    @Test("What is set is read, listed and deleted")
+    func roundTrip() throws {
+        #expect(try keel(["set", "token"] + place, input: "s3cret\n").code == 0)
+        #expect(try keel(["set", "other"] + place, input: "two\nlines\n").code == 0)
+        #expect(try keel(["get", "token"] + place).output == "s3cret")
+        #expect(try keel(["get", "other"] + place).output == "two\nlines")
+        let json = try keel(["get", "token", "--json"] + place).output
+        #expect(json == #"{"text":"s3cret"}"# + "\n")
+        #expect(try keel(["list"] + place).output == "other\ntoken\n")
+        #expect(try keel(["delete", "other"] + place).code == 0)
+        #expect(try keel(["delete", "other"] + place).code == 2)
+        #expect(try keel(["list", "--json"] + place).output == #"{"key":"token"}"# + "\n")
+        let missing = try keel(["get", "other"] + place)
+        #expect(missing.code == 1 && missing.errors.contains("keyNotFound"))
+    }
+
+    @Test("The app finds what the command has kept")
+    func shared() async throws {
+        _ = try keel(["set", "token"] + place, input: "s3cret")
+        let key = KeyFileSource(path: scratch.file("key").path, isMadeOnDemand: false)
+        let file = EncryptedFileSecretStoreAdapter(
+            folder: scratch.file("store").path,
+            key: .source(key)
+        )
+        let secrets = try SecretStore(file, service: "app")
+        #expect(try await secrets.loadString(forKey: "token") == "s3cret")
+    }
+
+    @Test("No secret is taken from the command line, and none without input")
+    func refusals() throws {
+        #expect(try keel(["set", "token", "s3cret"] + place, input: "x").code == 64)
+        let empty = try keel(["set", "token"] + place)
+        #expect(empty.code == 1 && empty.errors.contains("standard input holds no secret"))
+        let noKey = try keel(["list", "--service", "app", "--store", "file:/nowhere"])
+        #expect(noKey.code == 1 && noKey.errors.contains("--key-file"))
+        #expect(try keel(["list", "--service", "app", "--store", "nonsense"]).code == 64)
+        let both = ["--key-variable", "A"]
+        #expect(try keel(["list"] + place + both).code == 64)
+    }
+
+    @Test("Only what writes makes a key, and bytes stay as they are")
+    func reading() throws {
+        for command in [["get", "a"], ["list"], ["delete", "a"]] {
+            let result = try keel(command + place)
+            #expect(result.code == 1 && result.errors.contains("missingKey"), "\(command)")
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+        #expect(!names.contains("key"), "\(names)")
+        let long = String(repeating: "x", count: SecretStore.maximumByteCount)
+        #expect(try keel(["set", "a"] + place, input: long + "\r\n").code == 0)
+        #expect(try keel(["get", "a"] + place).output == long)
+        let longer = try keel(["set", "a"] + place, input: long + "x\r\n")
+        #expect(longer.code == 1 && longer.errors.contains("tooLarge"))
+        #expect(try keel(["set", "b"] + place, input: "bare\r").code == 0)
+        #expect(try keel(["get", "b"] + place).output == "bare\r")
+    }
+
+    @Test("A passphrase comes from a variable, and a wrong one is told")
+    func passphrase() throws {
+        let place = [
+            "--service", "app", "--store", "file:\(scratch.file("store").path)",
+            "--passphrase-variable", "KEEL_TEST_PASSPHRASE",
+        ]
+        let right = ["KEEL_TEST_PASSPHRASE": "correct horse"]
+        #expect(try keel(["set", "a"] + place, input: "1", environment: right).code == 0)
+        #expect(try keel(["get", "a"] + place, environment: right).output == "1")
+        let wrong = try keel(
+            ["get", "a"] + place,
+            environment: ["KEEL_TEST_PASSPHRASE": "battery"]
+        )
+        #expect(wrong.code == 1 && wrong.errors.contains("wrongKey"))
+        #expect(try keel(["get", "a"] + place).errors.contains("holds no passphrase"))
+    }
+
+    @Test("Variables are read and not written")
+    func environment() throws {
+        let place = ["--service", "app", "--store", "env:APP_"]
+        let variables = ["APP_TOKEN": "s3cret"]
+        #expect(try keel(["get", "TOKEN"] + place, environment: variables).output == "s3cret")
+        let refused = try keel(["set", "TOKEN"] + place, input: "x", environment: variables)
+        #expect(refused.code == 1 && refused.errors.contains("readOnly"))
+    }
+
+    @Test("migrate moves, reports conflicts and can be repeated")
+    func migrates() throws {
+        let there = [
+            "--to", "file:\(scratch.file("new").path)", "--to-key-file",
+            scratch.file("new-key").path,
+        ]
+        let newPlace = [
+            "--service", "app", "--store", "file:\(scratch.file("new").path)", "--key-file",
+            scratch.file("new-key").path,
+        ]
+        for key in ["a", "b"] { _ = try keel(["set", key] + place, input: key) }
+        _ = try keel(["set", "b"] + newPlace, input: "another")
+        let first = try keel(["migrate"] + place + there)
+        #expect(first.code == 2)
+        #expect(first.output == "1 moved, 0 there already\n")
+        #expect(first.errors.contains("b: another secret"))
+        #expect(try keel(["list"] + place).output == "b\n")
+        #expect(try keel(["list"] + newPlace).output == "a\nb\n")
+        _ = try keel(["delete", "b"] + newPlace)
+        #expect(try keel(["migrate"] + place + there).output == "1 moved, 0 there already\n")
+        #expect(try keel(["get", "b"] + newPlace).output == "b")
+    }
+
+    @Test("doctor says what can be used, and what to do")
+    func doctor() throws {
+        let early = try keel(["doctor"] + place.dropFirst(2))
+        #expect(early.code == 2 && early.output.contains("missingKey"))
+        #expect(try keel(["set", "token"] + place, input: "s3cret").code == 0)
+        let good = try keel(["doctor"] + place.dropFirst(2))
+        #expect(good.code == 0 && good.output.contains("encryptedFile"))
+        #if os(Linux)
+        let bad = try keel(
+            ["doctor", "--json"],
+            environment: [
+                "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere/bus", "DISPLAY": "",
+                "XDG_RUNTIME_DIR": "/nowhere",
+            ]
+        )
+        #expect(bad.code == 2 && bad.output.contains("noStore"))
+        #expect(bad.output.contains("advice"))
+        #endif
+    }
+}
+#endif

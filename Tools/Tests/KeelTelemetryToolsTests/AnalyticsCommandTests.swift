@@ -1,0 +1,126 @@
+import Foundation
+import KeelAnalytics
+import KeelTestKit
+import KeelToolsTestSupport
+import Testing
+
+#if os(Linux) || os(macOS)
+@Suite("The command keel analytics", .timeLimit(.minutes(3)))
+struct AnalyticsCommandTests {
+    private let scratch: Scratch
+    private let folder: URL
+
+    init() throws {
+        scratch = try Scratch()
+        folder = scratch.file("analytics")
+    }
+
+    /// An app that tracks 25 events, five of them for a purpose that nobody decided about, and ends.
+    private func track() async throws {
+        var configuration = AnalyticsConfiguration()
+        configuration.add(ScriptedAnalyticsDestination("keel", faults: [.unavailable()]))
+        configuration.add(ScriptedAnalyticsDestination("other"))
+        let service = try AnalyticsService(at: folder, configuration: configuration)
+        try service.grantConsent(for: .analytics)
+        for number in 0..<20 {
+            let number = AnalyticsValue.integer(Int64(number))
+            service.trackEvent("seen", parameters: ["number": number, "mail": "x"])
+        }
+        for _ in 0..<5 { service.trackEvent(AnalyticsEvent(name: "held", purpose: .marketing)) }
+        #expect(await !service.flush())
+    }
+
+    private struct Status: Decodable {
+        struct Destination: Decodable {
+            let accepted: Int
+            let delivered: Int
+            let pending: Int
+        }
+
+        let consents: [String: String]
+        let destinations: [String: Destination]
+    }
+
+    private func status() throws -> Status {
+        let result = try KeelProcess(["analytics", "status", folder.path, "--json"]).wait()
+        #expect(result.code == 0)
+        return try JSONDecoder().decode(Status.self, from: Data(result.output.utf8))
+    }
+
+    @Test("status tells decisions and ledgers")
+    func tellsStatus() async throws {
+        try await track()
+        let status = try status()
+        #expect(status.consents == ["analytics": "granted"])
+        let keel = try #require(status.destinations["keel"])
+        #expect(keel.accepted == 25 && keel.delivered == 0 && keel.pending == 25)
+        let other = try #require(status.destinations["other"])
+        #expect(other.accepted == 25 && other.delivered == 20 && other.pending == 5)
+        let text = try KeelProcess(["analytics", "status", folder.path]).wait().output
+        #expect(text.contains("consent to analytics: granted\n"))
+        #expect(text.contains("keel               25          0       25"))
+    }
+
+    @Test("export writes what waits for a destination, or all")
+    func exports() async throws {
+        try await track()
+        let waiting = try KeelProcess(["analytics", "export", folder.path, "--pending", "other"])
+            .wait()
+        #expect(waiting.code == 0)
+        #expect(waiting.output.split(separator: "\n").count == 5)
+        #expect(waiting.output.contains(#""name":"held""#))
+        let file = scratch.file("events.jsonl")
+        let all = try KeelProcess(["analytics", "export", folder.path, "-o", file.path]).wait()
+        #expect(all.output == "25 events exported\n")
+        let lines = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        #expect(lines.split(separator: "\n").count == 25)
+        let nobody = try KeelProcess(["analytics", "export", folder.path, "--pending", "x"]).wait()
+        #expect(nobody.code == 1 && nobody.errors.contains("notFound"))
+    }
+
+    @Test("flush delivers to a server what the user consented to, once, and tells what stays")
+    func flushes() async throws {
+        try await track()
+        let server = try ServedProcess(scratch.file("served.sqlite").path, port: 0)
+        defer { server.kill() }
+        let arguments = [
+            "analytics", "flush", folder.path, "--to", "keel", "--host",
+            server.address.absoluteString, "--drop", "mail",
+        ]
+        let first = try KeelProcess(arguments).wait()
+        #expect(first.code == 0, "\(first.errors)")
+        #expect(first.output == "20 events delivered, 5 wait\n")
+        let second = try KeelProcess(arguments).wait()
+        #expect(second.output == "0 events delivered, 5 wait\n")
+        #expect(try status().destinations["keel"]?.delivered == 20)
+        let stored = try KeelProcess([
+            "documents", "query", "analytics", "--store", server.address.absoluteString, "--json",
+        ]).wait()
+        #expect(stored.output.split(separator: "\n").count == 20)
+        #expect(!stored.output.contains("mail"))
+    }
+
+    @Test("flush refuses unknown names, an app that runs, and calls that leave the rules open")
+    func refuses() async throws {
+        try await track()
+        let flush = ["analytics", "flush", folder.path, "--to", "keel", "--host", "http://[::1]:9"]
+        #expect(try KeelProcess(flush).wait().code == 64)
+        let unknown = try KeelProcess(flush + ["--no-rules", "--name", "third"]).wait()
+        #expect(unknown.code == 1 && unknown.errors.contains("keel, other"))
+        let keyless = try KeelProcess([
+            "analytics", "flush", folder.path, "--to", "segment", "--no-rules",
+        ]).wait()
+        #expect(keyless.code == 1 && keyless.errors.contains("asks for a key"))
+        do {
+            let service = try AnalyticsService(at: folder, configuration: AnalyticsConfiguration())
+            let busy = try KeelProcess(flush + ["--no-rules"]).wait()
+            #expect(busy.code == 1 && busy.errors.contains("inUse"))
+            withExtendedLifetime(service) {}
+        }
+        let away = try KeelProcess(flush + ["--no-rules", "--timeout", "2"]).wait()
+        #expect(away.code == 2 && away.errors.contains("The last try failed"))
+        let nothing = try KeelProcess(["analytics", "status", scratch.folder.path]).wait()
+        #expect(nothing.code == 1 && nothing.errors.contains("notFound"))
+    }
+}
+#endif

@@ -1,0 +1,87 @@
+import KeelLogging
+import KeelTelemetryTools
+import Logging
+import Testing
+
+@Suite("Conditions on log records")
+struct LogFilterTests {
+    private func record(
+        _ message: String = "Signed in",
+        level: Logger.Level = .info,
+        label: String = "app.account",
+        time: Int64 = 1000,
+        fields: [LogField] = []
+    ) -> LogRecord {
+        LogRecord(
+            time: time,
+            level: level,
+            label: label,
+            message: message,
+            fields: fields,
+            source: "App",
+            file: "App/Home.swift",
+            function: "load()",
+            line: 12
+        )
+    }
+
+    private func filter(_ change: (inout LogFilter) -> Void) -> LogFilter {
+        var filter = LogFilter()
+        change(&filter)
+        return filter
+    }
+
+    @Test("Each condition lets through what meets it, and nothing else")
+    func conditions() {
+        #expect(LogFilter().matches(record(level: .trace)))
+        let important = filter { $0.level = .warning }
+        #expect(important.matches(record(level: .warning)))
+        #expect(important.matches(record(level: .error)))
+        #expect(!important.matches(record(level: .notice)))
+        let labelled = filter { $0.label = "app" }
+        #expect(labelled.matches(record()) && labelled.matches(record(label: "app")))
+        #expect(!labelled.matches(record(label: "apple")))
+        let timed = filter { ($0.since, $0.until) = (1000, 2000) }
+        #expect(timed.matches(record(time: 1000)) && timed.matches(record(time: 1999)))
+        #expect(!timed.matches(record(time: 999)) && !timed.matches(record(time: 2000)))
+        let texted = filter { $0.text = "signed" }
+        #expect(texted.matches(record()) && !texted.matches(record("left")))
+        let marked = filter { $0.fields = [LogFilter.Field("user", is: "7")] }
+        #expect(marked.matches(record(fields: [LogField("user", .text("7"))])))
+        #expect(!marked.matches(record(fields: [LogField("user", .text("8"))])))
+        #expect(!marked.matches(record()))
+    }
+
+    @Test("A field's condition is a name and a value, which may have the sign in it")
+    func fields() {
+        #expect(LogFilter.Field("a=b=c") == LogFilter.Field("a", is: "b=c"))
+        #expect(LogFilter.Field("a=") == LogFilter.Field("a", is: ""))
+        #expect(LogFilter.Field("=a") == nil && LogFilter.Field("a") == nil)
+    }
+
+    @Test("Moments are times, days, or spans before now")
+    func moments() {
+        let now: Int64 = 1_800_000_000_000_000
+        #expect(LogMoment.microseconds("90s", now: now) == now - 90_000_000)
+        #expect(LogMoment.microseconds("2d", now: now) == now - 172_800_000_000)
+        #expect(LogMoment.microseconds("1970-01-02", now: now) == 86_400_000_000)
+        #expect(LogMoment.microseconds("1970-01-01T00:00:01Z", now: now) == 1_000_000)
+        for text in ["", "h", "-1h", "5", "2026-13-01", "yesterday", "9999999999999999d"] {
+            #expect(LogMoment.microseconds(text, now: now) == nil, "\(text)")
+        }
+    }
+
+    @Test("Counts are by level, label, message or field, the largest first")
+    func counts() {
+        var counts = LogCounts(by: "user")
+        for user in ["b", "a", "b"] {
+            counts.add(record(fields: [LogField("user", .text(user))]))
+        }
+        counts.add(record())
+        #expect(counts.sorted.map(\.key) == ["b", "", "a"])
+        #expect(counts.sorted.map(\.count) == [2, 1, 1])
+        var levels = LogCounts(by: "level")
+        levels.add(record(level: .error))
+        #expect(levels.sorted.map(\.key) == ["error"])
+    }
+}

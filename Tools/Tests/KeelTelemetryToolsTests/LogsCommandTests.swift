@@ -1,0 +1,102 @@
+import Foundation
+import KeelJournal
+import KeelLogging
+import KeelLoggingOTLP
+import KeelToolsTestSupport
+import Logging
+import Testing
+
+#if os(Linux) || os(macOS)
+@Suite("The command keel logs", .timeLimit(.minutes(3)))
+struct LogsCommandTests {
+    private let scratch: Scratch
+    private let path: String
+    private let file: RotatingLogFile
+
+    init() throws {
+        scratch = try Scratch()
+        let url = scratch.file("app.log")
+        var configuration = LogFileConfiguration()
+        configuration.byteLimit = 2048
+        file = try RotatingLogFile(at: url, configuration)
+        path = url.path
+    }
+
+    private func log(_ numbers: Range<Int>, to output: some LogOutput) {
+        for number in numbers {
+            output.write(
+                LogRecord(
+                    time: 1_795_340_713_000_000 + Int64(number) * 1_000_000,
+                    level: number.isMultiple(of: 10) ? .error : .info,
+                    label: "app",
+                    message: "record \(number)",
+                    fields: [LogField("parity", .text(number.isMultiple(of: 2) ? "even" : "odd"))],
+                    source: "App",
+                    file: "App/Home.swift",
+                    function: "load()",
+                    line: 12
+                )
+            )
+        }
+    }
+
+    private func messages(_ output: String) -> [String] {
+        output.split(separator: "\n").compactMap { LogRecord(jsonLine: $0.utf8)?.message }
+    }
+
+    @Test("query reads rotated files too, and keeps to its conditions")
+    func query() throws {
+        log(0..<100, to: file)
+        let all = try KeelProcess(["logs", "query", path, "--json"]).wait()
+        #expect(all.code == 0)
+        #expect(messages(all.output) == (0..<100).map { "record \($0)" })
+        let some = try KeelProcess([
+            "logs", "query", path, "--json", "--level", "error", "--where", "parity=even",
+            "--since", "2026-11-22T09:45:53Z", "--contains", "RECORD", "--limit", "2",
+        ]).wait()
+        #expect(messages(some.output) == ["record 40", "record 50"])
+        let text = try KeelProcess(["logs", "query", path, "--limit", "1"]).wait()
+        let end = "[ERROR] [app] [Home.swift:12] load(): record 0 parity=even\n"
+        #expect(text.output.hasSuffix(end))
+        let counts = try KeelProcess(["logs", "query", path, "--count-by", "level"]).wait()
+        #expect(counts.output == "      90  info\n      10  error\n")
+    }
+
+    @Test("tail shows the end, and follows across rotations until it is interrupted")
+    func tail() throws {
+        log(0..<100, to: file)
+        let last = try KeelProcess(["logs", "tail", path, "-n", "30", "--json"]).wait()
+        #expect(messages(last.output) == (70..<100).map { "record \($0)" })
+        let followed = try KeelProcess(["logs", "tail", path, "-n", "1", "-f", "--json"])
+        #expect(messages(followed.nextLine()) == ["record 99"])
+        log(100..<150, to: file)
+        let lines = (0..<50).map { _ in followed.nextLine() }
+        #expect(messages(lines.joined(separator: "\n")) == (100..<150).map { "record \($0)" })
+        followed.interrupt()
+        #expect(followed.wait().code == 0)
+    }
+
+    @Test("A journal that logs are shipped from is read as a file is")
+    func journal() throws {
+        let folder = scratch.file("journal")
+        let output = OTLPLogOutput(try Journal(at: folder))
+        log(0..<20, to: output)
+        let shown = try KeelProcess(["logs", "tail", folder.path, "-n", "3", "--json"]).wait()
+        #expect(messages(shown.output) == ["record 17", "record 18", "record 19"])
+    }
+
+    @Test("It says what is missing, what is no record, and what is wrong with the call")
+    func failures() throws {
+        let missing = try KeelProcess(["logs", "query", scratch.file("none").path]).wait()
+        #expect(missing.code == 1 && missing.errors.contains("There is no log at"))
+        let folder = try KeelProcess(["logs", "query", scratch.folder.path]).wait()
+        #expect(folder.code == 1 && folder.errors.contains("There is no journal in"))
+        let foreign = try scratch.file("foreign.log", holding: "[INFO] plain text\n")
+        let left = try KeelProcess(["logs", "query", foreign.path]).wait()
+        #expect(left.code == 2 && left.output.isEmpty && left.errors.hasPrefix("1 lines"))
+        for arguments in [["--where", "x"], ["--since", "soon"], ["--limit", "0"]] {
+            #expect(try KeelProcess(["logs", "query", path] + arguments).wait().code == 64)
+        }
+    }
+}
+#endif

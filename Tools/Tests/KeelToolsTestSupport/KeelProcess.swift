@@ -1,0 +1,85 @@
+#if os(Linux) || os(macOS)
+internal import Foundation
+
+/// A run of the command that the package builds.
+package final class KeelProcess {
+    private let process = Process()
+    private let output = Pipe()
+    private let errors = Pipe()
+    private var buffer = Data()
+
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - arguments: What stands on the command line.
+    ///   - input: What standard input holds.
+    ///   - environment: Variables beside those of this process.
+    /// - Throws: Where it cannot be started.
+    package init(
+        _ arguments: [String],
+        input: String? = nil,
+        environment: [String: String] = [:]
+    ) throws {
+        process.executableURL = try Self.program()
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        if let input {
+            // A file, not a pipe: a pipe takes 64 KiB, and more would wait for a reader.
+            let file = URL.temporaryDirectory.appending(path: "keel-input-\(UUID().uuidString)")
+            try Data(input.utf8).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            process.standardInput = try FileHandle(forReadingFrom: file)
+        } else {
+            process.standardInput = FileHandle.nullDevice
+        }
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+    }
+
+    package var isRunning: Bool { process.isRunning }
+
+    /// Ends it as the system does: it has no say in it.
+    package func kill() { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
+
+    package func interrupt() { process.interrupt() }
+
+    /// The next line of output, empty at its end.
+    package func nextLine() -> String {
+        while true {
+            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: buffer[..<end], as: UTF8.self)
+                buffer.removeSubrange(...end)
+                return line
+            }
+            let piece = output.fileHandleForReading.availableData
+            guard !piece.isEmpty else { return "" }
+            buffer += piece
+        }
+    }
+
+    /// Waits for the end.
+    ///
+    /// - Returns: The exit code or the number of the signal, and what was written.
+    package func wait() -> (code: Int32, output: String, errors: String) {
+        let output = buffer + output.fileHandleForReading.readDataToEndOfFile()
+        let errors = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (
+            process.terminationStatus, String(decoding: output, as: UTF8.self),
+            String(decoding: errors, as: UTF8.self)
+        )
+    }
+
+    /// The command, which the package builds beside the tests.
+    private static func program() throws -> URL {
+        var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        for _ in 0..<6 {
+            let candidate = folder.appending(path: "keel")
+            if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
+            folder.deleteLastPathComponent()
+        }
+        throw CocoaError(.fileNoSuchFile)
+    }
+}
+#endif

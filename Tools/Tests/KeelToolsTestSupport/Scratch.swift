@@ -1,0 +1,21 @@
+package import Foundation
+
+/// A folder of a test, which goes with it.
+package final class Scratch {
+    package let folder = FileManager.default.temporaryDirectory
+        .appending(path: "keel-tools-\(UUID().uuidString)")
+
+    package init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    package func file(_ name: String) -> URL { folder.appending(path: name) }
+
+    package func file(_ name: String, holding text: String) throws -> URL {
+        let file = file(name)
+        try Data(text.utf8).write(to: file)
+        return file
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import KeelAsyncHTTPClient
+import KeelCore
+import KeelStorage
+import KeelStorageFirestore
+import KeelToolsTestSupport
+import Synchronization
+import Testing
+
+/// Kills `keel serve` while clients write to it, and looks at the store through their eyes.
+///
+/// `KEEL_SERVER_KILLS` asks for a longer run.
+@Suite("A server that is killed under load", .serialized, .timeLimit(.minutes(30)))
+struct ServerKillTests {
+    private static let killCount =
+        ProcessInfo.processInfo.environment["KEEL_SERVER_KILLS"].flatMap { Int($0) } ?? 10
+
+    /// What clients were told.
+    private final class Promises: Sendable {
+        private let state = Mutex((paths: [DocumentPath](), increments: 0, isOver: false))
+        /// An element for each write that was acknowledged.
+        let writes: AsyncStream<Void>
+        private let told: AsyncStream<Void>.Continuation
+
+        init() { (writes, told) = AsyncStream.makeStream(of: Void.self) }
+
+        var isOver: Bool { state.withLock { $0.isOver } }
+        var paths: [DocumentPath] { state.withLock { $0.paths } }
+        var increments: Int { state.withLock { $0.increments } }
+
+        func add(_ path: DocumentPath) {
+            state.withLock { $0.paths.append(path) }
+            told.yield()
+        }
+        func end() { state.withLock { $0.isOver = true } }
+        func addIncrement() { state.withLock { $0.increments += 1 } }
+    }
+
+    @Test("Nothing acknowledged is lost, and a repeated increment counts once")
+    func kills() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "store.sqlite").path
+        let promises = Promises()
+        var server = try ServedProcess(file, port: 0)
+        let transport = AsyncHTTPClientTransport()
+        let adapter = FirestoreStorageAdapter(.keel(server.address), transport: transport)
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // One client goes on through every kill: each of its increments must count once.
+            let patient = StorageClient(
+                adapter.retrying(
+                    RetryPolicy(
+                        attempts: 1000,
+                        baseDelay: .milliseconds(5),
+                        maximumDelay: .milliseconds(50)
+                    )
+                )
+            )
+            group.addTask {
+                try await patient.setDocument("counters/1", ["count": 0])
+                while !promises.isOver {
+                    try await patient.updateDocument("counters/1", [.increment("count")])
+                    promises.addIncrement()
+                }
+            }
+            for trial in 0..<Self.killCount {
+                async let writing: Void = Self.write(
+                    trial,
+                    to: StorageClient(adapter),
+                    telling: promises
+                )
+                // After some writes, in the middle of others: nobody chose of which.
+                var left = Int.random(in: 1...60)
+                for await _ in promises.writes {
+                    left -= 1
+                    if left == 0 { break }
+                }
+                server.kill()
+                await writing
+                server = try ServedProcess(file, port: server.port)
+            }
+            promises.end()
+            try await group.waitForAll()
+        }
+
+        let storage = StorageClient(adapter)
+        let paths = promises.paths
+        #expect(paths.count > Self.killCount, "only \(paths.count) writes were acknowledged")
+        for start in stride(from: 0, to: paths.count, by: 200) {
+            let part = Array(paths[start..<min(start + 200, paths.count)])
+            let documents = try await storage.findDocuments(part)
+            let lost = zip(part, documents).filter { $0.1 == nil }.map(\.0)
+            #expect(lost.isEmpty)
+        }
+        let counter = try await storage.getDocument("counters/1")
+        let increments = Int64(promises.increments)
+        #expect(counter["count"]?.integerValue == increments)
+        server.kill()
+        await transport.shutdown()
+        let told = "\(paths.count) writes and \(increments) increments acknowledged"
+        print("\(Self.killCount) kills of the server, \(told)")
+    }
+
+    /// Four clients write one document after the other until the server is gone.
+    private static func write(
+        _ trial: Int,
+        to storage: StorageClient,
+        telling promises: Promises
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    for number in 0..<10_000 {
+                        let path: DocumentPath = "load/\(trial)-\(writer)-\(number)"
+                        do throws(StorageError) {
+                            try await storage.setDocument(path, ["number": .integer(Int64(number))])
+                            promises.add(path)
+                        } catch {
+                            return
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import KeelHummingbird
+import KeelServing
+import KeelStorage
+import KeelStorageSQLite
+import Logging
+import ServiceLifecycle
+import Testing
+
+@Suite(
+    "A store behind Hummingbird, used by google-cloud-firestore",
+    .serialized,
+    .timeLimit(.minutes(5)),
+    .enabled(if: PythonClient.isPresent, PythonClient.absence)
+)
+struct StorageServerTests {
+    @Test("Google's client in Python works unchanged, over SQLite")
+    func pythonClient() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "store.sqlite")
+        let handler = StorageServer(adapter: try SQLiteStorageAdapter(at: .file(file)))
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let server = HandlerServer(handler, logger: logger) { port in listening.yield(port) }
+        let group = ServiceGroup(services: [server], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let port = try #require(await ports.first { _ in true })
+            let run = try await PythonClient.run("firestore-client.py", ["127.0.0.1:\(port)"])
+            let failures = run.lines.filter { $0.hasPrefix("FAIL") }
+            #expect(failures == [], "\(run.lines.joined(separator: "\n"))")
+            #expect(run.exitCode == 0)
+            #expect(run.lines.count { $0.hasPrefix("PASS") } >= 18)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+}
