@@ -46,7 +46,7 @@ keel_die() {
 
 # ---- Swift --------------------------------------------------------------------------------------
 
-# keel_swift build|test|run|package [arguments]
+# keel_swift build|run|package [arguments]
 #
 # Calls SwiftPM with one scratch folder for all of Keel's packages, so that no dependency is
 # compiled twice. KEEL_SCRATCH_PATH names another folder.
@@ -61,11 +61,14 @@ keel_die() {
 keel_swift() {
     local subcommand="$1" hashing=1
     shift
-    case "$subcommand" in run | test) hashing= ;; esac
+    case "$subcommand" in run) hashing= ;; esac
     env ${hashing:+SWIFT_DETERMINISTIC_HASHING=1} swift "$subcommand" \
-        --scratch-path "${KEEL_SCRATCH_PATH:-$KEEL_ROOT/.build/shared}" \
-        --disable-build-manifest-caching \
+        --scratch-path "$(keel_scratch)" --disable-build-manifest-caching \
         "$@"
+}
+
+keel_scratch() {
+    printf '%s' "${KEEL_SCRATCH_PATH:-$KEEL_ROOT/.build/shared}"
 }
 
 # How the package itself is built for its tests: what is off unless asked for has tests too, and each
@@ -74,13 +77,15 @@ KEEL_TEST_OPTIONS=(--enable-all-traits --explicit-target-dependency-import-check
 
 # keel_test <package folder> [test options]
 #
-# Builds a package's tests, those of the package itself with all traits, and runs them.
+# Builds a package's tests, those of the package itself with all traits, and runs them: through the
+# command in the array KEEL_TEST_RUNNER, where a caller has set one.
 keel_test() {
     local package=(--package-path "$KEEL_ROOT/$1")
     [ "$1" != "." ] || package+=("${KEEL_TEST_OPTIONS[@]}")
     shift
     keel_swift build --build-tests "${package[@]}" || return 1
-    keel_swift test --skip-build "${package[@]}" "$@"
+    ${KEEL_TEST_RUNNER[@]+"${KEEL_TEST_RUNNER[@]}"} swift test --skip-build \
+        --scratch-path "$(keel_scratch)" --disable-build-manifest-caching "${package[@]}" "$@"
 }
 
 # keel_build_product <package folder> <product> [build options]

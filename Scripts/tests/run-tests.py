@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Proves what Scripts/checks/run-tests.py promises, on a stand-in for `swift test`."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RUNNER = pathlib.Path(__file__).parent.parent / "checks" / "run-tests.py"
+
+
+def stand_in(arguments):
+    """Runs the tests named by its first argument; remembers in its second how often it ran."""
+    wanted, memory = arguments[0].split(","), pathlib.Path(arguments[1])
+    turn = int(memory.read_text()) if memory.exists() else 0
+    memory.write_text(str(turn + 1))
+    filters = [arguments[i + 1] for i, word in enumerate(arguments) if word == "--filter"]
+    if filters:
+        wanted = [name for name in wanted if any(f"{name}\\(" in one for one in filters)]
+    events = open(arguments[arguments.index("--event-stream-output-path") + 1], "w")
+
+    def write(record, **payload):
+        print(json.dumps({"version": 0, "kind": record, "payload": payload}), file=events, flush=True)
+
+    ids = {name: f"Module.Suite/{name}()/File.swift:1:1" for name in wanted}
+    for name, test in ids.items():
+        write("test", kind="function", name=f"{name}()", id=test)
+    failed = False
+    for name, test in ids.items():
+        if name == "off":
+            write("event", kind="testSkipped", testID=test)
+            continue
+        write("event", kind="testStarted", testID=test)
+        if name == "hanging" and turn == 0:
+            subprocess.run(["sleep", "600"])
+        if name == "broken" or (name == "chancy" and turn == 0):
+            failed = True
+            write("event", kind="issueRecorded", testID=test, issue={"isKnown": False})
+        write("event", kind="testEnded", testID=test)
+    sys.exit(1 if failed else 0)
+
+
+class RunnerTests(unittest.TestCase):
+    def run_tests(self, tests):
+        """Returns the exit code, the counts, what was said, and how often the command ran."""
+        with tempfile.TemporaryDirectory() as folder:
+            counts, memory = pathlib.Path(folder) / "counts", pathlib.Path(folder) / "memory"
+            done = subprocess.run(
+                [RUNNER, counts, "--", sys.executable, __file__, "stand-in", tests, memory],
+                env={**os.environ, "KEEL_TEST_STALL": "3"},
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            turns = int(memory.read_text())
+            return done.returncode, counts.read_text().split(), done.stderr, turns
+
+    def test_what_passes_runs_once(self):
+        code, counts, said, turns = self.run_tests("steady,off")
+        self.assertEqual((code, counts, turns), (0, ["1", "0", "1"], 1), said)
+
+    def test_what_fails_twice_fails(self):
+        code, counts, said, turns = self.run_tests("steady,broken")
+        self.assertEqual((code, counts, turns), (1, ["1", "1", "0"], 2), said)
+        self.assertIn("broken()", said)
+
+    def test_what_passes_the_second_time_passes_and_is_named(self):
+        code, counts, said, turns = self.run_tests("steady,chancy,off")
+        self.assertEqual((code, counts, turns), (0, ["2", "0", "1"], 2), said)
+        self.assertIn("PASSED ONLY WHEN RUN AGAIN", said)
+        self.assertIn("chancy()", said)
+
+    def test_what_hangs_is_ended_named_and_run_again_with_what_follows(self):
+        code, counts, said, turns = self.run_tests("steady,hanging,chancy")
+        self.assertEqual((code, counts, turns), (0, ["3", "0", "0"], 2), said)
+        self.assertIn("STALLED", said)
+        self.assertIn("hanging()", said)
+
+    def test_a_broken_test_fails_also_beside_one_that_hangs(self):
+        code, counts, said, _ = self.run_tests("broken,hanging")
+        self.assertEqual((code, counts), (1, ["1", "1", "0"]), said)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["stand-in"]:
+        stand_in(sys.argv[2:])
+    unittest.main()
