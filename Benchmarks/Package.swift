@@ -94,7 +94,11 @@ let package = Package(
                 .product(name: $0, package: "swift-nio")
             }
         ),
-        .executableTarget(name: "KeelSoak", dependencies: storage),
+        .executableTarget(
+            name: "KeelSoak",
+            dependencies: security + storage,
+            exclude: ["password-peer.py"]
+        ),
         .testTarget(name: "CacheSimulationTests", dependencies: ["CacheSimulation"]),
     ]
 )

@@ -24,6 +24,7 @@ build   zlib1g-dev        -
 build   git               -
 build   ca-certificates   -
 build   curl              -
+test    argon2            argon2
 test    dbus              -
 test    gnome-keyring     -
 test    libsecret-tools   -

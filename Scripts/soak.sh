@@ -8,15 +8,17 @@
 #                                    of an outbox's, 1,000,000 races in memory
 #     Scripts/soak.sh journal        kills 10,000 writers of a journal, and stops it at 500,000 steps,
 #                                    each by a kill and by a power failure
+#     Scripts/soak.sh passwords      hashes 200 passwords at the usual cost, in release, with Keel, with
+#                                    argon2-cffi and with the reference's own program
 #     Scripts/soak.sh secrets        kills 2,000 writers of an encrypted file of secrets
 #     Scripts/soak.sh server         kills keel serve 100 times while clients write to it
 #     Scripts/soak.sh storage        kills 10,000 writing processes, in release; --trials N fewer
 #     Scripts/soak.sh http           100,000 schedules of faults, 100,000 random event streams and
 #                                    10,000 orders of sign-in events
 #
-# The arguments after "storage" are those of keel-soak. KEEL_CACHE_CRASHES, KEEL_KILLS and
-# KEEL_CACHE_RACES change the numbers of "cache"; KEEL_SCHEDULES, KEEL_SSE_STREAMS and
-# KEEL_AUTH_SEEDS change the numbers of "http", KEEL_SEED and KEEL_SSE_SEED repeat a run.
+# The arguments after "storage" and "passwords" are those of keel-soak. KEEL_CACHE_CRASHES,
+# KEEL_KILLS and KEEL_CACHE_RACES change the numbers of "cache"; KEEL_SCHEDULES, KEEL_SSE_STREAMS
+# and KEEL_AUTH_SEEDS change the numbers of "http", KEEL_SEED and KEEL_SSE_SEED repeat a run.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -24,6 +26,13 @@ soak_storage() {
     keel_say "Building the soak runs in release"
     keel_build_product Benchmarks keel-soak -c release
     "$KEEL_BINARY" storage "$@"
+}
+
+soak_passwords() {
+    keel_say "Building the comparison of passwords in release"
+    keel_use_python
+    keel_build_product Benchmarks keel-soak -c release
+    "$KEEL_BINARY" passwords "$@"
 }
 
 # These are tests that run for every change too, with larger numbers.
@@ -79,7 +88,7 @@ soak_server() {
         --filter '^KeelToolsTests\.ServerKillTests/'
 }
 
-"$KEEL_ROOT/Scripts/setup.sh" build
+"$KEEL_ROOT/Scripts/setup.sh" build test
 case "${1:-}" in
     "")
         soak_analytics
@@ -87,6 +96,7 @@ case "${1:-}" in
         soak_http
         soak_cache
         soak_journal
+        soak_passwords
         soak_secrets
         soak_server
         ;;
@@ -94,11 +104,15 @@ case "${1:-}" in
     cache) soak_cache ;;
     http) soak_http ;;
     journal) soak_journal ;;
+    passwords)
+        shift
+        soak_passwords "$@"
+        ;;
     secrets) soak_secrets ;;
     server) soak_server ;;
     storage)
         shift
         soak_storage "$@"
         ;;
-    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, http, journal, secrets, server, storage." ;;
+    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, http, journal, passwords, secrets, server, storage." ;;
 esac

@@ -121,6 +121,29 @@ struct PasswordPeerTests {
         }
     }
 
+    @Test("Keel verifies 200 hashes of the reference's own program, of every variant")
+    func sameAsTheTool() async throws {
+        var random = Seeded(state: 43)
+        let tasks = (0..<200).map { number in
+            let lanes = Int.random(in: 1...4, using: &random)
+            return [
+                "do": "argon2Tool", "type": ["ID", "ID", "I", "D"][number % 4],
+                "m": "\(Int.random(in: 8 * lanes...80, using: &random))",
+                "t": "\(Int.random(in: 1...3, using: &random))", "p": "\(lanes)",
+                "length": "\(Int.random(in: 12...100, using: &random))",
+                "salt": "salt of \(random.data(3 + number % 20).base64EncodedString())",
+                "password": Data("pass \(number)".utf8).base64EncodedString(),
+            ]
+        }
+        let hasher = PasswordHasher()
+        for (number, answer) in try await Peer.run(tasks).enumerated() {
+            let hash = String(decoding: try #require(answer.bytes, "\(answer)"), as: UTF8.self)
+            #expect(hash.contains("v=19"))
+            #expect(try await hasher.verify("pass \(number)", against: hash), "\(hash)")
+            #expect(try await !hasher.verify("pass", against: hash))
+        }
+    }
+
     @Test("Keel verifies hashes of scrypt")
     func scrypt() async throws {
         let tasks = (1...20).map { number in

@@ -138,6 +138,7 @@ struct TinkTests {
                     "do": "encryptKeyset", "kek": kekJSON,
                     "keyset": keyset.cleartextJSON().base64EncodedString(),
                     "keyContext": place.base64EncodedString(),
+                    "output": format == .json ? "json" : "binary",
                 ],
             ])
             #expect(answers[0].bytes == Data("hello".utf8), "\(answers[0])")

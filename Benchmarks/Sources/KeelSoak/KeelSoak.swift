@@ -5,7 +5,8 @@ import Foundation
 struct KeelSoak {
     private static let usage = """
         usage: keel-soak [storage] [--trials N] [--seed N] [--folder FOLDER]
-          --trials N       how many writers are killed (default 10000)
+               keel-soak passwords [--trials N]
+          --trials N       how many writers are killed (default 10000), or passwords hashed (200)
           --seed N         the seed of the moments, to repeat a run
           --folder FOLDER  where the store is made (default: the temporary folder)
         """
@@ -17,6 +18,8 @@ struct KeelSoak {
             case nil, "storage"?:
                 let trials = try KillTrials(Array(arguments))
                 exit(try await trials.run() ? 0 : 1)
+            case "passwords"?:
+                exit(try await PasswordTrials(Array(arguments)).run() ? 0 : 1)
             case CrashWriter.command?:
                 try await CrashWriter.run(Array(arguments))
             case let group?: throw Failure("there is no group '\(group)'")

@@ -21,6 +21,15 @@ public struct KeysetKey: Sendable, Identifiable {
         case crunchy
         /// Nothing: a reader tries each such key.
         case raw
+
+        /// What stands before the key's id.
+        var byte: UInt8? {
+            switch self {
+            case .tink: 1
+            case .crunchy: 0
+            case .raw: nil
+            }
+        }
     }
 
     /// The key's number, which no other key of its keyset has.
@@ -43,16 +52,13 @@ public struct KeysetKey: Sendable, Identifiable {
 
     /// The bytes before each result.
     var prefixBytes: [UInt8] {
-        switch prefix {
-        case .tink: [1] + idBytes
-        case .crunchy: [0] + idBytes
-        case .raw: []
-        }
+        prefix.byte.map { kind in
+            [kind] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: id >> UInt32($0)) }
+        } ?? []
     }
 
-    private var idBytes: [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: id >> UInt32($0)) }
-    }
+    /// How many bytes stand before each result.
+    var prefixCount: Int { prefix == .raw ? 0 : 5 }
 
     mutating func destroy() {
         status = .destroyed

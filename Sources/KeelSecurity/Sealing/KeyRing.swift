@@ -42,7 +42,11 @@ public final class KeyRing: Sendable {
     }
 
     private struct State {
-        var keyset: Keyset
+        var keyset: Keyset {
+            didSet { primary = keyset.primary }
+        }
+        /// The primary key, at hand for each message.
+        private(set) var primary: KeysetKey
         /// How many messages the primary key has encrypted at most.
         var used: UInt64
         /// Up to which count the keyset that was saved accounts for.
@@ -53,7 +57,8 @@ public final class KeyRing: Sendable {
 
         init(_ keyset: Keyset) {
             self.keyset = keyset
-            used = keyset.primary.usage
+            primary = keyset.primary
+            used = primary.usage
             reserved = used
             fingerprint = keyset.fingerprintKey
             hasDates = keyset.keys.contains { key in
@@ -118,12 +123,14 @@ public final class KeyRing: Sendable {
         _ data: Data,
         _ associatedData: some DataProtocol
     ) throws(SecurityError) -> (plain: Data, keyID: UInt32) {
-        let keys = state.withLock(\.keyset.keys)
+        let keys = state.withLock { $0.keyset.keys }
+        // By index: a loop over the keys would copy each, which costs more than to compare it.
+        for index in keys.indices where keys[index].prefix != .raw {
+            if let plain = keys[index].open(data, associatedData) { return (plain, keys[index].id) }
+        }
         // The prefix is only a hint: bytes of a key without one may begin in the same way.
-        for isRaw in [false, true] {
-            for key in keys where (key.prefix == .raw) == isRaw {
-                if let plain = key.open(data, associatedData) { return (plain, key.id) }
-            }
+        for index in keys.indices where keys[index].prefix == .raw {
+            if let plain = keys[index].open(data, associatedData) { return (plain, keys[index].id) }
         }
         throw SecurityError(
             .decryptionFailed,
@@ -138,7 +145,7 @@ public final class KeyRing: Sendable {
         try state.withLock { state throws(SecurityError) in
             try applyDates(&state)
             try countOne(&state)
-            return state.keyset.primary
+            return state.primary
         }
     }
 
@@ -150,7 +157,7 @@ public final class KeyRing: Sendable {
         if next.advance(to: now, destroying: configuration.save != nil) {
             try install(next, &state)
         }
-        guard state.keyset.primary.dates.permitEncryption(at: now) else {
+        guard state.primary.dates.permitEncryption(at: now) else {
             throw SecurityError(.keyNotFound, "the dates of the keys let none of them encrypt now")
         }
     }
