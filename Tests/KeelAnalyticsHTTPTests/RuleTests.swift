@@ -144,12 +144,15 @@ struct RuleTests {
     func minimumIDLength() async throws {
         let server = AnalyticsServerDouble.amplitude(apiKey: "key")
         let network = InProcessHTTPNetwork()
-        let connection = DestinationConnection(transport: network.transport())
+        var connection = DestinationConnection(transport: network.transport())
+        // A busy machine is no reason to give up.
+        connection.timeout = .seconds(600)
+        let patient = connection
         try await network.run(HTTPTestScript { await server.answer($0) }) { origin async throws in
             let host = try #require(URL(string: "http://\(origin.authority)"))
             let destination = AmplitudeDestination(
                 apiKey: "key",
-                connection: connection,
+                connection: patient,
                 host: host,
                 minimumIDLength: 1
             )

@@ -9,15 +9,19 @@ import Testing
 @Suite("AsyncHTTPClientTransport fails at once, and as itself")
 struct FailureTests {
     @Test("A port where nobody listens is refused at once")
-    func refusedPort() async throws {
-        let port = try await AnsweringServer.run(answering: "", then: .close) { $0 }
+    func refusedPort() async {
+        var settings = AsyncHTTPClientTransport.Configuration()
+        settings.connectTimeout = .seconds(300)
+        let transport = AsyncHTTPClientTransport(settings)
         let clock = ContinuousClock()
         let start = clock.now
-        let error = await failure(of: get("127.0.0.1:\(port)"))
+        // The reserved port 1 (tcpmux) has no listener; one that was just given back might get one.
+        let error = await failure(of: get("127.0.0.1:1"), on: transport)
+        await transport.shutdown()
         #expect(error?.code == .connectionRefused)
         #expect(error?.processed == .no)
-        // AsyncHTTPClient's own repetition would take the whole connect timeout of 10 s.
-        #expect(clock.now - start < .seconds(5))
+        // AsyncHTTPClient's own repetition would take the whole connect timeout.
+        #expect(clock.now - start < .seconds(100))
     }
 
     @Test("A server that accepts and never speaks TLS runs into the connect timeout")

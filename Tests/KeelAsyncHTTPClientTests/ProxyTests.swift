@@ -84,7 +84,12 @@ struct ProxyTests {
     func faults(_ kind: Kind, _ fault: TestProxy.Fault) async throws {
         try await FaultServer.run(answers: [.text("Hello")]) { server in
             try await TestProxy.run(.init(fault: fault)) { proxy in
-                let error = await failure(server, through: Self.proxy(kind, proxy.port))
+                let error = await failure(
+                    server,
+                    through: Self.proxy(kind, proxy.port),
+                    // Who stalls is waited for; nobody else needs to be fast.
+                    within: fault == .stall ? .seconds(2) : .seconds(30)
+                )
                 let codes: [TransportError.Code] =
                     fault == .stall ? [.connectTimeout, .proxyFailed] : [.proxyFailed]
                 #expect(codes.contains(error?.code ?? .unknown), "\(error.map { "\($0)" } ?? "-")")
@@ -114,10 +119,14 @@ struct ProxyTests {
         }
     }
 
-    private func ask(_ server: FaultServer, through proxy: Proxy) async throws -> String {
+    private func ask(
+        _ server: FaultServer,
+        through proxy: Proxy,
+        within connectTimeout: Duration = .seconds(30)
+    ) async throws -> String {
         var configuration = AsyncHTTPClientTransport.Configuration()
         configuration.proxy = proxy
-        configuration.connectTimeout = .seconds(2)
+        configuration.connectTimeout = connectTimeout
         return try await ask(server, configuration)
     }
 
@@ -144,9 +153,13 @@ struct ProxyTests {
         return String(decoding: try result.get(), as: UTF8.self)
     }
 
-    private func failure(_ server: FaultServer, through proxy: Proxy) async -> TransportError? {
+    private func failure(
+        _ server: FaultServer,
+        through proxy: Proxy,
+        within connectTimeout: Duration = .seconds(30)
+    ) async -> TransportError? {
         do {
-            _ = try await ask(server, through: proxy)
+            _ = try await ask(server, through: proxy, within: connectTimeout)
             return nil
         } catch {
             return error as? TransportError

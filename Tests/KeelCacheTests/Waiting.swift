@@ -1,4 +1,4 @@
-/// Gives way until something holds.
+/// Gives way until something holds, or the time limit of the test cancels it.
 func wait(until condition: @Sendable () -> Bool) async {
-    while !condition() { await Task.yield() }
+    while !condition(), !Task.isCancelled { await Task.yield() }
 }

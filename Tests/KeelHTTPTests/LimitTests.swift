@@ -37,7 +37,8 @@ struct LimitTests {
     }
 
     private func wait(until condition: @Sendable () -> Bool) async {
-        while !condition() { await Task.yield() }
+        // The time limit of a test ends it by cancelling it.
+        while !condition(), !Task.isCancelled { await Task.yield() }
     }
 
     // MARK: Circuit
@@ -142,28 +143,31 @@ struct LimitTests {
     func boundsConcurrency() async throws {
         let layer = ConcurrencyLimitMiddleware(2)
         let turnstile = Turnstile()
-        var tasks: [Task<Void, any Error>] = []
         let log = EventLog()
-        for number in 0..<6 {
-            var call = call()
-            call.head.path = "/\(number)"
-            call.recorder = HTTPEventRecorder([log], clock: clock)
-            tasks.append(
-                Task { [call] in
-                    let reply = try await layer.intercept(call, next: turnstile.next)
-                    _ = try await reply.body.collect(upTo: 10)
+        // All on one thread: a call that tells of its queueing stands in the queue before anybody
+        // else gets a turn.
+        try await VirtualTime().run {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<6 {
+                    var call = self.call()
+                    call.head.path = "/\(number)"
+                    call.recorder = HTTPEventRecorder([log], clock: self.clock)
+                    group.addTask { [call] in
+                        let reply = try await layer.intercept(call, next: turnstile.next)
+                        _ = try await reply.body.collect(upTo: 10)
+                    }
+                    // One after the other, so that there is an order to be kept.
+                    await self.wait { turnstile.order.count + log.events.count >= number + 1 }
                 }
-            )
-            // One after the other, so that there is an order to be kept.
-            await wait { turnstile.order.count + log.events.count >= number + 1 }
+                for done in 1...6 {
+                    await self.wait { turnstile.waitingCount > 0 }
+                    #expect(turnstile.waitingCount <= 2)
+                    turnstile.letOneGo()
+                    await self.wait { turnstile.order.count >= min(6, done + 2) }
+                }
+                try await group.waitForAll()
+            }
         }
-        for done in 1...6 {
-            await wait { turnstile.waitingCount > 0 }
-            #expect(turnstile.waitingCount <= 2)
-            turnstile.letOneGo()
-            await wait { turnstile.order.count >= min(6, done + 2) }
-        }
-        for task in tasks { try await task.value }
         #expect(turnstile.order == (0..<6).map { "/\($0)" })
     }
 
@@ -247,9 +251,26 @@ struct LimitTests {
         }
         #expect(results.count == 3)
         #expect(sent.withLock { $0 } == [.zero, .zero, .milliseconds(100)])
-        let tasks = (1...5).map { _ in Task { try await layer.intercept(call(), next: next).head } }
+        let refused = Mutex(0)
+        var tasks: [Task<HTTPResponse, any Error>] = []
+        for _ in 1...5 {
+            tasks.append(
+                Task { @Sendable in
+                    do {
+                        return try await layer.intercept(call(), next: next).head
+                    } catch {
+                        refused.withLock { $0 += 1 }
+                        throw error
+                    }
+                }
+            )
+        }
+        // Before any time passes: who came later would find a turn that is near enough.
+        await wait { refused.withLock { $0 } >= 3 }
         await clock.waitForSleepers(2)
         await clock.advance(by: .milliseconds(100))
+        // The one whose turn it is reads the time before it passes on.
+        await wait { sent.withLock { $0.count } >= 4 }
         await clock.advance(by: .milliseconds(100))
         var codes: [TransportError.Code] = []
         for task in tasks {

@@ -192,10 +192,10 @@ private final class NetworkNamespace {
         if !condition { failures.append(what) }
     }
 
-    /// Waits until a status is reported, for at most ten seconds.
+    /// Waits until a status is reported, for at most a minute.
     func expect(_ latest: Latest, _ status: NetworkPath.Status, _ what: String) {
         while latest.path?.status != status {
-            guard latest.changes.wait(timeout: .now() + 10) == .success else {
+            guard latest.changes.wait(timeout: .now() + 60) == .success else {
                 failures.append("\(what): \(latest.path as Any)")
                 return
             }

@@ -131,7 +131,10 @@ struct CallWishesTests {
         let body = RequestBody.bytes([1])
         let service = ServiceClient<Operation>(client)
         _ = try await client.request(Marked())
+        // Who sleeps up to a call's limit is a task of its own, which may be later than the call.
+        while clock.sleeps.isEmpty { await Task.yield() }
         _ = try await client.request(Marked(), timeout: limit, options: wish)
+        while clock.sleeps.count < 2 { await Task.yield() }
         _ = try await client.request(
             Marked(),
             as: EmptyResponse.self,
@@ -173,6 +176,8 @@ struct CallWishesTests {
         #expect(seen[1...8].allSatisfy { $0 == "call 1" })
         #expect(seen[9..<17].allSatisfy { $0 == "call 0" })
         #expect(seen.count == 18)
-        #expect(clock.sleeps.dropFirst().dropLast().allSatisfy { $0 == limit })
+        while clock.sleeps.count < seen.count { await Task.yield() }
+        // All but the first call and the last one, whose sleep may come before another's.
+        #expect(clock.sleeps.dropFirst().filter { $0 != limit }.count <= 1)
     }
 }

@@ -26,6 +26,8 @@ struct ConcurrentMapTests {
                 state.now += 1
                 state.most = max(state.most, state.now)
             }
+            // The first one waits for company, however late that is scheduled.
+            while state.withLock({ $0.most }) < 2, !Task.isCancelled { await Task.yield() }
             for _ in 0..<10 { await Task.yield() }
             state.withLock { $0.now -= 1 }
         }

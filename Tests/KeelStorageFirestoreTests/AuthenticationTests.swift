@@ -122,6 +122,8 @@ struct AuthenticationTests {
         let address = try #require(URL(string: "http://127.0.0.1"))
         var configuration = FirestoreStorageAdapter.Configuration.keel(address)
         configuration.authentication = .source(Numbered())
+        // A busy machine may take its time.
+        configuration.timeout = .seconds(3600)
         return (FirestoreStorageAdapter(configuration, transport: server), server)
     }
 

@@ -11,7 +11,7 @@ import MetricsTestKit
 import Testing
 import Tracing
 
-@Suite("An observed adapter", .timeLimit(.minutes(1)))
+@Suite("An observed adapter", .timeLimit(.minutes(10)))
 struct ObservedStorageAdapterTests {
     let logs = InMemoryLogHandler()
     let metrics = TestMetrics()

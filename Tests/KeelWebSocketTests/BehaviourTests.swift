@@ -39,7 +39,9 @@ struct BehaviourTests {
     {
         let (sent, sending) = AsyncStream<[Frame]>.makeStream()
         let got = Mutex<[WebSocketMessage]>([])
-        let error = try await RawServer.run { peer in
+        let (error, received) = try await RawServer.run { peer in
+            // Whatever becomes of the server, nobody waits for it in vain.
+            defer { sending.finish() }
             try await peer.upgrade()
             for piece in pieces() { try await peer.write(piece) }
             // Up to the Close frame: what the server then does is hang up.
@@ -50,7 +52,7 @@ struct BehaviourTests {
             }
             sending.yield(frames)
         } while: { port in
-            try await failure {
+            let error = try await failure {
                 try await NIOWebSocketTransport().withConnection(
                     to: request(port),
                     configuration: configuration(row.change)
@@ -60,10 +62,12 @@ struct BehaviourTests {
                     }
                 }
             }
+            // Before the server is ended: frames may still be on their way to it.
+            return (error, await sent.first { _ in true })
         }
         #expect(error?.code == row.error)
         #expect(got.withLock { $0 } == row.messages)
-        let frames = try #require(await sent.first { _ in true })
+        let frames = try #require(received)
         #expect(frames.filter { $0.opcode == 10 }.map(\.payload) == row.pongs)
         #expect(frames.last?.opcode == 8)
         #expect(frames.last?.closeCode == row.closeCode)

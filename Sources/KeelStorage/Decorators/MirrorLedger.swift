@@ -6,6 +6,8 @@ internal import Synchronization
 /// so that the last copy is of the last state.
 final class MirrorLedger: Sendable {
     private struct State {
+        var commitsUnderWay = 0
+        var commitCount: UInt64 = 0
         var waiting: Set<DocumentPath> = []
         var copying: Set<DocumentPath> = []
         var isCopying = false
@@ -16,11 +18,32 @@ final class MirrorLedger: Sendable {
     /// How many documents wait or are being copied.
     var count: Int { state.withLock { $0.waiting.union($0.copying).count } }
 
-    /// Whether the mirror has everything.
-    var isIdle: Bool { count == 0 }
+    /// How many commits there were, if the mirror has all of them; nil while it has not.
+    ///
+    /// Where this is the same number before and after, nothing was written in between.
+    var stillness: UInt64? {
+        state.withLock { state in
+            let isStill =
+                state.commitsUnderWay == 0 && state.waiting.isEmpty && state.copying.isEmpty
+            return isStill ? state.commitCount : nil
+        }
+    }
 
-    /// Notes documents that may have changed.
-    func note(_ paths: Set<DocumentPath>) { state.withLock { $0.waiting.formUnion(paths) } }
+    /// Notes that a commit begins: it may take effect at any moment from now on.
+    func beginCommit() {
+        state.withLock { state in
+            state.commitsUnderWay += 1
+            state.commitCount += 1
+        }
+    }
+
+    /// Notes that a commit has ended, and the documents that it may have changed.
+    func endCommit(_ paths: Set<DocumentPath>) {
+        state.withLock { state in
+            state.commitsUnderWay -= 1
+            state.waiting.formUnion(paths)
+        }
+    }
 
     /// Takes documents to copy, or returns nil if there are none or somebody else is copying.
     func begin(upTo limit: Int) -> [DocumentPath]? {

@@ -77,17 +77,16 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         let paths = Set(batches.flatMap { $0.writes.filter(\.changesDocument).map(\.path) })
-        // Noted before the commit, so that no read is compared while it takes effect, and after it,
-        // since another call may have copied the documents meanwhile. An error changes nothing
-        // about that: the outcome can be unknown, or that of some batches only.
-        ledger.note(paths)
+        // No read is compared while the commit takes effect. An error changes nothing about what is
+        // to be copied: the outcome can be unknown, or that of some batches only.
+        ledger.beginCommit()
         do throws(StorageError) {
             let results = try await primary.commit(batches)
-            ledger.note(paths)
+            ledger.endCommit(paths)
             await copy()
             return results
         } catch {
-            ledger.note(paths)
+            ledger.endCommit(paths)
             await copy()
             throw error
         }
@@ -137,11 +136,17 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         let result = try await primary.read(request)
         let isCompared = comparedShare >= 1 || Double.random(in: 0..<1) < comparedShare
-        if isCompared, ledger.isIdle { await compare(result.payload, request.operation) }
+        if isCompared, let stillness = ledger.stillness {
+            await compare(result.payload, request.operation, since: stillness)
+        }
         return result
     }
 
-    private func compare(_ answer: ReadResult.Payload, _ operation: ReadOperation) async {
+    private func compare(
+        _ answer: ReadResult.Payload,
+        _ operation: ReadOperation,
+        since stillness: UInt64
+    ) async {
         let request = ReadRequest(operation)
         do throws(StorageError) {
             let mirrored = try await mirror.read(request).payload
@@ -149,7 +154,8 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
             // A write may have come in between: only an answer that stands can differ.
             let again = try await primary.read(request).payload
             let mirroredAgain = try await mirror.read(request).payload
-            guard again.says(answer), !again.says(mirroredAgain), ledger.isIdle else { return }
+            guard again.says(answer), !again.says(mirroredAgain), ledger.stillness == stillness
+            else { return }
             observer(.differs(operation, again.differences(from: mirroredAgain)))
         } catch {
             guard !error.isCancellation, error.code != .unsupported else { return }

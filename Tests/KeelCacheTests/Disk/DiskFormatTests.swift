@@ -67,6 +67,8 @@ struct DiskFormatTests {
     func crowd() async throws {
         let files = SimulatedFileSystem()
         let tier = try files.tier(limit: 64 << 10)
+        // So that there is something to find, however late the writers are.
+        for key in 0..<30 { try await tier.set("\(key)", [UInt8(key)]) }
         let finds = try await withThrowingTaskGroup(of: Int.self) { group in
             for worker in 0..<4 {
                 group.addTask {

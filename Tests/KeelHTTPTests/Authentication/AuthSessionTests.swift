@@ -153,16 +153,27 @@ struct AuthSessionTests {
     func survivesCancellation() async throws {
         let door = Door()
         let identity = IdentityModel { _ in await door.wait() }
-        let session = AuthSession(server: identity)
+        let asked = Mutex(0)
+        var policy = AuthSessionPolicy()
+        policy.now = {
+            asked.withLock { $0 += 1 }
+            return Date(timeIntervalSince1970: 0)
+        }
+        let session = AuthSession(server: identity, policy: policy)
         try await session.signIn { identity.grant() }
         let first = Task { try await session.refresh() }
         await door.waitForArrival()
-        let second = Task { try await session.refresh() }
-        first.cancel()
-        let error = await #expect(throws: AuthenticationError.self) { try await first.value }
-        #expect(error?.code == .cancelled)
-        door.open()
-        try await second.value
+        let before = asked.withLock { $0 }
+        // On one thread: who has asked for the time waits before anybody else gets a turn.
+        try await VirtualTime().run {
+            async let second: Void = session.refresh()
+            while asked.withLock({ $0 }) == before { await Task.yield() }
+            first.cancel()
+            let error = await #expect(throws: AuthenticationError.self) { try await first.value }
+            #expect(error?.code == .cancelled)
+            door.open()
+            try await second
+        }
         #expect(session.state == .signedIn(version: 2))
         #expect(identity.refreshCount == 1)
     }

@@ -90,7 +90,7 @@ final class SessionBus: Sendable {
 
     /// Asks the bus until somebody has the name of the Secret Service, or nobody has any more.
     private func waitForService(_ isThere: Bool) async throws {
-        for _ in 0..<400 {
+        for _ in 0..<10_000 {
             let answer = try await run(
                 "dbus-send",
                 [

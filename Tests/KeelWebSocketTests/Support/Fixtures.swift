@@ -16,13 +16,15 @@ func request(_ port: Int, path: String = "/", _ fields: HTTPFields = [:]) -> HTT
     )
 }
 
-/// A configuration without compression and without pings, changed as the test says.
+/// A configuration without compression, pings and haste, changed as the test says.
 func configuration(
     _ change: (inout WebSocketConfiguration) -> Void = { _ in }
 ) -> WebSocketConfiguration {
     var configuration = WebSocketConfiguration()
     configuration.deflate = nil
     configuration.pingInterval = nil
+    // Hundreds of connections are opened at once: on a busy machine one may wait for long.
+    configuration.openTimeout = .seconds(100)
     change(&configuration)
     return configuration
 }

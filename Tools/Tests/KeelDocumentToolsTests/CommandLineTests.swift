@@ -7,7 +7,7 @@ import KeelToolsTestSupport
 import Testing
 
 #if os(Linux) || os(macOS)
-@Suite("The command keel documents", .timeLimit(.minutes(3)))
+@Suite("The command keel documents", .timeLimit(.minutes(30)))
 struct CommandLineTests {
     @Test("an import that is killed goes on, and every line is stored exactly once")
     func killedImport() async throws {

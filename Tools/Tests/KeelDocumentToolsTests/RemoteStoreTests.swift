@@ -11,15 +11,23 @@ import Testing
 struct RemoteStoreTests {
     private func keel(_ store: some StorageAdapter) throws -> FirestoreStorageAdapter {
         let address = try #require(URL(string: "http://127.0.0.1"))
+        var configuration = FirestoreStorageAdapter.Configuration.keel(address)
+        // Tests that wait for a process hold the threads that this one needs.
+        configuration.timeout = .seconds(3600)
         return FirestoreStorageAdapter(
-            .keel(address),
+            configuration,
             transport: HandlerTransport(StorageServer(adapter: store))
         )
     }
 
     private func plain(_ store: some StorageAdapter) -> FirestoreStorageAdapter {
-        FirestoreStorageAdapter(
-            .emulator(host: "127.0.0.1", project: "p"),
+        var configuration = FirestoreStorageAdapter.Configuration.emulator(
+            host: "127.0.0.1",
+            project: "p"
+        )
+        configuration.timeout = .seconds(3600)
+        return FirestoreStorageAdapter(
+            configuration,
             transport: HandlerTransport(StorageServer(adapter: store))
         )
     }

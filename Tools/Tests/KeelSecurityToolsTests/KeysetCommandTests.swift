@@ -4,7 +4,7 @@ import KeelSecurity
 import KeelToolsTestSupport
 import Testing
 
-@Suite("The commands keel keyset, encrypt and decrypt", .timeLimit(.minutes(3)))
+@Suite("The commands keel keyset, encrypt and decrypt", .timeLimit(.minutes(30)))
 struct KeysetCommandTests {
     private struct Row: Decodable {
         let id: UInt32

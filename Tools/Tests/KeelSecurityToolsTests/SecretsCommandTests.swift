@@ -4,7 +4,7 @@ import KeelSecrets
 import KeelToolsTestSupport
 import Testing
 
-@Suite("The command keel secrets", .timeLimit(.minutes(3)))
+@Suite("The command keel secrets", .timeLimit(.minutes(30)))
 struct SecretsCommandTests {
     private let scratch: Scratch
     private let place: [String]

@@ -7,7 +7,7 @@ import Logging
 import Testing
 
 #if os(Linux) || os(macOS)
-@Suite("The command keel logs", .timeLimit(.minutes(3)))
+@Suite("The command keel logs", .timeLimit(.minutes(30)))
 struct LogsCommandTests {
     private let scratch: Scratch
     private let path: String

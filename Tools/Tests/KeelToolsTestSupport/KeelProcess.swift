@@ -5,7 +5,8 @@ internal import Foundation
 package final class KeelProcess {
     private let process = Process()
     private let output = Pipe()
-    private let errors = Pipe()
+    /// A file, not a pipe: nobody reads before the end, and a pipe that is full would prevent it.
+    private let errors = URL.temporaryDirectory.appending(path: "keel-errors-\(UUID().uuidString)")
     private var buffer = Data()
 
     /// Starts it.
@@ -33,9 +34,12 @@ package final class KeelProcess {
             process.standardInput = FileHandle.nullDevice
         }
         process.standardOutput = output
-        process.standardError = errors
+        try Data().write(to: errors)
+        process.standardError = try FileHandle(forWritingTo: errors)
         try process.run()
     }
+
+    deinit { try? FileManager.default.removeItem(at: errors) }
 
     package var isRunning: Bool { process.isRunning }
 
@@ -63,11 +67,11 @@ package final class KeelProcess {
     /// - Returns: The exit code or the number of the signal, and what was written.
     package func wait() -> (code: Int32, output: String, errors: String) {
         let output = buffer + output.fileHandleForReading.readDataToEndOfFile()
-        let errors = errors.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
+        let written = (try? Data(contentsOf: errors)) ?? Data()
         return (
             process.terminationStatus, String(decoding: output, as: UTF8.self),
-            String(decoding: errors, as: UTF8.self)
+            String(decoding: written, as: UTF8.self)
         )
     }
 

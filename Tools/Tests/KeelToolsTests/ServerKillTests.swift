@@ -18,20 +18,12 @@ struct ServerKillTests {
     /// What clients were told.
     private final class Promises: Sendable {
         private let state = Mutex((paths: [DocumentPath](), increments: 0, isOver: false))
-        /// An element for each write that was acknowledged.
-        let writes: AsyncStream<Void>
-        private let told: AsyncStream<Void>.Continuation
-
-        init() { (writes, told) = AsyncStream.makeStream(of: Void.self) }
 
         var isOver: Bool { state.withLock { $0.isOver } }
         var paths: [DocumentPath] { state.withLock { $0.paths } }
         var increments: Int { state.withLock { $0.increments } }
 
-        func add(_ path: DocumentPath) {
-            state.withLock { $0.paths.append(path) }
-            told.yield()
-        }
+        func add(_ path: DocumentPath) { state.withLock { $0.paths.append(path) } }
         func end() { state.withLock { $0.isOver = true } }
         func addIncrement() { state.withLock { $0.increments += 1 } }
     }
@@ -45,14 +37,17 @@ struct ServerKillTests {
         let promises = Promises()
         var server = try ServedProcess(file, port: 0)
         let transport = AsyncHTTPClientTransport()
-        let adapter = FirestoreStorageAdapter(.keel(server.address), transport: transport)
+        var configuration = FirestoreStorageAdapter.Configuration.keel(server.address)
+        // Tests that wait for a process hold the threads that this one needs.
+        configuration.timeout = .seconds(600)
+        let adapter = FirestoreStorageAdapter(configuration, transport: transport)
 
         try await withThrowingTaskGroup(of: Void.self) { group in
             // One client goes on through every kill: each of its increments must count once.
             let patient = StorageClient(
                 adapter.retrying(
                     RetryPolicy(
-                        attempts: 1000,
+                        attempts: 1_000_000,
                         baseDelay: .milliseconds(5),
                         maximumDelay: .milliseconds(50)
                     )
@@ -66,14 +61,17 @@ struct ServerKillTests {
                 }
             }
             for trial in 0..<Self.killCount {
+                // An element for each write that was acknowledged; it ends with the writers.
+                let (writes, told) = AsyncStream.makeStream(of: Void.self)
                 async let writing: Void = Self.write(
                     trial,
                     to: StorageClient(adapter),
-                    telling: promises
+                    telling: promises,
+                    told
                 )
                 // After some writes, in the middle of others: nobody chose of which.
                 var left = Int.random(in: 1...60)
-                for await _ in promises.writes {
+                for await _ in writes {
                     left -= 1
                     if left == 0 { break }
                 }
@@ -107,8 +105,10 @@ struct ServerKillTests {
     private static func write(
         _ trial: Int,
         to storage: StorageClient,
-        telling promises: Promises
+        telling promises: Promises,
+        _ told: AsyncStream<Void>.Continuation
     ) async {
+        defer { told.finish() }
         await withTaskGroup(of: Void.self) { group in
             for writer in 0..<4 {
                 group.addTask {
@@ -117,6 +117,7 @@ struct ServerKillTests {
                         do throws(StorageError) {
                             try await storage.setDocument(path, ["number": .integer(Int64(number))])
                             promises.add(path)
+                            told.yield()
                         } catch {
                             return
                         }

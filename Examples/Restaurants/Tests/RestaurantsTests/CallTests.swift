@@ -36,7 +36,7 @@ struct CallTests {
 
     @Test(
         "Identical calls at once are one exchange, and the log tells who joined it",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(10))
     )
     func coalescing() async throws {
         let (clock, begun) = (TestClock(), CallCount())
@@ -70,7 +70,7 @@ struct CallTests {
         #expect(joined.count + transport.calls.count == calls)
     }
 
-    @Test("A restaurant that is asked for twice at once is loaded once", .timeLimit(.minutes(1)))
+    @Test("A restaurant that is asked for twice at once is loaded once", .timeLimit(.minutes(10)))
     func sharedLoad() async throws {
         let clock = TestClock()
         let transport = ScriptedHTTPTransport([

@@ -1,4 +1,5 @@
 import Foundation
+import Keel
 import KeelHTTP
 import KeelStorage
 import KeelSync
@@ -141,8 +142,10 @@ struct Instance {
             now: { now }
         )
         var waiting = ChoiceOutbox.usual
-        // Every pause is a second or longer: no test waits for its end.
+        // Every pause is an hour: none ends in a test, however slow the machine is.
         waiting.jitter = { 1 }
+        waiting.retry.baseDelay = .seconds(3600)
+        waiting.retry.maximumDelay = .seconds(3600)
         outbox = ChoiceOutbox(service, storage: storage, configuration: waiting)
         favourites = StoredFavouriteRepository(outbox)
         ratings = StoredRatingRepository(outbox)

@@ -9,7 +9,7 @@ import RestaurantsData
 import RestaurantsDomain
 import Testing
 
-@Suite("Choices that the service is told of", .timeLimit(.minutes(1)))
+@Suite("Choices that the service is told of", .timeLimit(.minutes(10)))
 struct OfflineWriteTests {
     private let ada: UserID
     private let email: EmailAddress
@@ -192,7 +192,11 @@ struct OfflineWriteTests {
         let server = RestaurantAPIServer(catalogue, hasHiccups: true) { told.add($0) }
         let (ports, started) = AsyncStream.makeStream(of: Int.self)
         try await withThrowingTaskGroup { group in
-            group.addTask { try await server.run(port: 0) { started.yield($0) } }
+            group.addTask {
+                // Where it cannot start, nobody waits for its port.
+                defer { started.finish() }
+                try await server.run(port: 0) { started.yield($0) }
+            }
             var port = ports.makeAsyncIterator()
             let number = try #require(await port.next())
             let address = try #require(URL(string: "http://127.0.0.1:\(number)"))

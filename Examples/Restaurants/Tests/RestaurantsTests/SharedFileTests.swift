@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Two instances on one file")
 struct SharedFileTests {
-    @Test("What one instance does, the other tells live", .timeLimit(.minutes(1)))
+    @Test("What one instance does, the other tells live", .timeLimit(.minutes(10)))
     func live() async throws {
         let file = SQLiteStorageLocation.temporary()
         let a = try Instance(
