@@ -57,9 +57,6 @@ public struct KeysetKey: Sendable, Identifiable {
         } ?? []
     }
 
-    /// How many bytes stand before each result.
-    var prefixCount: Int { prefix == .raw ? 0 : 5 }
-
     mutating func destroy() {
         status = .destroyed
         material = nil

@@ -41,12 +41,25 @@ public final class KeyRing: Sendable {
         public init() {}
     }
 
+    /// The enabled keys: those without a prefix, which have to be tried, come last. A prefix is only
+    /// a hint, for bytes of a key without one may begin in the same way.
+    private struct Work {
+        let primary: SealingKey?
+        let all: [SealingKey]
+
+        init(_ keyset: Keyset) {
+            let keys = keyset.keys.compactMap { SealingKey($0) }
+            primary = keys.first { $0.id == keyset.primaryID }
+            all = keys.filter { $0.prefix != .raw } + keys.filter { $0.prefix == .raw }
+        }
+    }
+
     private struct State {
         var keyset: Keyset {
-            didSet { primary = keyset.primary }
+            didSet { work = Work(keyset) }
         }
-        /// The primary key, at hand for each message.
-        private(set) var primary: KeysetKey
+        /// The keys of the keyset, at hand for each message.
+        private(set) var work: Work
         /// How many messages the primary key has encrypted at most.
         var used: UInt64
         /// Up to which count the keyset that was saved accounts for.
@@ -57,8 +70,8 @@ public final class KeyRing: Sendable {
 
         init(_ keyset: Keyset) {
             self.keyset = keyset
-            primary = keyset.primary
-            used = primary.usage
+            work = Work(keyset)
+            used = keyset.primary.usage
             reserved = used
             fingerprint = keyset.fingerprintKey
             hasDates = keyset.keys.contains { key in
@@ -123,14 +136,8 @@ public final class KeyRing: Sendable {
         _ data: Data,
         _ associatedData: some DataProtocol
     ) throws(SecurityError) -> (plain: Data, keyID: UInt32) {
-        let keys = state.withLock { $0.keyset.keys }
-        // By index: a loop over the keys would copy each, which costs more than to compare it.
-        for index in keys.indices where keys[index].prefix != .raw {
-            if let plain = keys[index].open(data, associatedData) { return (plain, keys[index].id) }
-        }
-        // The prefix is only a hint: bytes of a key without one may begin in the same way.
-        for index in keys.indices where keys[index].prefix == .raw {
-            if let plain = keys[index].open(data, associatedData) { return (plain, keys[index].id) }
+        for key in state.withLock({ $0.work.all }) {
+            if let plain = key.open(data, associatedData) { return (plain, key.id) }
         }
         throw SecurityError(
             .decryptionFailed,
@@ -141,11 +148,14 @@ public final class KeyRing: Sendable {
     var fingerprintKey: SymmetricKey { state.withLock(\.fingerprint) }
 
     /// The primary key, after one more message was counted for it.
-    private func nextKey() throws(SecurityError) -> KeysetKey {
+    private func nextKey() throws(SecurityError) -> SealingKey {
         try state.withLock { state throws(SecurityError) in
             try applyDates(&state)
             try countOne(&state)
-            return state.primary
+            guard let primary = state.work.primary else {
+                throw SecurityError(.keyNotFound, "the primary key is not enabled")
+            }
+            return primary
         }
     }
 
@@ -157,7 +167,7 @@ public final class KeyRing: Sendable {
         if next.advance(to: now, destroying: configuration.save != nil) {
             try install(next, &state)
         }
-        guard state.primary.dates.permitEncryption(at: now) else {
+        guard state.keyset.primary.dates.permitEncryption(at: now) else {
             throw SecurityError(.keyNotFound, "the dates of the keys let none of them encrypt now")
         }
     }

@@ -22,7 +22,7 @@ package struct DocumentImport: Sendable {
         package var format = ImportFormat.auto
         /// Whether typed documents keep their times and revisions.
         package var isExact = false
-        /// How many documents are committed at once, 1 to 500.
+        /// How many elements make a batch, 1 to 500: its documents are committed at once.
         package var batchSize = 500
         /// Whether to go on from the checkpoint of an earlier run.
         package var resumes = false
@@ -64,26 +64,18 @@ package struct DocumentImport: Sendable {
         onProgress: (ImportProgress) -> Void = { _ in }
     ) async throws -> ImportProgress {
         let start = try startingPoint()
-        let rule = ImportRule(
-            collection: settings.collection,
-            idField: settings.idField,
-            isTyped: start.isTyped,
-            isExact: start.isExact
-        )
+        let committer = ImportCommitter(adapter: adapter, run: start.run)
         var session = try ImportSession(self, from: start)
         onProgress(session.progress)
-        while let element = try session.next() {
-            do throws(StorageError) {
-                session.add(try rule.write(element), of: element)
-            } catch {
-                try session.refuse(element, error.message, onBadElement)
-            }
-            guard session.isFull else { continue }
-            try await session.commit(onBadElement)
+        var next: ImportBatch? = try session.nextBatch()
+        while let batch = next {
+            async let outcome = committer.commit(batch)
+            // While the store writes one batch, the next one is read.
+            let following = Result { batch.isLast ? nil : try session.nextBatch() }
+            try session.finish(batch, try await outcome, onBadElement)
             onProgress(session.progress)
+            next = try following.get()
         }
-        try await session.commit(isLast: true, onBadElement)
-        onProgress(session.progress)
         try? FileManager.default.removeItem(at: settings.checkpointFile)
         return session.progress
     }
