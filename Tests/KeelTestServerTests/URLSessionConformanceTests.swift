@@ -28,7 +28,9 @@ struct URLSessionConformanceTests {
             HTTPFault("stalls after the head"): early,
             HTTPFault("stalls inside the body"): early,
         ],
-        chancyConflations: [HTTPFault("stalls after the head"), HTTPFault("stalls inside the body")]
+        chancyConflations: [
+            HTTPFault("stalls after the head"), HTTPFault("stalls inside the body"),
+        ]
     ) { _ in URLSessionTransport() }
 
     @Test("A promise", arguments: HTTPTransportCheck.applicable(to: features, traits))

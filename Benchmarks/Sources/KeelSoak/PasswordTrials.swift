@@ -66,6 +66,7 @@ struct PasswordTrials {
     }
 
     private var script: String {
-        URL(filePath: #filePath).deletingLastPathComponent().appending(path: "password-peer.py").path
+        URL(filePath: #filePath).deletingLastPathComponent().appending(path: "password-peer.py")
+            .path
     }
 }

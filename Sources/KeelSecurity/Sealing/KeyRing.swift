@@ -41,8 +41,10 @@ public final class KeyRing: Sendable {
         public init() {}
     }
 
-    /// The enabled keys: those without a prefix, which have to be tried, come last. A prefix is only
-    /// a hint, for bytes of a key without one may begin in the same way.
+    /// The enabled keys.
+    ///
+    /// Those without a prefix come last, and have to be tried. A prefix is only a hint: bytes of a
+    /// key without one may begin in the same way.
     private struct Work {
         let primary: SealingKey?
         let all: [SealingKey]

@@ -72,11 +72,9 @@ final class SealingKey: Sendable {
         // Big-endian in memory, behind three bytes that are left out.
         let bytes = (UInt64(kind) << 32 | UInt64(id)).bigEndian
         withUnsafeBytes(of: bytes) { bytes in
-            sealed.replaceSubrange(
-                sealed.startIndex..<sealed.startIndex,
-                with: bytes.baseAddress! + 3,
-                count: 5
-            )
+            guard let first = bytes.baseAddress else { return }
+            let start = sealed.startIndex
+            sealed.replaceSubrange(start..<start, with: first + 3, count: 5)
         }
     }
 
