@@ -138,8 +138,9 @@ public final class KeyRing: Sendable {
         _ data: Data,
         _ associatedData: some DataProtocol
     ) throws(SecurityError) -> (plain: Data, keyID: UInt32) {
+        let start = SealingKey.start(of: data)
         for key in state.withLock({ $0.work.all }) {
-            if let plain = key.open(data, associatedData) { return (plain, key.id) }
+            if let plain = key.open(data, start, associatedData) { return (plain, key.id) }
         }
         throw SecurityError(
             .decryptionFailed,

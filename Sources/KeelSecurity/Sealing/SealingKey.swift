@@ -18,6 +18,8 @@ final class SealingKey: Sendable {
 
     let id: UInt32
     let prefix: KeysetKey.Prefix
+    /// What stands before each result, as a number of five bytes; of no meaning without a prefix.
+    private let mark: UInt64
     private let cipher: KeyAlgorithm.Cipher
     private let material: SymmetricKey
 
@@ -26,8 +28,18 @@ final class SealingKey: Sendable {
         guard let material = key.material, key.status == .enabled else { return nil }
         id = key.id
         prefix = key.prefix
+        mark = UInt64(key.prefix.byte ?? 0) << 32 | UInt64(key.id)
         cipher = key.algorithm.cipher
         self.material = material
+    }
+
+    /// The first five bytes of some data as a number, nil where there are fewer.
+    static func start(of data: Data) -> UInt64? {
+        guard data.count >= 5 else { return nil }
+        return data.withUnsafeBytes { bytes in
+            UInt64(bytes[0]) << 32
+                | UInt64(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
+        }
     }
 
     /// Returns `prefix ‖ nonce ‖ ciphertext ‖ tag`.
@@ -68,30 +80,28 @@ final class SealingKey: Sendable {
     /// Moves what is there up, in the memory that it has where that can grow: ciphers work at
     /// gigabytes a second, and a second buffer of fresh memory costs more than they do.
     private func insertPrefix(into sealed: inout Data) {
-        guard let kind = prefix.byte else { return }
+        guard prefix != .raw else { return }
         // Big-endian in memory, behind three bytes that are left out.
-        let bytes = (UInt64(kind) << 32 | UInt64(id)).bigEndian
-        withUnsafeBytes(of: bytes) { bytes in
+        withUnsafeBytes(of: mark.bigEndian) { bytes in
             guard let first = bytes.baseAddress else { return }
             let start = sealed.startIndex
             sealed.replaceSubrange(start..<start, with: first + 3, count: 5)
         }
     }
 
-    /// Whether these bytes begin with what stands before this key's results.
-    private func hasPrefix(_ sealed: Data) -> Bool {
-        guard let kind = prefix.byte else { return true }
-        return sealed.withUnsafeBytes { bytes in
-            bytes.count >= 5 && bytes[0] == kind
-                && bytes.loadUnaligned(fromByteOffset: 1, as: UInt32.self).bigEndian == id
+    /// Opens what was sealed with this key.
+    ///
+    /// - Parameters:
+    ///   - sealed: The bytes.
+    ///   - start: What ``start(of:)`` says of them.
+    ///   - associatedData: What they belong to.
+    /// - Returns: What was sealed; nil for anything else, whatever the reason.
+    func open(_ sealed: Data, _ start: UInt64?, _ associatedData: some DataProtocol) -> Data? {
+        let prefixCount = prefix == .raw ? 0 : 5
+        guard sealed.count >= prefixCount + Self.overhead, prefix == .raw || start == mark else {
+            return nil
         }
-    }
-
-    /// Returns what was sealed with this key; nil if it was not, whatever the reason.
-    func open(_ sealed: Data, _ associatedData: some DataProtocol) -> Data? {
-        let prefixCount = prefix.byte == nil ? 0 : 5
-        guard sealed.count >= prefixCount + Self.overhead, hasPrefix(sealed) else { return nil }
-        let combined = sealed.dropFirst(prefixCount)
+        let combined = sealed[(sealed.startIndex + prefixCount)...]
         switch cipher {
         case .aesGCM:
             guard let box = try? AES.GCM.SealedBox(combined: combined) else { return nil }

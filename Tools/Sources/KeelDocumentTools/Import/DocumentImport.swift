@@ -5,8 +5,8 @@ internal import KeelToolSupport
 
 /// Imports a file of JSON into a store, batch by batch, so that it can be continued.
 ///
-/// After each batch that the store acknowledged a checkpoint is written. A run that is killed at
-/// any moment is continued behind it; the batch that was under way is committed again with the same
+/// After each call that the store acknowledged a checkpoint is written. A run that is killed at
+/// any moment is continued behind it; a batch that was under way is committed again with the same
 /// id and the same documents, so that a store with idempotent commits applies it once, and any
 /// other stores the same documents again.
 package struct DocumentImport: Sendable {
@@ -43,6 +43,8 @@ package struct DocumentImport: Sendable {
 
     /// The most bytes of text in a batch, below what servers take in a request.
     static let longestBatch = 4 << 20
+    /// How many batches are committed by one call: a local store then waits for its disk once.
+    static let batchesAtOnce = 8
 
     let adapter: any StorageAdapter
     let settings: Settings
@@ -67,12 +69,13 @@ package struct DocumentImport: Sendable {
         let committer = ImportCommitter(adapter: adapter, run: start.run)
         var session = try ImportSession(self, from: start)
         onProgress(session.progress)
-        var next: ImportBatch? = try session.nextBatch()
-        while let batch = next {
-            async let outcome = committer.commit(batch)
-            // While the store writes one batch, the next one is read.
-            let following = Result { batch.isLast ? nil : try session.nextBatch() }
-            try session.finish(batch, try await outcome, onBadElement)
+        var next: [ImportBatch]? = try session.nextBatches()
+        while let batches = next {
+            async let outcomes = committer.commit(batches)
+            // While the store writes some batches, the next ones are read.
+            let isLast = batches.last?.isLast != false
+            let following = Result { isLast ? nil : try session.nextBatches() }
+            try session.finish(batches, try await outcomes, onBadElement)
             onProgress(session.progress)
             next = try following.get()
         }

@@ -6,21 +6,30 @@ struct ImportCommitter: Sendable {
     /// Which import it is; part of the ids of its batches.
     let run: String
 
-    /// Stores a batch, without the documents that the store refuses.
+    /// Stores some batches by one call, without the documents that the store refuses.
     ///
-    /// - Parameter batch: The batch.
-    /// - Returns: What became of it.
-    /// - Throws: `StorageError` if it may be stored at another time; what of it is stored then will
-    ///   be stored again.
-    func commit(_ batch: ImportBatch) async throws(StorageError) -> ImportBatch.Outcome {
-        guard !batch.entries.isEmpty else { return ImportBatch.Outcome() }
-        do throws(StorageError) {
-            try await commit(batch.entries.map(\.write), of: batch)
-            return ImportBatch.Outcome(imported: batch.entries.count)
-        } catch {
-            guard Self.isRefusal(error) else { throw error }
-            return try await commitOneByOne(batch)
+    /// - Parameter batches: The batches.
+    /// - Returns: What became of each.
+    /// - Throws: `StorageError` if something may be stored at another time only; what is stored then
+    ///   will be stored again.
+    func commit(_ batches: [ImportBatch]) async throws(StorageError) -> [ImportBatch.Outcome] {
+        var outcomes = [ImportBatch.Outcome](repeating: .init(), count: batches.count)
+        let filled = batches.indices.filter { !batches[$0].entries.isEmpty }
+        guard !filled.isEmpty else { return outcomes }
+        let results = try await adapter.commit(
+            filled.map { write(batches[$0].entries.map(\.write), of: batches[$0]) }
+        )
+        guard results.count == filled.count else { throw Self.unanswered }
+        for (index, result) in zip(filled, results) {
+            do throws(StorageError) {
+                _ = try result.get()
+                outcomes[index].imported = batches[index].entries.count
+            } catch {
+                guard Self.isRefusal(error) else { throw error }
+                outcomes[index] = try await commitOneByOne(batches[index])
+            }
         }
+        return outcomes
     }
 
     /// Finds out which documents of a batch the store refuses.
@@ -30,7 +39,11 @@ struct ImportCommitter: Sendable {
         var outcome = ImportBatch.Outcome()
         for entry in batch.entries {
             do throws(StorageError) {
-                try await commit([entry.write], of: batch, number: entry.number)
+                let one = write([entry.write], of: batch, number: entry.number)
+                guard let result = try await adapter.commit([one]).first else {
+                    throw Self.unanswered
+                }
+                _ = try result.get()
                 outcome.imported += 1
             } catch {
                 guard Self.isRefusal(error) else { throw error }
@@ -41,23 +54,25 @@ struct ImportCommitter: Sendable {
         return outcome
     }
 
-    private func commit(
+    private func write(
         _ writes: [DocumentWrite],
         of batch: ImportBatch,
         number: Int? = nil
-    ) async throws(StorageError) {
+    ) -> WriteBatch {
         // The id says which bytes of the file: the same id always means the same documents, also
         // after a resumption with batches of another size.
         let place = "\(batch.start)-\(batch.end)"
         let id = "import-\(run)-\(place)" + (number.map { "-\($0)" } ?? "")
         // A store without idempotent commits refuses ids; the same documents again do no harm there.
         let keepsIDs = adapter.capabilities.contains(.idempotentCommits)
-        let results = try await adapter.commit([WriteBatch(id: keepsIDs ? id : nil, writes)])
-        guard let result = results.first else {
-            throw StorageError(.unknown, "the store did not answer a batch", effect: .unknown)
-        }
-        _ = try result.get()
+        return WriteBatch(id: keepsIDs ? id : nil, writes)
     }
+
+    private static let unanswered = StorageError(
+        .unknown,
+        "the store did not answer a batch",
+        effect: .unknown
+    )
 
     /// Whether the store will not take a document, however often it is sent.
     private static func isRefusal(_ error: StorageError) -> Bool {

@@ -48,8 +48,19 @@ struct ImportSession {
         )
     }
 
+    /// Reads the next batches, as many as are stored by one call; the last of them may be the last.
+    mutating func nextBatches() throws -> [ImportBatch] {
+        var batches: [ImportBatch] = []
+        repeat {
+            batches.append(try nextBatch())
+        } while batches.count < DocumentImport.batchesAtOnce
+            && batches.last?.isLast == false
+            && batches.reduce(0) { $0 + $1.byteCount } < DocumentImport.longestBatch
+        return batches
+    }
+
     /// Reads the next batch, full unless the file ends.
-    mutating func nextBatch() throws -> ImportBatch {
+    private mutating func nextBatch() throws -> ImportBatch {
         var batch = ImportBatch(start: reader.offset, number: reader.number)
         while !isFull(batch) {
             guard !checkpoint.isFinished, let element = try reader.next() else {
@@ -77,22 +88,24 @@ struct ImportSession {
             || batch.byteCount >= DocumentImport.longestBatch
     }
 
-    /// Keeps what was bad, and notes that a batch is done.
+    /// Keeps what was bad, and notes that some batches are done.
     mutating func finish(
-        _ batch: ImportBatch,
-        _ outcome: ImportBatch.Outcome,
+        _ batches: [ImportBatch],
+        _ outcomes: [ImportBatch.Outcome],
         _ onBadElement: (BadElement) -> Void
     ) throws {
-        for refused in batch.refused + outcome.refused {
-            try badLines?.keep(refused.range)
-            onBadElement(refused.element)
-            checkpoint.bad += 1
+        for (batch, outcome) in zip(batches, outcomes) {
+            for refused in batch.refused + outcome.refused {
+                try badLines?.keep(refused.range)
+                onBadElement(refused.element)
+                checkpoint.bad += 1
+            }
+            checkpoint.imported += outcome.imported
+            checkpoint.offset = batch.end
+            checkpoint.number = batch.number
+            checkpoint.isFinished = batch.isLast
         }
-        checkpoint.imported += outcome.imported
-        checkpoint.offset = batch.end
-        checkpoint.number = batch.number
         checkpoint.badLinesLength = badLines?.length ?? 0
-        checkpoint.isFinished = batch.isLast
         try checkpoint.write(to: settings.checkpointFile)
     }
 }
