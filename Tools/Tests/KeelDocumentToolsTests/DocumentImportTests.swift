@@ -68,6 +68,25 @@ struct DocumentImportTests {
         #expect(ids == ["d1", "d2", "d4", "d5"])
     }
 
+    @Test("several batches are stored by one call, and one that is refused without its bad document")
+    func refusalsAmongMany() async throws {
+        let scratch = try Scratch()
+        let store = FaultInjectingStorageAdapter(InMemoryStorageAdapter()) { call in
+            guard case .commit(let batches) = call else { return nil }
+            let isHit = batches.contains { $0.writes.contains { $0.path.id == "d10" } }
+            return isHit ? .fail(.invalidArgument) : nil
+        }
+        var settings = DocumentImport.Settings(try scratch.numberedLines(20), batch: 3)
+        settings.batchesAtOnce = 4
+        var (bad, progress) = ([Int](), [Int]())
+        let report = try await DocumentImport(into: store, settings)
+            .run(onBadElement: { bad.append($0.number) }, onProgress: { progress.append($0.number) })
+        #expect(bad == [10])
+        #expect(report.imported == 19)
+        #expect(try await store.all("c").count == 19)
+        #expect(progress == [0, 12, 20])
+    }
+
     @Test("ids that are derived are the same each time, and equal lines are two documents")
     func derivedIDs() async throws {
         let scratch = try Scratch()

@@ -19,12 +19,13 @@ extension URL {
 }
 
 extension DocumentImport.Settings {
-    /// Settings for a collection called `c` whose ids are in the field `id`.
+    /// Settings for a collection called `c` whose ids are in the field `id`, a batch for each call.
     init(_ file: URL, id: FieldPath? = "id", batch: Int = 500) {
         self.init(file: file)
         collection = "c"
         idField = id
         batchSize = batch
+        batchesAtOnce = 1
     }
 }
 

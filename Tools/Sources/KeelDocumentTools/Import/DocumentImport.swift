@@ -22,8 +22,10 @@ package struct DocumentImport: Sendable {
         package var format = ImportFormat.auto
         /// Whether typed documents keep their times and revisions.
         package var isExact = false
-        /// How many elements make a batch, 1 to 500: its documents are committed at once.
+        /// How many documents are committed at once, 1 to 500.
         package var batchSize = 500
+        /// How many batches are committed by one call: a local store waits for its disk once.
+        package var batchesAtOnce = 8
         /// Whether to go on from the checkpoint of an earlier run.
         package var resumes = false
         /// Where the checkpoint is; nil is beside the file.
@@ -43,8 +45,8 @@ package struct DocumentImport: Sendable {
 
     /// The most bytes of text in a batch, below what servers take in a request.
     static let longestBatch = 4 << 20
-    /// How many batches are committed by one call: a local store then waits for its disk once.
-    static let batchesAtOnce = 8
+    /// The most bad elements of a batch: what is kept of them must not fill the memory.
+    static let mostRefused = 1000
 
     let adapter: any StorageAdapter
     let settings: Settings

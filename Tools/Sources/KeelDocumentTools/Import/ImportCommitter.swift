@@ -16,10 +16,9 @@ struct ImportCommitter: Sendable {
         var outcomes = [ImportBatch.Outcome](repeating: .init(), count: batches.count)
         let filled = batches.indices.filter { !batches[$0].entries.isEmpty }
         guard !filled.isEmpty else { return outcomes }
-        let results = try await adapter.commit(
-            filled.map { write(batches[$0].entries.map(\.write), of: batches[$0]) }
+        let results = try await results(
+            of: filled.map { write(batches[$0].entries.map(\.write), of: batches[$0]) }
         )
-        guard results.count == filled.count else { throw Self.unanswered }
         for (index, result) in zip(filled, results) {
             do throws(StorageError) {
                 _ = try result.get()
@@ -30,6 +29,20 @@ struct ImportCommitter: Sendable {
             }
         }
         return outcomes
+    }
+
+    /// What became of each; a call that is refused as a whole has refused each of them.
+    private func results(
+        of writes: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        do throws(StorageError) {
+            let results = try await adapter.commit(writes)
+            guard results.count == writes.count else { throw Self.unanswered }
+            return results
+        } catch {
+            guard Self.isRefusal(error) else { throw error }
+            return writes.map { _ in .failure(error) }
+        }
     }
 
     /// Finds out which documents of a batch the store refuses.

@@ -53,7 +53,7 @@ struct ImportSession {
         var batches: [ImportBatch] = []
         repeat {
             batches.append(try nextBatch())
-        } while batches.count < DocumentImport.batchesAtOnce
+        } while batches.count < settings.batchesAtOnce
             && batches.last?.isLast == false
             && batches.reduce(0) { $0 + $1.byteCount } < DocumentImport.longestBatch
         return batches
@@ -84,7 +84,8 @@ struct ImportSession {
     }
 
     private func isFull(_ batch: ImportBatch) -> Bool {
-        batch.entries.count + batch.refused.count >= settings.batchSize
+        batch.entries.count >= settings.batchSize
+            || batch.refused.count >= DocumentImport.mostRefused
             || batch.byteCount >= DocumentImport.longestBatch
     }
 
