@@ -68,7 +68,7 @@ struct DocumentImportTests {
         #expect(ids == ["d1", "d2", "d4", "d5"])
     }
 
-    @Test("several batches are stored by one call, and one that is refused without its bad document")
+    @Test("several batches are stored by one call; a refused one without its bad document")
     func refusalsAmongMany() async throws {
         let scratch = try Scratch()
         let store = FaultInjectingStorageAdapter(InMemoryStorageAdapter()) { call in
@@ -79,8 +79,10 @@ struct DocumentImportTests {
         var settings = DocumentImport.Settings(try scratch.numberedLines(20), batch: 3)
         settings.batchesAtOnce = 4
         var (bad, progress) = ([Int](), [Int]())
-        let report = try await DocumentImport(into: store, settings)
-            .run(onBadElement: { bad.append($0.number) }, onProgress: { progress.append($0.number) })
+        let report = try await DocumentImport(into: store, settings).run(
+            onBadElement: { bad.append($0.number) },
+            onProgress: { progress.append($0.number) }
+        )
         #expect(bad == [10])
         #expect(report.imported == 19)
         #expect(try await store.all("c").count == 19)
