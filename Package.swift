@@ -88,13 +88,19 @@ let testServer: [Target.Dependency] = [
     .product(name: product, package: package, condition: .when(traits: ["TestServer"]))
 }
 
+/// A program that tests start.
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: "Tests/Support/\(name)")
+}
+
 let package = Package(
     name: "keel",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     // Each of them is a target of the same name.
     products: [
         "Keel", "KeelAnalytics", "KeelAnalyticsHTTP", "KeelAsyncHTTPClient", "KeelCache",
-        "KeelConformance", "KeelCore", "KeelDependencies", "KeelDependenciesTesting", "KeelHTTP",
+        "KeelConformance", "KeelCore", "KeelDependencies", "KeelDependenciesTesting", "KeelFiles",
+        "KeelHTTP",
         "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability", "KeelHTTPSecrets",
         "KeelJournal", "KeelLogging", "KeelLoggingOTLP", "KeelRepositories", "KeelSecrets",
         "KeelSecurity", "KeelSecuritySecrets", "KeelServing", "KeelServingObservability",
@@ -146,6 +152,8 @@ let package = Package(
         // Areas and their adapters.
         .target(name: "KeelAnalytics", dependencies: ["KeelCore", "KeelJournal"]),
         .target(name: "KeelCache", dependencies: ["KeelCore"]),
+        .systemLibrary(name: "CKeelAttributes"),
+        .target(name: "KeelFiles", dependencies: ["CKeelAttributes", "KeelCore"] + ciphers),
         .target(name: "KeelHTTP", dependencies: ["KeelCore", httpTypes]),
         .systemLibrary(
             name: "CKeelZlib",
@@ -244,60 +252,35 @@ let package = Package(
         .target(
             name: "KeelConformance",
             dependencies: [
-                "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelSecrets", "KeelStorage",
-                "KeelTestKit", httpTypes,
+                "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP", "KeelSecrets",
+                "KeelStorage", "KeelTestKit", httpTypes,
             ]
         ),
         .target(
             name: "KeelTestKit",
             dependencies: [
-                "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelHTTPCompression",
-                "KeelSecrets", "KeelStorage", httpTypes,
+                "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP",
+                "KeelHTTPCompression", "KeelSecrets", "KeelStorage", httpTypes,
             ]
         ),
         .target(name: "KeelTestServer", dependencies: ["KeelTestKit", httpTypes] + testServer),
 
         // Tests, one target for each target above, and the programs that they start.
-        .executableTarget(
-            name: "KeelAnalyticsCrashWriter",
-            dependencies: ["KeelAnalytics", "KeelJournal"],
-            path: "Tests/Support/KeelAnalyticsCrashWriter"
-        ),
-        .executableTarget(
-            name: "KeelCacheCrashWriter",
-            dependencies: ["KeelCache"],
-            path: "Tests/Support/KeelCacheCrashWriter"
-        ),
-        .executableTarget(
-            name: "KeelStorageCrashWriter",
-            dependencies: ["KeelStorage", "KeelStorageSQLite"],
-            path: "Tests/Support/KeelStorageCrashWriter"
-        ),
-        .executableTarget(
-            name: "KeelJournalCrashWriter",
-            dependencies: ["KeelCore", "KeelJournal"],
-            path: "Tests/Support/KeelJournalCrashWriter"
-        ),
-        .executableTarget(
-            name: "KeelLogCrashWriter",
-            dependencies: ["KeelCore", "KeelLogging"] + logging,
-            path: "Tests/Support/KeelLogCrashWriter"
-        ),
+        program("KeelAnalyticsCrashWriter", ["KeelAnalytics", "KeelJournal"]),
+        program("KeelCacheCrashWriter", ["KeelCache"]),
+        program("KeelStorageCrashWriter", ["KeelStorage", "KeelStorageSQLite"]),
+        program("KeelJournalCrashWriter", ["KeelCore", "KeelJournal"]),
+        program("KeelLogCrashWriter", ["KeelCore", "KeelLogging"] + logging),
         .target(
             name: "KeelLogSecrets",
             dependencies: ["KeelLogging", "KeelTestKit"] + logging,
             path: "Tests/Support/KeelLogSecrets"
         ),
-        .executableTarget(
-            name: "KeelOutboxCrashWriter",
-            dependencies: ["KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelSync"],
-            path: "Tests/Support/KeelOutboxCrashWriter"
+        program(
+            "KeelOutboxCrashWriter",
+            ["KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelSync"]
         ),
-        .executableTarget(
-            name: "KeelSecretWriter",
-            dependencies: ["KeelSecrets"],
-            path: "Tests/Support/KeelSecretWriter"
-        ),
+        program("KeelSecretWriter", ["KeelSecrets"]),
         .testTarget(
             name: "KeelAnalyticsTests",
             dependencies: [
@@ -337,6 +320,10 @@ let package = Package(
         .testTarget(
             name: "KeelDependenciesTests",
             dependencies: ["KeelDependencies", "KeelDependenciesTesting"]
+        ),
+        .testTarget(
+            name: "KeelFilesTests",
+            dependencies: ["KeelConformance", "KeelCore", "KeelFiles", "KeelTestKit"]
         ),
         .testTarget(
             name: "KeelHTTPTests",

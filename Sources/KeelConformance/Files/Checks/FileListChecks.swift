@@ -1,0 +1,228 @@
+import Foundation
+import KeelFiles
+import Testing
+
+extension FileStoreCheck {
+    private static let some: [FileStorePath] = [
+        "b", "a/2", "a.txt", "a/1", "a/b/3", "c/d/4", "a/b.c", "aa", "Z",
+    ]
+
+    /// Lists.
+    public static let listing: [Self] = [
+        Self(.listing, "an empty store and an empty folder list nothing") { test async throws in
+            #expect(try await test.files.list() == FilePage(files: []))
+            #expect(try await test.files.list(in: "a/b") == FilePage(files: []))
+        },
+        Self(.listing, "files are in the order of their paths' bytes") { test async throws in
+            for path in some { try await test.put("x", at: path) }
+            let sorted = some.sorted().map(\.string)
+            #expect(try await test.files.list().files.map(\.path.string) == sorted)
+        },
+        Self(.listing, "a folder lists its own files, and those of folders in it") {
+            test async throws in
+            for path in some { try await test.put("x", at: path) }
+            #expect(try await test.paths(in: "a") == ["a/1", "a/2", "a/b.c", "a/b/3"])
+            #expect(try await test.paths(in: "c/d") == ["c/d/4"])
+            #expect(try await test.paths(in: "b").isEmpty)
+        },
+        Self(.listing, "a list that is not recursive has folders, each once") { test async throws in
+            for path in some { try await test.put("x", at: path) }
+            let root = try await test.files.list(isRecursive: false)
+            #expect(root.files.map(\.path.string) == ["Z", "a.txt", "aa", "b"])
+            #expect(root.folders.map(\.string) == ["a", "c"])
+            let inner = try await test.files.list(in: "a", isRecursive: false)
+            #expect(inner.files.map(\.path.string) == ["a/1", "a/2", "a/b.c"])
+            #expect(inner.folders.map(\.string) == ["a/b"])
+        },
+        Self(.listing, "pages of every size have everything once") { test async throws in
+            for path in some { try await test.put("x", at: path) }
+            for limit in 1...10 {
+                for isRecursive in [true, false] {
+                    let whole = try await test.files.list(isRecursive: isRecursive)
+                    var (files, folders, next) = (
+                        [FileSummary](), [FileStoreFolder](), FileCursor?.none
+                    )
+                    repeat {
+                        let page = try await test.files.list(
+                            isRecursive: isRecursive,
+                            after: next,
+                            limit: limit
+                        )
+                        #expect(page.files.count + page.folders.count <= limit)
+                        files += page.files
+                        folders += page.folders
+                        next = page.next
+                    } while next != nil
+                    #expect(files == whole.files, "\(limit)")
+                    #expect(folders == whole.folders, "\(limit)")
+                }
+            }
+        },
+        Self(.listing, "a cursor stays good when its file is gone") { test async throws in
+            for path in some { try await test.put("x", at: path) }
+            let page = try await test.files.list(limit: 3)
+            for file in page.files { try await test.files.delete(file.path) }
+            let rest = try await test.files.list(after: page.next)
+            #expect(rest.files.map(\.path) == Array(some.sorted().dropFirst(3)))
+        },
+        Self(.listing, "a list tells size and version of each file") { test async throws in
+            let metadata = try await test.put("12345", at: "a/b")
+            #expect(try await test.files.list().files == [metadata.summary])
+        },
+        Self(.listing, "a page of none or of too many is refused") { test async throws in
+            for limit in [0, -1, FileListRequest.maximumLimit + 1] {
+                let code = await test.code { _ = try await test.files.list(limit: limit) }
+                #expect(code == .invalidArgument)
+            }
+        },
+        Self(.listing, "folders whose files are gone are not listed") { test async throws in
+            try await test.put("x", at: "a/b/c")
+            try await test.files.delete("a/b/c")
+            #expect(try await test.files.list(isRecursive: false) == FilePage(files: []))
+        },
+    ]
+
+    /// What a cancelled or failing call leaves.
+    public static let interruption: [Self] = [
+        Self(.interruption, "a source that fails changes nothing, and its error is the cause") {
+            test async throws in
+            try await test.put("old", at: "a")
+            let failing = FileContent(
+                AsyncThrowingStream<[UInt8], any Error> { continuation in
+                    continuation.yield(fileBytes(1, count: 10_000))
+                    continuation.finish(throwing: CocoaError(.fileReadCorruptFile))
+                }
+            )
+            let error = await #expect(throws: FileStoreError.self) {
+                try await test.files.put(failing, at: "a")
+            }
+            #expect(error?.code == .sourceFailed)
+            #expect(error?.cause is CocoaError)
+            #expect(try await test.text("a") == "old")
+            #expect(try await test.paths() == ["a"])
+        },
+        Self(.interruption, "a content that was read is not taken a second time") {
+            test async throws in
+            let once = FileContent(
+                AsyncStream<[UInt8]> { continuation in
+                    continuation.yield([1])
+                    continuation.finish()
+                }
+            )
+            try await test.files.put(once, at: "a")
+            let code = await test.code { try await test.files.put(once, at: "b") }
+            #expect(code == .contentConsumed)
+            #expect(try await test.files.exists("b") == false)
+        },
+        Self(.interruption, "a put that is cancelled half-way changes nothing") {
+            test async throws in
+            try await test.put("old", at: "a")
+            let (begun, beginning) = AsyncStream<Void>.makeStream()
+            let endless = FileContent(length: nil, isReplayable: false) {
+                () throws(FileStoreError) in
+                FileReader { () async throws(FileStoreError) in
+                    beginning.yield()
+                    return [UInt8](repeating: 7, count: 1000)
+                }
+            }
+            let task = Task { await test.code { try await test.files.put(endless, at: "a") } }
+            for await _ in begun { break }
+            task.cancel()
+            #expect(await task.value == .cancelled)
+            #expect(try await test.text("a") == "old")
+            #expect(try await test.paths() == ["a"])
+        },
+        Self(.interruption, "a call of a cancelled task does nothing") { test async throws in
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return await test.code { try await test.put("x", at: "a") }
+            }
+            #expect(await task.value == .cancelled)
+            #expect(try await test.files.exists("a") == false)
+        },
+    ]
+
+    /// What another opening of the store sees.
+    public static let reopening: [Self] = [
+        Self(.reopening, "what was put is there", needs: .reopening) { test async throws in
+            let metadata = try await test.put("x", at: "a/b.json")
+            let files = try await test.reopened()
+            #expect(try await files.metadata(of: "a/b.json") == metadata)
+            #expect(try await files.get("a/b.json") == Data("x".utf8))
+        },
+        Self(.reopening, "conditions hold between two openings", needs: .reopening) {
+            test async throws in
+            let other = try await test.reopened()
+            let version = try await test.put("1", at: "a").version
+            try await other.put(Data("2".utf8), at: "a")
+            let code = await test.code {
+                try await test.put("3", at: "a", .init(condition: .version(version)))
+            }
+            #expect(code == .conditionFailed)
+            #expect(try await test.text("a") == "2")
+        },
+        Self(
+            .reopening,
+            "a file that is being put is not disturbed by an opening",
+            needs: .reopening
+        ) {
+            test async throws in
+            let bytes = fileBytes(1, count: 50_000)
+            let content = FileContent(length: 100_000, isReplayable: false) {
+                () throws(FileStoreError) in
+                let pieces = PieceSource([bytes, bytes])
+                return FileReader { () async throws(FileStoreError) in
+                    _ = try? await test.reopened()
+                    return await pieces.next()
+                }
+            }
+            try await test.files.put(content, at: "a")
+            #expect(try await Array(test.files.get("a")) == bytes + bytes)
+        },
+    ]
+
+    /// Changes that are told.
+    public static let watching: [Self] = [
+        Self(.watching, "files that are put and deleted are told, in order", needs: .watching) {
+            test async throws in
+            var changes = try await test.files.changes().makeAsyncIterator()
+            try await test.put("1", at: "a")
+            #expect(await changes.next() == .written("a"))
+            try await test.put("2", at: "b/c")
+            #expect(await changes.next() == .written("b/c"))
+            try await test.files.delete("a")
+            #expect(await changes.next() == .removed("a"))
+        },
+        Self(.watching, "a move is told as a removal and a new file", needs: .watching) {
+            test async throws in
+            try await test.put("1", at: "a")
+            var changes = try await test.files.changes().makeAsyncIterator()
+            try await test.files.move("a", to: "b")
+            let both = [await changes.next(), await changes.next()]
+            #expect(Set(both) == [.removed("a"), .written("b")])
+        },
+        Self(.watching, "a folder tells of its own files alone", needs: .watching) {
+            test async throws in
+            try await test.put("1", at: "a/0")
+            var changes = try await test.files.changes(in: "a").makeAsyncIterator()
+            try await test.put("1", at: "b/1")
+            try await test.put("2", at: "a/2")
+            #expect(await changes.next() == .written("a/2"))
+        },
+        Self(.watching, "changes end with the task that reads them", needs: .watching) {
+            test async throws in
+            let changes = try await test.files.changes()
+            let task = Task { for await _ in changes {} }
+            task.cancel()
+            await task.value
+        },
+    ]
+}
+
+private actor PieceSource {
+    private var pieces: ArraySlice<[UInt8]>
+
+    init(_ pieces: [[UInt8]]) { self.pieces = pieces[...] }
+
+    func next() -> [UInt8]? { pieces.popFirst() }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import KeelFiles
+import Testing
+
+extension FileStoreCheck {
+    /// Copies and moves.
+    public static let transfers: [Self] = [
+        Self(.transfers, "a copy is a second file with the same bytes and attributes") {
+            test async throws in
+            try await test.put("x", at: "a.txt")
+            let copy = try await test.files.copy("a.txt", to: "b/c.txt")
+            #expect(copy.path == "b/c.txt")
+            #expect(try await test.text("b/c.txt") == "x")
+            #expect(try await test.text("a.txt") == "x")
+            try await test.put("y", at: "a.txt")
+            #expect(try await test.text("b/c.txt") == "x")
+        },
+        Self(.transfers, "types and attributes go along", needs: .attributes) { test async throws in
+            let options = FileWriteOptions(contentType: "text/x-a", attributes: ["one": "1"])
+            try await test.put("x", at: "a", options)
+            for metadata in [
+                try await test.files.copy("a", to: "b"), try await test.files.move("a", to: "c"),
+                try await test.files.metadata(of: "c"),
+            ] {
+                #expect(metadata.contentType == "text/x-a")
+                #expect(metadata.attributes == ["one": "1"])
+            }
+        },
+        Self(.transfers, "a move leaves nothing in the old place") { test async throws in
+            try await test.put("x", at: "a/b")
+            let moved = try await test.files.move("a/b", to: "c/d/e")
+            #expect(moved.path == "c/d/e")
+            #expect(try await test.paths() == ["c/d/e"])
+            #expect(try await test.text("c/d/e") == "x")
+        },
+        Self(.transfers, "what was at the target is replaced, with a version of its own") {
+            test async throws in
+            try await test.put("1", at: "a")
+            let old = try await test.put("2", at: "b").version
+            let first = try await test.files.copy("a", to: "b").version
+            let second = try await test.files.move("a", to: "b").version
+            #expect(Set([old, first, second]).count == 3)
+            #expect(try await test.text("b") == "1")
+        },
+        Self(.transfers, "what is not there is neither copied nor moved") { test async throws in
+            try await test.put("x", at: "b")
+            #expect(await test.code { try await test.files.copy("a", to: "b") } == .fileNotFound)
+            #expect(await test.code { try await test.files.move("a", to: "b") } == .fileNotFound)
+            #expect(try await test.text("b") == "x")
+        },
+        Self(.transfers, "conditions are about the target") { test async throws in
+            try await test.put("1", at: "a")
+            let version = try await test.put("2", at: "b").version
+            let code = await test.code { try await test.files.copy("a", to: "b", if: .absent) }
+            #expect(code == .conditionFailed)
+            let moved = await test.code { try await test.files.move("a", to: "b", if: .absent) }
+            #expect(moved == .conditionFailed)
+            #expect(try await test.text("b") == "2")
+            try await test.files.move("a", to: "b", if: .version(version))
+            #expect(try await test.text("b") == "1")
+        },
+        Self(.transfers, "a file may be moved to where it is") { test async throws in
+            try await test.put("x", at: "a")
+            try await test.files.move("a", to: "a")
+            try await test.files.copy("a", to: "a")
+            #expect(try await test.text("a") == "x")
+        },
+        Self(.transfers, "a move into itself is refused", needs: .eitherFileOrFolder) {
+            test async throws in
+            try await test.put("x", at: "a")
+            #expect(await test.code { try await test.files.copy("a", to: "a/b") } == .pathTaken)
+            #expect(try await test.text("a") == "x")
+        },
+    ]
+
+    /// Removing.
+    public static let removal: [Self] = [
+        Self(.removal, "what was deleted is gone") { test async throws in
+            try await test.put("x", at: "a/b")
+            #expect(try await test.files.delete("a/b"))
+            #expect(try await test.files.exists("a/b") == false)
+            #expect(try await test.paths().isEmpty)
+        },
+        Self(.removal, "deleting what is not there succeeds, and says so") { test async throws in
+            #expect(try await test.files.delete("a") == false)
+            #expect(try await test.files.delete("a/b/c") == false)
+        },
+        Self(.removal, "a folder is not deleted as a file") { test async throws in
+            try await test.put("x", at: "a/b")
+            #expect(try await test.files.delete("a") == false)
+            #expect(try await test.text("a/b") == "x")
+        },
+        Self(.removal, "a folder without files is none: a file may have its name") {
+            test async throws in
+            try await test.put("x", at: "a/b/c")
+            try await test.files.delete("a/b/c")
+            try await test.put("y", at: "a")
+            #expect(try await test.text("a") == "y")
+        },
+        Self(.removal, "all files of a folder are deleted, and no others") { test async throws in
+            for path in ["a/1", "a/b/2", "ab/3", "b"] as [FileStorePath] {
+                try await test.put("x", at: path)
+            }
+            #expect(try await test.files.deleteAll(in: "a") == 2)
+            #expect(try await test.paths() == ["ab/3", "b"])
+        },
+    ]
+
+    /// Paths of every kind.
+    public static let paths: [Self] = [
+        Self(.paths, "names of every kind are kept") { test async throws in
+            let names = [
+                "with space", "ümläut", "日本語", "emoji 🦊", "a%2Fb", "a+b&c=d", "-dash", "~", "#?*",
+                ".hidden", "...", "trailing.", "quote\"'", "back\\slash", "new\nline", "tab\t",
+                "a:b", String(repeating: "n", count: 255),
+            ]
+            for name in names {
+                try await test.put(name, at: try FileStorePath("f/" + name))
+            }
+            #expect(try await test.paths().count == names.count)
+            for name in names {
+                #expect(try await test.text(try FileStorePath("f/" + name)) == name)
+            }
+        },
+        Self(.paths, "the longest path is kept") { test async throws in
+            let name = String(repeating: "n", count: 127)
+            let path = try FileStorePath((0..<8).map { _ in name }.joined(separator: "/"))
+            try await test.put("x", at: path)
+            #expect(try await test.text(path) == "x")
+        },
+        Self(.paths, "upper and lower case are two names", needs: .distinguishesCase) {
+            test async throws in
+            try await test.put("1", at: "a")
+            try await test.put("2", at: "A")
+            #expect(try await test.text("a") == "1")
+        },
+        Self(.paths, "texts that look alike are two paths", needs: .distinguishesCase) {
+            test async throws in
+            try await test.put("1", at: "caf\u{E9}")
+            try await test.put("2", at: "cafe\u{301}")
+            #expect(try await test.text("caf\u{E9}") == "1")
+            #expect(try await test.paths().count == 2)
+        },
+        Self(.paths, "what is no path is refused by every call") { test async throws in
+            let flawed: [FileStorePath] = [
+                "", "/a", "a/", "a//b", ".", "..", "a/../b", "../a", "a/./b", "a\0b", "\("x/y")",
+                ".keel-files", ".keel-files/a",
+            ]
+            for path in flawed {
+                let codes = [
+                    await test.code { try await test.put("x", at: path) },
+                    await test.code { _ = try await test.files.get(path) },
+                    await test.code { _ = try await test.files.exists(path) },
+                    await test.code { try await test.files.delete(path) },
+                    await test.code { try await test.files.move("a", to: path) },
+                ]
+                #expect(codes.allSatisfy { $0 == .invalidPath }, "\(path.string)")
+            }
+            #expect(try await test.paths().isEmpty)
+        },
+    ]
+}

@@ -1,0 +1,158 @@
+import Foundation
+import KeelFiles
+import Testing
+
+extension FileStoreCheck {
+    /// What becomes of what was there before.
+    public static let writing: [Self] = [
+        Self(.writing, "the second file takes the place of the first") { test async throws in
+            try await test.put("first and longer", at: "a")
+            try await test.put("second", at: "a")
+            #expect(try await test.text("a") == "second")
+        },
+        Self(.writing, "putting returns what is known of the file afterwards") {
+            test async throws in
+            let put = try await test.put("hello", at: "b/a.txt")
+            let known = try await test.files.metadata(of: "b/a.txt")
+            #expect(put == known)
+            #expect(known.path == "b/a.txt")
+            #expect(known.size == 5)
+        },
+        Self(.writing, "folders are there as soon as a file is in them") { test async throws in
+            try await test.put("x", at: "a/b/c/d/e.txt")
+            #expect(try await test.text("a/b/c/d/e.txt") == "x")
+        },
+        Self(.writing, "neighbours are left alone") { test async throws in
+            try await test.put("1", at: "a/one")
+            try await test.put("2", at: "a/two")
+            try await test.put("3", at: "a/one")
+            #expect(try await test.text("a/two") == "2")
+        },
+        Self(.writing, "a file cannot take the place of a folder", needs: .eitherFileOrFolder) {
+            test async throws in
+            try await test.put("x", at: "a/b")
+            #expect(await test.code { try await test.put("y", at: "a") } == .pathTaken)
+            #expect(try await test.text("a/b") == "x")
+        },
+        Self(.writing, "a folder cannot take the place of a file", needs: .eitherFileOrFolder) {
+            test async throws in
+            try await test.put("x", at: "a")
+            #expect(await test.code { try await test.put("y", at: "a/b") } == .pathTaken)
+            #expect(await test.code { try await test.put("y", at: "a/b/c") } == .pathTaken)
+            #expect(try await test.text("a") == "x")
+        },
+        Self(.writing, "the progress comes to the number of the bytes") { test async throws in
+            let bytes = fileBytes(3, count: 100_000)
+            let (steps, telling) = AsyncStream<FileProgress>.makeStream()
+            try await test.files.put(piecewise(bytes), at: "a") { telling.yield($0) }
+            telling.finish()
+            let counts = await steps.reduce(into: [Int]()) { $0.append($1.byteCount) }
+            #expect(counts.last == 100_000)
+            #expect(counts == counts.sorted())
+        },
+    ]
+
+    /// Content types and attributes.
+    public static let metadata: [Self] = [
+        Self(.metadata, "a type is found out by the extension") { test async throws in
+            #expect(try await test.put("x", at: "a.JPG").contentType == "image/jpeg")
+            #expect(try await test.put("x", at: "a.json").contentType == "application/json")
+            #expect(try await test.put("x", at: "a").contentType == "application/octet-stream")
+        },
+        Self(.metadata, "a type that is given is kept", needs: .attributes) { test async throws in
+            try await test.put("x", at: "a.jpg", .init(contentType: "image/x-own"))
+            #expect(try await test.files.metadata(of: "a.jpg").contentType == "image/x-own")
+        },
+        Self(.metadata, "attributes are kept as they were given", needs: .attributes) {
+            test async throws in
+            let attributes = ["taken-by": "Zoë 写真", "n": "1", "empty": "", "quote": "\"\\\n"]
+            try await test.put("x", at: "a", .init(attributes: attributes))
+            #expect(try await test.files.metadata(of: "a").attributes == attributes)
+            #expect(try await test.files.open("a").metadata.attributes == attributes)
+        },
+        Self(.metadata, "a new file has its own attributes and none of the old", needs: .attributes)
+        {
+            test async throws in
+            try await test.put(
+                "x",
+                at: "a",
+                .init(contentType: "text/x-a", attributes: ["one": "1"])
+            )
+            try await test.put("y", at: "a", .init(attributes: ["two": "2"]))
+            let metadata = try await test.files.metadata(of: "a")
+            #expect(metadata.attributes == ["two": "2"])
+            #expect(metadata.contentType == "application/octet-stream")
+        },
+        Self(.metadata, "2 KiB of attributes fit, and more are refused", needs: .attributes) {
+            test async throws in
+            let most = FileWriteOptions.maximumAttributeByteCount
+            let fitting = ["a": String(repeating: "x", count: most - 1)]
+            try await test.put("x", at: "a", .init(attributes: fitting))
+            #expect(try await test.files.metadata(of: "a").attributes == fitting)
+            let more = ["a": String(repeating: "x", count: most)]
+            let code = await test.code { try await test.put("y", at: "a", .init(attributes: more)) }
+            #expect(code == .tooLarge)
+            #expect(try await test.text("a") == "x")
+        },
+        Self(.metadata, "names of attributes are lower-case letters, digits and “-”") {
+            test async throws in
+            for name in ["", "A", "a b", "ä", "a_b"] {
+                let code = await test.code {
+                    try await test.put("x", at: "a", .init(attributes: [name: "1"]))
+                }
+                #expect(code == .invalidArgument, "\(name)")
+            }
+            #expect(try await test.files.exists("a") == false)
+        },
+        Self(.metadata, "the time is that of putting") { test async throws in
+            let before = Date.now.addingTimeInterval(-5)
+            let metadata = try await test.put("x", at: "a")
+            #expect(metadata.modified >= before)
+            #expect(metadata.modified <= Date.now.addingTimeInterval(5))
+        },
+    ]
+
+    /// Checksums and lengths.
+    public static let integrity: [Self] = [
+        Self(.integrity, "a right checksum is accepted") { test async throws in
+            let bytes = fileBytes(1, count: 100_000)
+            let checksum = try FileChecksum.of(bytes, by: .crc32c)
+            try await test.files.put(piecewise(bytes), at: "a", options: .init(checksum: checksum))
+            #expect(try await test.files.get("a").count == 100_000)
+        },
+        Self(.integrity, "a wrong checksum changes nothing") { test async throws in
+            try await test.put("old", at: "a")
+            let checksum = try FileChecksum.of(Array("other".utf8), by: .crc32c)
+            let code = await test.code {
+                try await test.put("new", at: "a", .init(checksum: checksum))
+            }
+            #expect(code == .checksumMismatch)
+            #expect(try await test.text("a") == "old")
+            #expect(try await test.paths() == ["a"])
+        },
+        Self(.integrity, "a file keeps a checksum of its bytes", needs: .checksums) {
+            test async throws in
+            let bytes = Array("hello".utf8)
+            try await test.files.put(FileContent(bytes), at: "a")
+            let checksum = try #require(try await test.files.metadata(of: "a").checksum)
+            #expect(try checksum == FileChecksum.of(bytes, by: checksum.algorithm))
+        },
+        Self(.integrity, "fewer bytes than announced change nothing") { test async throws in
+            try await test.put("old", at: "a")
+            let short = FileContent(length: 10, isReplayable: true) { () throws(FileStoreError) in
+                try await FileContent(Array("12345".utf8)).open()
+            }
+            let code = await test.code { try await test.files.put(short, at: "a") }
+            #expect(code == .checksumMismatch)
+            #expect(try await test.text("a") == "old")
+        },
+        Self(.integrity, "more bytes than announced change nothing") { test async throws in
+            let long = FileContent(length: 3, isReplayable: true) { () throws(FileStoreError) in
+                try await FileContent(Array("12345".utf8)).open()
+            }
+            let code = await test.code { try await test.files.put(long, at: "a") }
+            #expect(code == .checksumMismatch)
+            #expect(try await test.files.exists("a") == false)
+        },
+    ]
+}

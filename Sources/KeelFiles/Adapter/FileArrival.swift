@@ -1,0 +1,24 @@
+/// Whether all that was announced of a file has come.
+package enum FileArrival {
+    /// Throws where it has not.
+    package static func check(
+        _ count: Int,
+        _ checksum: FileChecksum,
+        of content: FileContent,
+        _ options: FileWriteOptions,
+        _ path: FileStorePath
+    ) throws(FileStoreError) {
+        if let length = content.length, length != count {
+            throw FileStoreError(
+                .checksumMismatch,
+                "“\(path)” was to have \(length) bytes, and \(count) have come."
+            )
+        }
+        if let expected = options.checksum, expected != checksum {
+            throw FileStoreError(
+                .checksumMismatch,
+                "The bytes for “\(path)” have the checksum \(checksum), not \(expected)."
+            )
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import KeelCore
+
+#if Crypto
+internal import Crypto
+#endif
+
+/// A number that depends on every byte of a file.
+public struct FileChecksum: Hashable, Sendable, CustomStringConvertible {
+    /// How a checksum is made.
+    public enum Algorithm: String, Hashable, Sendable, CaseIterable, Codable {
+        /// CRC-32C (RFC 3720), four bytes, the highest first: it finds accidents.
+        case crc32c
+        /// SHA-256 (FIPS 180-4): it finds changes that somebody made on purpose too.
+        ///
+        /// It needs the trait `Crypto`; without it, calls with such a checksum fail with
+        /// `unsupported`.
+        case sha256
+
+        /// How many bytes the checksum has.
+        public var byteCount: Int { self == .crc32c ? 4 : 32 }
+    }
+
+    /// How it is made.
+    public let algorithm: Algorithm
+    /// The checksum.
+    public let bytes: [UInt8]
+
+    /// Creates a checksum that somebody else has told.
+    ///
+    /// - Parameters:
+    ///   - algorithm: How it is made.
+    ///   - bytes: The checksum.
+    /// - Throws: ``FileStoreError`` with the code `invalidArgument` for another number of bytes.
+    public init(_ algorithm: Algorithm, bytes: [UInt8]) throws(FileStoreError) {
+        guard bytes.count == algorithm.byteCount else {
+            throw FileStoreError(
+                .invalidArgument,
+                "A checksum of \(algorithm.rawValue) has \(algorithm.byteCount) bytes."
+            )
+        }
+        self.init(algorithm: algorithm, bytes: bytes)
+    }
+
+    init(algorithm: Algorithm, bytes: [UInt8]) {
+        self.algorithm = algorithm
+        self.bytes = bytes
+    }
+
+    /// The checksum of bytes in memory.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - algorithm: How to make it.
+    /// - Returns: The checksum.
+    /// - Throws: ``FileStoreError`` with the code `unsupported` where the algorithm is not there.
+    public static func of(
+        _ bytes: [UInt8],
+        by algorithm: Algorithm = .sha256
+    ) throws(FileStoreError) -> FileChecksum {
+        var hash = try FileHash(algorithm)
+        hash.update(bytes)
+        return hash.checksum
+    }
+
+    /// The algorithm and the checksum in lower-case hexadecimal digits.
+    public var description: String {
+        "\(algorithm.rawValue):\(Hexadecimal.text(of: bytes))"
+    }
+}
+
+/// A checksum in the making.
+package struct FileHash: Sendable {
+    private enum State: Sendable {
+        case crc32c(CRC32C)
+        #if Crypto
+        case sha256(SHA256)
+        #endif
+    }
+
+    private var state: State
+
+    package init(_ algorithm: FileChecksum.Algorithm) throws(FileStoreError) {
+        switch algorithm {
+        case .crc32c: state = .crc32c(CRC32C())
+        case .sha256:
+            #if Crypto
+            state = .sha256(SHA256())
+            #else
+            throw FileStoreError(.unsupported, "SHA-256 needs the trait Crypto of the package.")
+            #endif
+        }
+    }
+
+    package mutating func update(_ bytes: [UInt8]) {
+        switch state {
+        case .crc32c(var crc):
+            bytes.withUnsafeBytes { crc.update($0) }
+            state = .crc32c(crc)
+        #if Crypto
+        case .sha256(var sha):
+            sha.update(data: bytes)
+            state = .sha256(sha)
+        #endif
+        }
+    }
+
+    package var checksum: FileChecksum {
+        switch state {
+        case .crc32c(let crc):
+            let bytes = withUnsafeBytes(of: crc.value.bigEndian) { Array($0) }
+            return FileChecksum(algorithm: .crc32c, bytes: bytes)
+        #if Crypto
+        case .sha256(let sha):
+            return FileChecksum(algorithm: .sha256, bytes: Array(sha.finalize()))
+        #endif
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// Pages of files that are all known.
+package enum FilePaging {
+    private enum Item {
+        case file(FileSummary)
+        case folder(FileStoreFolder)
+
+        /// What it is ordered by: folders end with “/”, as the paths of their files go on.
+        var key: String {
+            switch self {
+            case .file(let file): file.path.string
+            case .folder(let folder): folder.prefix
+            }
+        }
+    }
+
+    /// The page that a request asks for.
+    ///
+    /// - Parameters:
+    ///   - files: The files of the request's folder and the folders inside of it, in no order.
+    ///   - request: The request.
+    /// - Returns: The page.
+    package static func page(of files: [FileSummary], _ request: FileListRequest) -> FilePage {
+        let items = request.isRecursive ? files.map(Item.file) : items(files, in: request.folder)
+        let behind = items.filter { item in
+            request.after.map { precedes($0.string, item.key) } ?? true
+        }
+        let sorted = behind.sorted { precedes($0.key, $1.key) }
+        let page = sorted.prefix(request.limit)
+        return FilePage(
+            files: page.compactMap { if case .file(let file) = $0 { file } else { nil } },
+            folders: page.compactMap { if case .folder(let folder) = $0 { folder } else { nil } },
+            next: sorted.count > page.count ? page.last.map { FileCursor($0.key) } : nil
+        )
+    }
+
+    /// The order of bytes.
+    package static func precedes(_ left: String, _ right: String) -> Bool {
+        left.utf8.lexicographicallyPrecedes(right.utf8)
+    }
+
+    /// The files in the folder itself, and each folder in it once.
+    private static func items(_ files: [FileSummary], in folder: FileStoreFolder) -> [Item] {
+        var items: [Item] = []
+        var folders: Set<FileStorePath> = []
+        let start = folder.prefix.utf8.count
+        for file in files {
+            let rest = file.path.string.utf8.dropFirst(start)
+            guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else {
+                items.append(.file(file))
+                continue
+            }
+            let path = FileStorePath(unchecked: String(file.path.string[..<slash]))
+            if folders.insert(path).inserted { items.append(.folder(FileStoreFolder(path))) }
+        }
+        return items
+    }
+}

@@ -1,0 +1,167 @@
+/// The place of a file in a store: names with `/` between them, from the store's root.
+///
+/// ```swift
+/// let photo: FileStorePath = "photos/2026/\(id).jpg"
+/// ```
+///
+/// A name is never empty, `.` or `..`, holds no `/` and no zero byte, and has at most
+/// ``maximumNameByteCount`` bytes of UTF-8; a path has at most ``maximumByteCount``. So no path
+/// leads out of a store, whoever wrote it. A value that is interpolated stays within one name: with
+/// a `/` in it the path is no good. A path that is no good is refused by ``FileStore`` with
+/// `invalidPath`. Paths are told apart by their bytes; whether the names of a store's volume are
+/// too, its capabilities say.
+public struct FileStorePath: Hashable, Sendable {
+    /// The longest path in bytes of UTF-8; the limit of S3's keys.
+    public static let maximumByteCount = 1024
+    /// The longest name in bytes of UTF-8; the limit of most volumes.
+    public static let maximumNameByteCount = 255
+    /// A first name that stores keep for themselves.
+    package static let reservedName = ".keel-files"
+
+    /// The path as text, such as `photos/2026/a.jpg`.
+    public let string: String
+    /// Why stores refuse the path; nil for a good one.
+    package let flaw: String?
+
+    /// Creates a path from text of whatever origin.
+    ///
+    /// - Parameter string: The path, without `/` at either end.
+    /// - Throws: ``FileStoreError`` with the code `invalidPath`, which says what is wrong.
+    public init(_ string: String) throws(FileStoreError) {
+        self.init(string, flaw: Self.flaw(of: string))
+        try check()
+    }
+
+    init(_ string: String, flaw: String?) {
+        self.string = string
+        self.flaw = flaw
+    }
+
+    /// Takes names that a store has given.
+    package init(unchecked string: String) { self.init(string, flaw: nil) }
+
+    /// Refuses a path that is no good.
+    package func check() throws(FileStoreError) {
+        guard let flaw else { return }
+        throw FileStoreError(.invalidPath, "“\(string)” is no path of a file: \(flaw).")
+    }
+
+    /// The folders that the file is in, from the outermost to the innermost.
+    package var foldersAbove: [FileStorePath] {
+        string.indices.filter { string[$0] == "/" }
+            .map { FileStorePath(unchecked: String(string[..<$0])) }
+    }
+
+    /// The names of the path, from the root.
+    public var names: [String] { string.split(separator: "/").map(String.init) }
+
+    /// The last name.
+    public var name: String {
+        string.split(separator: "/").last.map(String.init) ?? string
+    }
+
+    /// The folder that the file is in.
+    public var folder: FileStoreFolder {
+        guard let slash = string.lastIndex(of: "/") else { return .root }
+        return FileStoreFolder(FileStorePath(String(string[..<slash]), flaw: flaw))
+    }
+
+    /// What the last name has behind its last dot, in lower case; empty where there is none.
+    public var fileExtension: String {
+        let name = name
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
+        return name[name.index(after: dot)...].lowercased()
+    }
+
+    static func flaw(of string: String) -> String? {
+        if string.isEmpty { return "it is empty" }
+        if string.utf8.count > maximumByteCount {
+            return "it is longer than \(maximumByteCount) bytes"
+        }
+        let names = string.utf8.split(
+            separator: UInt8(ascii: "/"),
+            omittingEmptySubsequences: false
+        )
+        for name in names {
+            if let flaw = flaw(ofName: name) { return flaw }
+        }
+        if names.first?.elementsEqual(reservedName.utf8) == true {
+            return "“\(reservedName)” belongs to the store"
+        }
+        return nil
+    }
+
+    private static func flaw(ofName name: Substring.UTF8View) -> String? {
+        if name.isEmpty { return "one of its names is empty" }
+        if name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8) {
+            return "“.” and “..” are no names"
+        }
+        if name.count > maximumNameByteCount {
+            return "a name is longer than \(maximumNameByteCount) bytes"
+        }
+        if name.contains(0) { return "it has a zero byte" }
+        return nil
+    }
+}
+
+extension FileStorePath: Comparable, CustomStringConvertible, Codable {
+    public var description: String { string }
+
+    /// Whether the bytes are the same; texts that only look alike are two paths.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.string.utf8.elementsEqual(right.string.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for byte in string.utf8 { hasher.combine(byte) }
+    }
+
+    /// The order of the bytes, in which stores list their files.
+    public static func < (left: Self, right: Self) -> Bool {
+        left.string.utf8.lexicographicallyPrecedes(right.string.utf8)
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let string = try container.decode(String.self)
+        if let flaw = Self.flaw(of: string) {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: flaw)
+        }
+        self.init(unchecked: string)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(string)
+    }
+}
+
+extension FileStorePath: ExpressibleByStringInterpolation {
+    /// Builds a path from a literal with values in it, keeping each value inside one name.
+    public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+        fileprivate var string = ""
+        fileprivate var flaw: String?
+
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            string.reserveCapacity(literalCapacity + interpolationCount * 16)
+        }
+
+        public mutating func appendLiteral(_ literal: String) { string += literal }
+
+        /// Puts a value into the current name.
+        ///
+        /// - Parameter value: The value; its description is taken.
+        public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            let text = value.description
+            if text.utf8.contains(UInt8(ascii: "/")) { flaw = "a value in it holds a “/”" }
+            string += text
+        }
+    }
+
+    public init(stringInterpolation: StringInterpolation) {
+        let string = stringInterpolation.string
+        self.init(string, flaw: stringInterpolation.flaw ?? Self.flaw(of: string))
+    }
+
+    public init(stringLiteral value: String) { self.init(value, flaw: Self.flaw(of: value)) }
+}

@@ -1,0 +1,109 @@
+internal import Synchronization
+
+/// A change of a file.
+public enum FileChange: Hashable, Sendable {
+    /// A file is new, or has other bytes than before.
+    case written(FileStorePath)
+    /// A file is gone.
+    case removed(FileStorePath)
+    /// So much happened that it was not kept: list the folder anew.
+    case missed
+}
+
+/// The changes of files, one after the other, without end.
+///
+/// A change can be told twice, and one that was undone at once not at all: it says where to look.
+/// Whoever is slow gets ``FileChange/missed`` in place of more than a thousand changes.
+public struct FileChanges: AsyncSequence, Sendable {
+    public typealias Element = FileChange
+    public typealias Failure = Never
+
+    private let inbox: FileChangeInbox
+
+    package init(_ inbox: FileChangeInbox) { self.inbox = inbox }
+
+    /// Reads changes.
+    public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+        let inbox: FileChangeInbox
+
+        public mutating func next() async -> FileChange? { await inbox.next() }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> FileChange? {
+            await inbox.next()
+        }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(inbox: inbox) }
+}
+
+/// What a follower of changes has not read yet; what ends with it ends its source.
+package final class FileChangeInbox: Sendable {
+    private struct State {
+        var changes: [FileChange] = []
+        var waiter: CheckedContinuation<FileChange?, Never>?
+        var isOver = false
+    }
+
+    private static let mostChanges = 1000
+
+    private let state = Mutex(State())
+    private let folder: FileStoreFolder
+    private let onEnd: Mutex<(@Sendable () -> Void)?>
+
+    package init(_ folder: FileStoreFolder, onEnd: (@Sendable () -> Void)? = nil) {
+        self.folder = folder
+        self.onEnd = Mutex(onEnd)
+    }
+
+    deinit { onEnd.withLock { $0.take() }?() }
+
+    /// What is done when nobody reads any more.
+    package func whenOver(_ action: @escaping @Sendable () -> Void) {
+        onEnd.withLock { $0 = action }
+    }
+
+    package func tell(_ change: FileChange) {
+        switch change {
+        case .written(let path), .removed(let path):
+            guard folder.contains(path) else { return }
+        case .missed: break
+        }
+        let waiter = state.withLock { state -> CheckedContinuation<FileChange?, Never>? in
+            if let waiter = state.waiter.take() { return waiter }
+            if state.changes.last == change { return nil }
+            if state.changes.count >= Self.mostChanges {
+                state.changes = [.missed]
+            } else if state.changes != [.missed] {
+                state.changes.append(change)
+            }
+            return nil
+        }
+        waiter?.resume(returning: change)
+    }
+
+    /// Ends the changes for whoever reads them.
+    package func finish() {
+        let waiter = state.withLock { state in
+            state.isOver = true
+            return state.waiter.take()
+        }
+        waiter?.resume(returning: nil)
+    }
+
+    func next() async -> FileChange? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (change, isKnown) = state.withLock { state -> (FileChange?, Bool) in
+                    if !state.changes.isEmpty { return (state.changes.removeFirst(), true) }
+                    if state.isOver || Task.isCancelled { return (nil, true) }
+                    state.waiter = continuation
+                    return (nil, false)
+                }
+                if isKnown { continuation.resume(returning: change) }
+            }
+        } onCancel: {
+            let waiter = state.withLock { $0.waiter.take() }
+            waiter?.resume(returning: nil)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+internal import Foundation
+internal import KeelCore
+internal import Synchronization
+
+/// Files of the machine that are no store's: what is put, and what is downloaded.
+enum MachineFile {
+    /// How many bytes are read or written at a time.
+    static let pieceByteCount = 256 << 10
+
+    /// The bytes of a file.
+    static func content(of file: URL) throws(FileStoreError) -> FileContent {
+        let size: Int
+        do throws(FileSystemError) {
+            size = try DiskFileSystem().open(file.path, for: .reading).size()
+        } catch {
+            throw unreadable(error)
+        }
+        return FileContent(length: size, isReplayable: true) { () throws(FileStoreError) in
+            do throws(FileSystemError) {
+                return reader(of: try DiskFileSystem().open(file.path, for: .reading))
+            } catch {
+                throw unreadable(error)
+            }
+        }
+    }
+
+    private static func reader(of file: any OpenFile) -> FileReader {
+        let position = Mutex(0)
+        return FileReader { () async throws(FileStoreError) in
+            try FileStoreError.checkCancellation()
+            do throws(FileSystemError) {
+                let piece = try file.read(at: position.withLock { $0 }, count: pieceByteCount)
+                position.withLock { $0 += piece.count }
+                return piece.isEmpty ? nil : piece
+            } catch {
+                throw unreadable(error)
+            }
+        }
+    }
+
+    private static func unreadable(_ error: FileSystemError) -> FileStoreError {
+        FileStoreError(.sourceFailed, "The file to be put cannot be read.", cause: error)
+    }
+
+    /// Writes a file beside its place, and gives it its name when all of it is there.
+    static func write(_ content: FileContent, to file: URL) async throws(FileStoreError) {
+        let files = DiskFileSystem()
+        let part = file.path + ".part-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        do {
+            let target = try files.open(part, for: .creating)
+            var position = 0
+            for try await piece in content {
+                try FileStoreError.checkCancellation()
+                try target.write(piece, at: position)
+                position += piece.count
+            }
+            try target.sync()
+            try files.rename(part, to: file.path)
+        } catch {
+            try? files.remove(part)
+            if let error = error as? FileStoreError { throw error }
+            let kind = (error as? FileSystemError)?.kind
+            throw FileStoreError(
+                kind == .noSpace
+                    ? .diskFull : kind == .notPermitted ? .permissionDenied : .writeFailed,
+                "“\(file.lastPathComponent)” cannot be written.",
+                cause: error
+            )
+        }
+    }
+}

@@ -1,0 +1,208 @@
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// An adapter that keeps files in memory: for tests, previews, and what may be lost.
+///
+/// It keeps the promises of the local one: a path is a file or a folder of files, never both.
+public final class InMemoryFileStoreAdapter: FileStoreAdapter {
+    private struct Stored {
+        var bytes: [UInt8]
+        var metadata: FileMetadata
+    }
+
+    private struct State {
+        var files: [FileStorePath: Stored] = [:]
+        /// How many files there are in each folder and the folders inside of it.
+        var folders: [FileStorePath: Int] = [:]
+        var lastVersion = 0
+        var inboxes: [ObjectIdentifier: WeakInbox] = [:]
+    }
+
+    private struct WeakInbox {
+        weak var inbox: FileChangeInbox?
+    }
+
+    private let state = Mutex(State())
+    private let now: @Sendable () -> Date
+
+    /// Creates an empty store.
+    ///
+    /// - Parameter now: Tells the time of new files.
+    public init(now: @escaping @Sendable () -> Date = { Date.now }) { self.now = now }
+
+    public var capabilities: FileStoreCapabilities { [.attributes, .watching, .distinguishesCase] }
+
+    public func metadata(
+        of path: FileStorePath
+    ) async throws(FileStoreError) -> FileMetadata? {
+        state.withLock { $0.files[path]?.metadata }
+    }
+
+    public func read(
+        _ path: FileStorePath,
+        range: FileRange,
+        ifVersion version: FileVersion?
+    ) async throws(FileStoreError) -> FileReading {
+        guard let stored = state.withLock({ $0.files[path] }) else {
+            throw FileStoreError.notFound(path)
+        }
+        let metadata = stored.metadata
+        if let version { try FileCondition.version(version).check(path, metadata.version) }
+        let bytes = try range.resolved(size: metadata.size)
+        let part = bytes.count == stored.bytes.count ? stored.bytes : Array(stored.bytes[bytes])
+        return FileReading(metadata: metadata, range: bytes, content: FileContent(part))
+    }
+
+    public func write(
+        _ content: FileContent,
+        to path: FileStorePath,
+        options: FileWriteOptions
+    ) async throws(FileStoreError) -> FileMetadata {
+        var hash = try FileHash(options.checksum?.algorithm ?? .crc32c)
+        var bytes: [UInt8] = []
+        let reader = try await content.open()
+        while let piece = try await reader.next() {
+            try FileStoreError.checkCancellation()
+            hash.update(piece)
+            bytes += piece
+        }
+        try FileArrival.check(bytes.count, hash.checksum, of: content, options, path)
+        return try put(
+            bytes,
+            at: path,
+            options.contentType ?? ContentTypes.type(of: path),
+            options.attributes,
+            hash.checksum,
+            if: options.condition
+        )
+    }
+
+    public func transfer(
+        _ request: FileTransferRequest
+    ) async throws(FileStoreError) -> FileMetadata {
+        guard let source = state.withLock({ $0.files[request.source] }) else {
+            throw FileStoreError.notFound(request.source)
+        }
+        return try put(
+            source.bytes,
+            at: request.target,
+            source.metadata.contentType,
+            source.metadata.attributes,
+            source.metadata.checksum,
+            if: request.condition,
+            leaving: request.isMove ? (request.source, source.metadata.version) : nil
+        )
+    }
+
+    public func delete(
+        _ path: FileStorePath,
+        if condition: FileCondition
+    ) async throws(FileStoreError) -> Bool {
+        let (wasThere, inboxes) = try state.withLock { state throws(FileStoreError) in
+            try condition.check(path, state.files[path]?.metadata.version)
+            guard state.files[path] != nil else { return (false, [FileChangeInbox]()) }
+            Self.remove(path, &state)
+            return (true, state.inboxes.values.compactMap(\.inbox))
+        }
+        for inbox in inboxes { inbox.tell(.removed(path)) }
+        return wasThere
+    }
+
+    public func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage {
+        let files = state.withLock { state in
+            state.files.values.map(\.metadata.summary).filter { request.folder.contains($0.path) }
+        }
+        return FilePaging.page(of: files, request)
+    }
+
+    public func changes(in folder: FileStoreFolder) async throws(FileStoreError) -> FileChanges {
+        let inbox = FileChangeInbox(folder)
+        state.withLock { state in
+            state.inboxes = state.inboxes.filter { $0.value.inbox != nil }
+            state.inboxes[ObjectIdentifier(inbox)] = WeakInbox(inbox: inbox)
+        }
+        return FileChanges(inbox)
+    }
+
+    // MARK: Under the lock
+
+    private func put(
+        _ bytes: [UInt8],
+        at path: FileStorePath,
+        _ contentType: String,
+        _ attributes: [String: String],
+        _ checksum: FileChecksum?,
+        if condition: FileCondition,
+        leaving old: (path: FileStorePath, version: FileVersion)? = nil
+    ) throws(FileStoreError) -> FileMetadata {
+        let time = now()
+        let (metadata, inboxes) = try state.withLock { state throws(FileStoreError) in
+            if let old {
+                // Between the look at the source and now somebody may have changed it.
+                try FileCondition.version(old.version)
+                    .check(old.path, state.files[old.path]?.metadata.version)
+            }
+            try condition.check(path, state.files[path]?.metadata.version)
+            if let old, old.path == path, let same = state.files[path] {
+                return (same.metadata, [FileChangeInbox]())
+            }
+            try Self.checkPlace(path, leaving: old?.path, state)
+            if let old { Self.remove(old.path, &state) }
+            state.lastVersion += 1
+            let metadata = FileMetadata(
+                FileSummary(
+                    path: path,
+                    size: bytes.count,
+                    modified: time,
+                    version: FileVersion("\(state.lastVersion)")
+                ),
+                contentType: contentType,
+                attributes: attributes,
+                checksum: checksum
+            )
+            if state.files[path] == nil {
+                for folder in path.foldersAbove { state.folders[folder, default: 0] += 1 }
+            }
+            state.files[path] = Stored(bytes: bytes, metadata: metadata)
+            return (metadata, state.inboxes.values.compactMap(\.inbox))
+        }
+        for inbox in inboxes {
+            if let old { inbox.tell(.removed(old.path)) }
+            inbox.tell(.written(path))
+        }
+        return metadata
+    }
+
+    /// Refuses a path that is a folder, or is inside of a file.
+    private static func checkPlace(
+        _ path: FileStorePath,
+        leaving old: FileStorePath?,
+        _ state: State
+    ) throws(FileStoreError) {
+        let inside = old.map { FileStoreFolder(path).contains($0) ? 1 : 0 } ?? 0
+        if state.folders[path, default: 0] > inside { throw FileStoreError.taken(path) }
+        for folder in path.foldersAbove where folder != old && state.files[folder] != nil {
+            throw FileStoreError.taken(path)
+        }
+    }
+
+    private static func remove(_ path: FileStorePath, _ state: inout State) {
+        state.files[path] = nil
+        for folder in path.foldersAbove {
+            let count = state.folders[folder, default: 1] - 1
+            state.folders[folder] = count == 0 ? nil : count
+        }
+    }
+}
+
+extension FileStoreError {
+    /// What putting a file throws where a folder has its name, or a file that of a folder.
+    package static func taken(_ path: FileStorePath) -> FileStoreError {
+        FileStoreError(.pathTaken, "“\(path)” is a folder, or inside of a file.")
+    }
+}

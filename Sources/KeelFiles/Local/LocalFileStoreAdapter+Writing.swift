@@ -1,0 +1,205 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Bionic)
+internal import Bionic
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension LocalFileStoreAdapter {
+    /// A file that is being written, without a name in the store.
+    private struct NewFile {
+        let file: Descriptor
+        let name: String
+    }
+
+    private var syncs: Bool { configuration.durability == .power }
+
+    public func write(
+        _ content: FileContent,
+        to path: FileStorePath,
+        options: FileWriteOptions
+    ) async throws(FileStoreError) -> FileMetadata {
+        guard keepsLabels || (options.attributes.isEmpty && options.contentType == nil) else {
+            throw FileStoreError(
+                .unsupported,
+                "The volume keeps no extended attributes, so no content types and attributes."
+            )
+        }
+        // Early, so that nothing is transferred in vain; what counts is the look at the end.
+        try options.condition.check(path, try await metadata(of: path)?.version)
+        let new = try makeNewFile(for: path)
+        var isNamed = false
+        defer { if !isNamed { unlinkat(folder.news.number, new.name, 0) } }
+        var hash = try FileHash(options.checksum?.algorithm ?? .crc32c)
+        var count = 0
+        let reader = try await content.open()
+        while let piece = try await reader.next() {
+            try FileStoreError.checkCancellation()
+            let number = new.file.write(piece)
+            guard number == 0 else {
+                throw FileStoreError("write", path.string, .writeFailed, number: number)
+            }
+            hash.update(piece)
+            count += piece.count
+        }
+        try FileArrival.check(count, hash.checksum, of: content, options, path)
+        try finish(
+            new,
+            path,
+            options.contentType ?? ContentTypes.type(of: path),
+            options.attributes,
+            hash.checksum
+        )
+        let metadata = try publish(new, path, options.condition)
+        isNamed = true
+        return metadata
+    }
+
+    private func makeNewFile(for path: FileStorePath) throws(FileStoreError) -> NewFile {
+        let name = FileLabel.newVersion()
+        switch folder.news.open(name, O_RDWR | O_CREAT | O_EXCL) {
+        case .success(let file):
+            // As long as it is held, no other process takes the file for a leftover.
+            _ = flock(file.number, LOCK_EX | LOCK_NB)
+            return NewFile(file: file, name: name)
+        case .failure(let failure):
+            throw FileStoreError("openat", path.string, .writeFailed, number: failure.number)
+        }
+    }
+
+    /// Labels a file whose bytes are all there, and waits for the disk.
+    private func finish(
+        _ new: NewFile,
+        _ path: FileStorePath,
+        _ contentType: String,
+        _ attributes: [String: String],
+        _ checksum: FileChecksum
+    ) throws(FileStoreError) {
+        guard let status = new.file.status() else {
+            throw FileStoreError("fstat", path.string, .writeFailed, number: errno)
+        }
+        if keepsLabels {
+            let label = FileLabel(
+                version: FileLabel.newVersion(),
+                contentType: contentType,
+                attributes: attributes,
+                checksum: checksum,
+                status
+            )
+            let number = label.set(on: new.file)
+            guard number == 0 else {
+                throw FileStoreError("fsetxattr", path.string, .writeFailed, number: number)
+            }
+        }
+        guard syncs else { return }
+        let number = new.file.sync()
+        guard number == 0 else {
+            throw FileStoreError("fsync", path.string, .writeFailed, number: number)
+        }
+    }
+
+    /// Gives a file its name, when what is there is as expected.
+    private func publish(
+        _ new: NewFile,
+        _ path: FileStorePath,
+        _ condition: FileCondition
+    ) throws(FileStoreError) -> FileMetadata {
+        try lock.hold { () throws(FileStoreError) in
+            try condition.check(path, try version(of: path))
+            let parent = try folder.makeWay(to: path, syncs: syncs)
+            guard renameat(folder.news.number, new.name, parent.number, path.name) == 0 else {
+                let number = errno
+                if [EISDIR, ENOTEMPTY, EEXIST].contains(number) {
+                    throw FileStoreError.taken(path)
+                }
+                throw FileStoreError("renameat", path.string, .writeFailed, number: number)
+            }
+            if syncs { try LocalFolder.sync(parent, path) }
+            guard let status = new.file.status() else {
+                throw FileStoreError("fstat", path.string, .writeFailed, number: errno)
+            }
+            return metadata(path, status, FileLabel(of: new.file))
+        }
+    }
+
+    private func version(of path: FileStorePath) throws(FileStoreError) -> FileVersion? {
+        guard let (file, status) = try folder.open(path) else { return nil }
+        return metadata(path, status, FileLabel(of: file)).version
+    }
+
+    // MARK: Changing places
+
+    public func transfer(
+        _ request: FileTransferRequest
+    ) async throws(FileStoreError) -> FileMetadata {
+        if request.isMove { return try move(request) }
+        let reading = try await read(request.source, range: .all, ifVersion: nil)
+        let options = FileWriteOptions(
+            contentType: keepsLabels ? reading.metadata.contentType : nil,
+            attributes: reading.metadata.attributes,
+            condition: request.condition,
+            checksum: reading.metadata.checksum
+        )
+        return try await write(reading.content, to: request.target, options: options)
+    }
+
+    private func move(_ request: FileTransferRequest) throws(FileStoreError) -> FileMetadata {
+        let (source, target) = (request.source, request.target)
+        return try lock.hold { () throws(FileStoreError) in
+            guard let (file, status) = try folder.open(source),
+                case .folder(let old) = try folder.way(to: source)
+            else { throw FileStoreError.notFound(source) }
+            try request.condition.check(target, try version(of: target))
+            if source == target { return metadata(target, status, FileLabel(of: file)) }
+            // The first place becomes free, so a folder of the target may have its name.
+            guard !FileStoreFolder(source).contains(target) else {
+                throw FileStoreError.taken(target)
+            }
+            let parent = try folder.makeWay(to: target, syncs: syncs)
+            if var label = FileLabel(of: file) {
+                // Another version than any that the target has had.
+                label.version = FileLabel.newVersion()
+                _ = label.set(on: file)
+            }
+            guard renameat(old.number, source.name, parent.number, target.name) == 0 else {
+                let number = errno
+                if [EISDIR, ENOTEMPTY, EEXIST].contains(number) {
+                    throw FileStoreError.taken(target)
+                }
+                throw FileStoreError("renameat", source.string, .writeFailed, number: number)
+            }
+            if syncs {
+                try LocalFolder.sync(parent, target)
+                try LocalFolder.sync(old, source)
+            }
+            folder.removeEmptyFolders(above: source)
+            guard let status = file.status() else {
+                throw FileStoreError("fstat", target.string, .readFailed, number: errno)
+            }
+            return metadata(target, status, FileLabel(of: file))
+        }
+    }
+
+    public func delete(
+        _ path: FileStorePath,
+        if condition: FileCondition
+    ) async throws(FileStoreError) -> Bool {
+        try lock.hold { () throws(FileStoreError) in
+            try condition.check(path, try version(of: path))
+            guard try folder.open(path) != nil, case .folder(let parent) = try folder.way(to: path)
+            else { return false }
+            guard unlinkat(parent.number, path.name, 0) == 0 else {
+                if errno == ENOENT { return false }
+                throw FileStoreError("unlinkat", path.string, .writeFailed, number: errno)
+            }
+            if syncs { try LocalFolder.sync(parent, path) }
+            if let left = folder.removeEmptyFolders(above: path), syncs {
+                try LocalFolder.sync(left, path)
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,255 @@
+internal import KeelCore
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Bionic)
+internal import Bionic
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// An adapter that keeps files in a folder of the machine.
+///
+/// A file is written beside its place and gets its name when all of it is on the disk: after a
+/// crash, the old or the new one is there, and what was left of an unfinished one is removed by the
+/// next opening. Paths are names below the folder; links in it are never followed, so no path and
+/// no other program leads a call out of it. Several processes may use one folder. Files that other
+/// programs put there are files of the store too.
+///
+/// The content type, the attributes and a checksum are kept in an extended attribute of the file.
+/// On a volume that has none, files get their type by their extension, have no checksum, and putting
+/// one with attributes fails with `unsupported`. A folder called `.keel-files` belongs to the store.
+public final class LocalFileStoreAdapter: FileStoreAdapter {
+    /// How a folder is used.
+    public struct Configuration: Hashable, Sendable {
+        /// What a change survives when its call has returned.
+        public enum Durability: Hashable, Sendable {
+            /// The end of the process; a power failure may undo the change, and leaves no half.
+            case process
+            /// A power failure too: each change waits for the disk.
+            case power
+        }
+
+        /// What a change survives when its call has returned.
+        public var durability = Durability.power
+        /// Whether reading a whole file compares its checksum, and fails with `damaged` at the end.
+        public var verifiesChecksums = true
+
+        /// The usual configuration.
+        public init() {}
+    }
+
+    let configuration: Configuration
+    let folder: LocalFolder
+    let lock: StoreLock
+    /// Whether the volume keeps extended attributes.
+    let keepsLabels: Bool
+    let path: String
+
+    /// Opens a folder, and makes it where it is missing.
+    ///
+    /// - Parameters:
+    ///   - path: The folder's path on the machine.
+    ///   - configuration: How it is used.
+    /// - Throws: ``FileStoreError``: `permissionDenied`, `diskFull` or `writeFailed`.
+    public init(
+        folder path: String,
+        configuration: Configuration = Configuration()
+    ) throws(FileStoreError) {
+        self.configuration = configuration
+        self.path = path
+        do throws(FileSystemError) {
+            try DiskFileSystem().makeFolder(path)
+        } catch {
+            throw FileStoreError(error.call, path, .writeFailed, number: error.number)
+        }
+        let root = try Self.openFolder(path)
+        let own = try Self.makeFolder(FileStorePath.reservedName, in: root, path)
+        let news = try Self.makeFolder("new", in: own, path)
+        let lockFile = try Self.opened(own.open("lock", O_RDWR | O_CREAT), path)
+        lock = StoreLock(lockFile)
+        folder = LocalFolder(root: root, news: news)
+        keepsLabels = Self.probeLabels(lockFile)
+        removeLeftovers()
+    }
+
+    public var capabilities: FileStoreCapabilities {
+        var capabilities: FileStoreCapabilities = [.persistent, .conditionsAcrossProcesses]
+        if configuration.durability == .power { capabilities.insert(.survivesPowerFailure) }
+        if keepsLabels { capabilities.insert(.attributes) }
+        if distinguishesCase { capabilities.insert(.distinguishesCase) }
+        #if os(Linux)
+        capabilities.insert(.watching)
+        #endif
+        return capabilities
+    }
+
+    /// Whether the volume takes `new` and `NEW` for two names.
+    private var distinguishesCase: Bool {
+        var here = stat()
+        var there = stat()
+        let own = path + "/" + FileStorePath.reservedName
+        guard stat(own + "/new", &here) == 0, stat(own + "/NEW", &there) == 0 else { return true }
+        return here.st_ino != there.st_ino
+    }
+
+    // MARK: Reading
+
+    public func metadata(
+        of path: FileStorePath
+    ) async throws(FileStoreError) -> FileMetadata? {
+        guard let (file, status) = try folder.open(path) else { return nil }
+        return metadata(path, status, FileLabel(of: file))
+    }
+
+    public func read(
+        _ path: FileStorePath,
+        range: FileRange,
+        ifVersion version: FileVersion?
+    ) async throws(FileStoreError) -> FileReading {
+        guard let (file, status) = try folder.open(path) else {
+            throw FileStoreError.notFound(path)
+        }
+        let metadata = metadata(path, status, FileLabel(of: file))
+        if let version { try FileCondition.version(version).check(path, metadata.version) }
+        let bytes = try range.resolved(size: status.size)
+        let isWhole = bytes == 0..<status.size
+        let expected = isWhole && configuration.verifiesChecksums ? metadata.checksum : nil
+        let content = FileContent(length: bytes.count, isReplayable: true) {
+            () throws(FileStoreError) in
+            try Self.reader(of: file, bytes, path, expecting: expected)
+        }
+        return FileReading(metadata: metadata, range: bytes, content: content)
+    }
+
+    /// Reads from a file that is open: whatever gets its name meanwhile, these are its bytes.
+    private static func reader(
+        of file: Descriptor,
+        _ bytes: Range<Int>,
+        _ path: FileStorePath,
+        expecting checksum: FileChecksum?
+    ) throws(FileStoreError) -> FileReader {
+        let hash = try checksum.map { checksum throws(FileStoreError) in
+            try FileHash(checksum.algorithm)
+        }
+        let state = Mutex((position: bytes.lowerBound, hash: hash))
+        return FileReader { () async throws(FileStoreError) in
+            try FileStoreError.checkCancellation()
+            return try state.withLock { state throws(FileStoreError) in
+                let count = min(MachineFile.pieceByteCount, bytes.upperBound - state.position)
+                if count == 0 {
+                    if let checksum, let hash = state.hash.take(), hash.checksum != checksum {
+                        throw FileStoreError(.damaged, "“\(path)” is not what was put there.")
+                    }
+                    return nil
+                }
+                switch file.read(at: state.position, count: count) {
+                case .success(let piece):
+                    guard !piece.isEmpty else {
+                        throw FileStoreError(.readFailed, "“\(path)” was cut off meanwhile.")
+                    }
+                    state.position += piece.count
+                    state.hash?.update(piece)
+                    return piece
+                case .failure(let failure):
+                    throw FileStoreError("pread", path.string, .readFailed, number: failure.number)
+                }
+            }
+        }
+    }
+
+    /// What is known of an open file.
+    func metadata(
+        _ path: FileStorePath,
+        _ status: FileStatus,
+        _ label: FileLabel?
+    ) -> FileMetadata {
+        let isCurrent = label?.isAbout(status) == true
+        let version = isCurrent ? label?.version : nil
+        return FileMetadata(
+            summary(path, status, version: version),
+            contentType: label?.contentType ?? ContentTypes.type(of: path),
+            attributes: label?.attributes ?? [:],
+            checksum: isCurrent ? label?.fileChecksum : nil
+        )
+    }
+
+    func summary(
+        _ path: FileStorePath,
+        _ status: FileStatus,
+        version: String?
+    ) -> FileSummary {
+        // Of a file without a label: which file it is, and when it was changed last.
+        let numbers = [status.inode, UInt64(bitPattern: status.changed), UInt64(status.size)]
+        let known = version ?? numbers.map { String($0, radix: 36) }.joined(separator: "-")
+        return FileSummary(
+            path: path,
+            size: status.size,
+            modified: Date(timeIntervalSince1970: Double(status.modified) / 1_000_000_000),
+            version: FileVersion(known)
+        )
+    }
+
+    // MARK: Opening
+
+    private static func openFolder(_ path: String) throws(FileStoreError) -> Descriptor {
+        // The folder itself may be reached through links: its user has chosen it.
+        let number = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        guard number >= 0 else { throw FileStoreError("open", path, .readFailed, number: errno) }
+        return Descriptor(number)
+    }
+
+    private static func makeFolder(
+        _ name: String,
+        in folder: Descriptor,
+        _ path: String
+    ) throws(FileStoreError) -> Descriptor {
+        if mkdirat(folder.number, name, 0o700) != 0, errno != EEXIST {
+            throw FileStoreError("mkdirat", path, .writeFailed, number: errno)
+        }
+        return try opened(folder.open(name, O_RDONLY | O_DIRECTORY), path)
+    }
+
+    private static func opened(
+        _ result: Result<Descriptor, Descriptor.Failure>,
+        _ path: String
+    ) throws(FileStoreError) -> Descriptor {
+        switch result {
+        case .success(let descriptor): return descriptor
+        case .failure(let failure):
+            throw FileStoreError("openat", path, .writeFailed, number: failure.number)
+        }
+    }
+
+    private static func probeLabels(_ file: Descriptor) -> Bool {
+        guard let status = file.status() else { return false }
+        let label = FileLabel(
+            version: "",
+            contentType: "",
+            attributes: [:],
+            checksum: FileChecksum(algorithm: .crc32c, bytes: [0, 0, 0, 0]),
+            status
+        )
+        return label.set(on: file) == 0
+    }
+
+    /// Removes what processes have left that ended while they wrote.
+    private func removeLeftovers() {
+        guard case .success(let names) = folder.news.names() else { return }
+        for name in names {
+            guard case .success(let file) = folder.news.open(name, O_RDONLY) else { continue }
+            // Whoever writes holds the lock of its file.
+            if flock(file.number, LOCK_EX | LOCK_NB) == 0 {
+                unlinkat(folder.news.number, name, 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Bionic)
+internal import Bionic
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The folder of a local store, and the way to each file in it.
+///
+/// Each name is opened in the folder before it, and links are not followed: whatever other programs
+/// put there while a call is under way, no call leaves the folder.
+struct LocalFolder: Sendable {
+    /// The folder itself.
+    let root: Descriptor
+    /// Where files are written until they are whole.
+    let news: Descriptor
+
+    /// Where a path leads to.
+    enum Way {
+        /// Its folder, which is there.
+        case folder(Descriptor)
+        /// One of its folders is missing.
+        case missing
+        /// One of its folders is a file.
+        case blocked
+    }
+
+    /// The way to a file.
+    ///
+    /// - Throws: ``FileStoreError`` with the code `notAFile` where a link stands in the way.
+    func way(to path: FileStorePath) throws(FileStoreError) -> Way {
+        var folder = root
+        for name in path.names.dropLast() {
+            switch folder.open(name, O_RDONLY | O_DIRECTORY) {
+            case .success(let next): folder = next
+            case .failure(let failure):
+                switch failure.number {
+                case ENOENT: return .missing
+                case ENOTDIR, ELOOP:
+                    guard folder.status(of: name)?.kind != .file else { return .blocked }
+                    throw Self.link(path)
+                default:
+                    throw FileStoreError("openat", path.string, .readFailed, number: failure.number)
+                }
+            }
+        }
+        return .folder(folder)
+    }
+
+    /// The folder of a file, made where it is missing.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - syncs: Whether new folders have to survive a power failure.
+    func makeWay(to path: FileStorePath, syncs: Bool) throws(FileStoreError) -> Descriptor {
+        var folder = root
+        for name in path.names.dropLast() {
+            if mkdirat(folder.number, name, 0o700) == 0 {
+                if syncs { try Self.sync(folder, path) }
+            } else if errno != EEXIST {
+                throw FileStoreError("mkdirat", path.string, .writeFailed, number: errno)
+            }
+            switch folder.open(name, O_RDONLY | O_DIRECTORY) {
+            case .success(let next): folder = next
+            case .failure(let failure):
+                guard [ENOTDIR, ELOOP].contains(failure.number) else {
+                    throw FileStoreError(
+                        "openat",
+                        path.string,
+                        .writeFailed,
+                        number: failure.number
+                    )
+                }
+                guard folder.status(of: name)?.kind != .file else {
+                    throw FileStoreError.taken(path)
+                }
+                throw Self.link(path)
+            }
+        }
+        return folder
+    }
+
+    /// Opens a file for reading; nil where there is none.
+    ///
+    /// - Throws: ``FileStoreError`` with the code `notAFile` for links, devices and sockets.
+    func open(_ path: FileStorePath) throws(FileStoreError) -> (Descriptor, FileStatus)? {
+        guard case .folder(let folder) = try way(to: path) else { return nil }
+        // A pipe that nobody writes to would block.
+        switch folder.open(path.name, O_RDONLY | O_NONBLOCK) {
+        case .success(let file):
+            guard let status = file.status() else {
+                throw FileStoreError("fstat", path.string, .readFailed, number: errno)
+            }
+            switch status.kind {
+            case .file: return (file, status)
+            case .folder: return nil
+            case .other: throw Self.link(path)
+            }
+        case .failure(let failure):
+            switch failure.number {
+            case ENOENT: return nil
+            // A link, or a socket.
+            case ELOOP, ENXIO: throw Self.link(path)
+            default:
+                throw FileStoreError("openat", path.string, .readFailed, number: failure.number)
+            }
+        }
+    }
+
+    /// Removes the folders of a file that have become empty, from the innermost.
+    ///
+    /// - Returns: The innermost folder that is still there.
+    @discardableResult
+    func removeEmptyFolders(above path: FileStorePath) -> Descriptor? {
+        for folder in path.foldersAbove.reversed() {
+            guard case .folder(let outer)? = try? way(to: folder) else { continue }
+            if unlinkat(outer.number, folder.name, AT_REMOVEDIR) != 0 {
+                if case .success(let left) = outer.open(folder.name, O_RDONLY | O_DIRECTORY) {
+                    return left
+                }
+                return nil
+            }
+        }
+        return root
+    }
+
+    static func sync(_ folder: Descriptor, _ path: FileStorePath) throws(FileStoreError) {
+        let number = folder.sync()
+        guard number == 0 else {
+            throw FileStoreError("fsync", path.string, .writeFailed, number: number)
+        }
+    }
+
+    private static func link(_ path: FileStorePath) -> FileStoreError {
+        FileStoreError(.notAFile, "A link, a device or a socket is at “\(path)” or above it.")
+    }
+}
