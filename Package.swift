@@ -268,6 +268,7 @@ let package = Package(
         // Tests, one target for each target above, and the programs that they start.
         program("KeelAnalyticsCrashWriter", ["KeelAnalytics", "KeelJournal"]),
         program("KeelCacheCrashWriter", ["KeelCache"]),
+        program("KeelFileCrashWriter", ["KeelFiles"]),
         program("KeelStorageCrashWriter", ["KeelStorage", "KeelStorageSQLite"]),
         program("KeelJournalCrashWriter", ["KeelCore", "KeelJournal"]),
         program("KeelLogCrashWriter", ["KeelCore", "KeelLogging"] + logging),
@@ -323,7 +324,9 @@ let package = Package(
         ),
         .testTarget(
             name: "KeelFilesTests",
-            dependencies: ["KeelConformance", "KeelCore", "KeelFiles", "KeelTestKit"]
+            dependencies: [
+                "KeelConformance", "KeelCore", "KeelFileCrashWriter", "KeelFiles", "KeelTestKit",
+            ]
         ),
         .testTarget(
             name: "KeelHTTPTests",

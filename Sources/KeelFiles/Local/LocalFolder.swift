@@ -55,6 +55,8 @@ struct LocalFolder: Sendable {
     /// - Parameters:
     ///   - path: The file.
     ///   - syncs: Whether new folders have to survive a power failure.
+    /// - Returns: The folder.
+    /// - Throws: ``FileStoreError``: `pathTaken` where a file has the name of a folder.
     func makeWay(to path: FileStorePath, syncs: Bool) throws(FileStoreError) -> Descriptor {
         var folder = root
         for name in path.names.dropLast() {

@@ -1,0 +1,67 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelFiles
+import KeelTestKit
+import Testing
+
+/// Kills processes that put, move and delete files, at moments that nobody has chosen.
+@Suite("A local store whose user is killed", .timeLimit(.minutes(30)))
+struct KillTests {
+    /// `KEEL_KILLS` sets another number.
+    private static let killCount =
+        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap(Int.init) ?? 25
+
+    @Test(
+        "kill -9 at random moments: files are whole, what was acknowledged is there, nothing else"
+    )
+    func kills() async throws {
+        let scratch = try ScratchFolder()
+        var last = 0
+        for trial in 0..<Self.killCount {
+            let life: [Int]? = try await CrashTrial.run(
+                "KeelFileCrashWriter",
+                [scratch.path, "\(last + 1)"],
+                killedAfter: .microseconds(Int.random(in: 0...20_000)),
+                waitsForLife: trial % 5 != 0
+            )
+            let told = try #require(life, "the writer ended by itself")
+            #expect(told == Array((last + 1)..<(last + 1 + told.count)))
+            last += told.count
+            try await check(scratch.path, last)
+        }
+        // Killing processes before they have written anything would prove nothing.
+        #expect(last > Self.killCount / 2)
+        print("\(Self.killCount) kills, \(last) rounds, all files whole")
+    }
+
+    /// Looks at what a life has left: all of the round `last`, and any part of the next one, which
+    /// the next life does again.
+    private func check(_ folder: String, _ last: Int) async throws {
+        let files = FileStore(try LocalFileStoreAdapter(folder: folder))
+        let leftovers = try FileManager.default.contentsOfDirectory(
+            atPath: folder + "/.keel-files/new"
+        )
+        #expect(leftovers.isEmpty)
+        for try await file in files.files() {
+            let bytes = try await Array(files.get(file.path))
+            let number = try #require(
+                Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self))
+            )
+            #expect(bytes == Self.content(number), "\(file.path)")
+            #expect((last - 19...last + 1).contains(number), "\(file.path)")
+        }
+        if last > 0 {
+            let same = try await Array(files.get("same"))
+            #expect([last, last + 1].contains { Self.content($0) == same })
+            for number in max(1, last - 18)...last {
+                #expect(try await files.exists("kept/\(number)"), "\(number)")
+            }
+        }
+    }
+
+    private static func content(_ number: Int) -> [UInt8] {
+        let text = Array("\(number);".utf8)
+        return (0..<(1 + number % 40 * 997)).flatMap { _ in text }
+    }
+}
+#endif

@@ -1,0 +1,170 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelFiles
+import Testing
+
+@Suite("A local store beside other programs", .timeLimit(.minutes(2)))
+struct LocalStoreTests {
+    private let scratch: ScratchFolder
+    private let files: FileStore
+
+    init() throws {
+        scratch = try ScratchFolder()
+        files = FileStore(try LocalFileStoreAdapter(folder: scratch.path + "/store"))
+    }
+
+    private func place(_ name: String) -> String { scratch.path + "/store/" + name }
+
+    private func write(_ text: String, _ name: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: place(name)))
+    }
+
+    private func code(_ call: () async throws -> Void) async -> FileStoreError.Code? {
+        do {
+            try await call()
+            return nil
+        } catch {
+            return (error as? FileStoreError)?.code
+        }
+    }
+
+    @Test("A file that another program put there is one of the store")
+    func strangers() async throws {
+        try write("hello", "b.txt")
+        let metadata = try await files.metadata(of: "b.txt")
+        #expect(metadata.size == 5)
+        #expect(metadata.contentType == "text/plain")
+        #expect(metadata.checksum == nil)
+        #expect(try await files.get("b.txt") == Data("hello".utf8))
+        #expect(try await files.list().files.map(\.path) == ["b.txt"])
+        try await files.delete("b.txt", if: .version(metadata.version))
+        #expect(!FileManager.default.fileExists(atPath: place("b.txt")))
+    }
+
+    @Test("A file that another program changes has another version, and no checksum any more")
+    func changed() async throws {
+        let put = try await files.put(
+            Data("hello".utf8),
+            at: "a",
+            options: .init(contentType: "x/y")
+        )
+        let handle = try FileHandle(forWritingTo: URL(filePath: place("a")))
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data(" world".utf8))
+        try handle.close()
+        let metadata = try await files.metadata(of: "a")
+        #expect(metadata.version != put.version)
+        #expect(metadata.checksum == nil)
+        #expect(metadata.contentType == "x/y")
+        #expect(try await files.get("a") == Data("hello world".utf8))
+        let code = await code { try await files.delete("a", if: .version(put.version)) }
+        #expect(code == .conditionFailed)
+    }
+
+    @Test("Bytes that changed while nobody wrote are noticed when the whole file is read")
+    func damaged() async throws {
+        let put = try await files.put(Data(repeating: 1, count: 5000), at: "a")
+        try #require(put.checksum != nil, "the volume keeps no extended attributes")
+        // As a failing disk does it: the size and the time stay.
+        let path = place("a")
+        let time = try #require(
+            try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+        )
+        _ = time
+        try Self.flipByte(of: path)
+        let code = await code { _ = try await files.get("a") }
+        #expect(code == .damaged)
+        // A part is not compared with the checksum of the whole.
+        #expect(try await files.get("a", range: .last(10)).count == 10)
+        var trusting = LocalFileStoreAdapter.Configuration()
+        trusting.verifiesChecksums = false
+        let other = FileStore(
+            try LocalFileStoreAdapter(folder: scratch.path + "/store", configuration: trusting)
+        )
+        #expect(try await other.get("a").count == 5000)
+    }
+
+    /// Changes a byte and puts the time back, to the nanosecond.
+    private static func flipByte(of path: String) throws {
+        let script = """
+            import os, sys
+            path = sys.argv[1]
+            status = os.stat(path)
+            with open(path, "r+b") as file:
+                file.write(b"\\x02")
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+            """
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", script, path]
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+
+    @Test("Links are never followed, neither to files nor to folders")
+    func links() async throws {
+        let outside = scratch.path + "/outside"
+        try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
+        try Data("secret".utf8).write(to: URL(filePath: outside + "/file"))
+        let manager = FileManager.default
+        try manager.createSymbolicLink(
+            atPath: place("file"),
+            withDestinationPath: outside + "/file"
+        )
+        try manager.createSymbolicLink(atPath: place("folder"), withDestinationPath: outside)
+        for path in ["file", "folder", "folder/file", "folder/new"] as [FileStorePath] {
+            let codes = [
+                await code { _ = try await files.get(path) },
+                await code { try await files.put(Data("x".utf8), at: path) },
+                await code { _ = try await files.metadata(of: path) },
+                await code { try await files.delete(path) },
+                await code { try await files.copy(path, to: "copy") },
+            ]
+            #expect(codes.allSatisfy { $0 == .notAFile }, "\(path) \(codes)")
+        }
+        #expect(try await files.list() == FilePage(files: []))
+        #expect(try manager.contentsOfDirectory(atPath: outside) == ["file"])
+        #expect(try String(contentsOfFile: outside + "/file", encoding: .utf8) == "secret")
+    }
+
+    @Test("A folder without files that another program made is not in the way")
+    func emptyFolders() async throws {
+        try FileManager.default.createDirectory(
+            atPath: place("a/b"),
+            withIntermediateDirectories: true
+        )
+        #expect(try await files.list(isRecursive: false) == FilePage(files: []))
+        try await files.put(Data("x".utf8), at: "a/b/c")
+        #expect(try await files.get("a/b/c") == Data("x".utf8))
+    }
+
+    @Test("A store whose folder vanishes says so, and goes on when it is opened anew")
+    func vanishes() async throws {
+        try await files.put(Data("x".utf8), at: "a")
+        try FileManager.default.removeItem(atPath: scratch.path + "/store")
+        let code = await code { try await files.put(Data("y".utf8), at: "a") }
+        #expect(code == .writeFailed)
+        let again = FileStore(try LocalFileStoreAdapter(folder: scratch.path + "/store"))
+        try await again.put(Data("y".utf8), at: "a")
+        #expect(try await again.get("a") == Data("y".utf8))
+    }
+
+    @Test("A folder that cannot be made is told when the store is opened")
+    func unwritable() throws {
+        try write("x", "file")
+        let error = #expect(throws: FileStoreError.self) {
+            try LocalFileStoreAdapter(folder: place("file/store"))
+        }
+        #expect(error?.code == .writeFailed)
+        #expect(error?.message.contains("store") == true)
+    }
+
+    @Test("What it can do is told")
+    func capabilities() {
+        #expect(files.capabilities.isSuperset(of: [.persistent, .conditionsAcrossProcesses]))
+        #expect(files.capabilities.contains(.survivesPowerFailure))
+        #expect("\(files.capabilities)".contains("persistent"))
+    }
+}
+#endif

@@ -1,0 +1,56 @@
+import Foundation
+import KeelFiles
+import Synchronization
+import Testing
+
+@Suite("Files of the machine into a store, and out of it")
+struct MachineFileTests {
+    private let scratch: ScratchFolder
+    private let files = FileStore(InMemoryFileStoreAdapter())
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private func url(_ name: String) -> URL { URL(filePath: scratch.path + "/" + name) }
+
+    @Test("A file is put and downloaded as it is, and its progress is told")
+    func thereAndBack() async throws {
+        let bytes = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 * 7) })
+        try bytes.write(to: url("in"))
+        let steps = Mutex<[FileProgress]>([])
+        try await files.put(contentsOf: url("in"), at: "a/in.bin") { step in
+            steps.withLock { $0.append(step) }
+        }
+        #expect(steps.withLock { $0.last } == FileProgress(byteCount: 700_000, total: 700_000))
+        #expect(steps.withLock { $0.last?.fraction } == 1)
+        steps.withLock { $0 = [] }
+        try await files.download("a/in.bin", to: url("out")) { step in
+            steps.withLock { $0.append(step) }
+        }
+        #expect(steps.withLock { $0.last?.byteCount } == 700_000)
+        #expect(try Data(contentsOf: url("out")) == bytes)
+    }
+
+    @Test("A download that fails leaves what was there, and nothing beside it")
+    func failingDownload() async throws {
+        try Data("old".utf8).write(to: url("out"))
+        let error = await #expect(throws: FileStoreError.self) {
+            try await files.download("missing", to: url("out"))
+        }
+        #expect(error?.code == .fileNotFound)
+        #expect(try Data(contentsOf: url("out")) == Data("old".utf8))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["out"])
+    }
+
+    @Test("A file that is not there cannot be put, and a folder that is not there not written to")
+    func missing() async throws {
+        let put = await #expect(throws: FileStoreError.self) {
+            try await files.put(contentsOf: url("none"), at: "a")
+        }
+        #expect(put?.code == .sourceFailed)
+        try await files.put(Data("x".utf8), at: "a")
+        let download = await #expect(throws: FileStoreError.self) {
+            try await files.download("a", to: url("none/out"))
+        }
+        #expect(download?.code == .writeFailed)
+    }
+}
