@@ -27,5 +27,32 @@ struct ConformanceTests {
         )
     }
 
+    #if os(Linux)
+    static let local = FileStoreSubject.Features.complete
+    #else
     static let local = FileStoreSubject.Features.complete.subtracting(.watching)
+    #endif
+
+    @Test("observed, recorded and with faults that never come", arguments: [false, true])
+    func decorated(_ isLocal: Bool) async throws {
+        let scratch = try ScratchFolder()
+        let features = isLocal ? Self.local : Self.memory
+        let subject = FileStoreSubject(features: features) { name -> any FileStoreAdapter in
+            guard isLocal else {
+                return InMemoryFileStoreAdapter().observed { _ in }.recorded().failing([])
+            }
+            let local = try LocalFileStoreAdapter(folder: scratch.path + "/" + name)
+            return local.observed { _ in }.recorded().failing([])
+        }
+        for check in FileStoreCheck.applicable(to: features) { try await check.run(on: subject) }
+    }
+
+    @Test("cached", arguments: FileStoreCheck.applicable(to: memory))
+    func cached(_ check: FileStoreCheck) async throws {
+        try await check.run(
+            on: FileStoreSubject(features: Self.memory) { _ in
+                InMemoryFileStoreAdapter().cached(in: InMemoryFileStoreAdapter())
+            }
+        )
+    }
 }

@@ -1,0 +1,185 @@
+public import KeelFiles
+internal import Synchronization
+
+/// An adapter whose calls fail as a test wants them to.
+///
+/// ```swift
+/// let flaky = InMemoryFileStoreAdapter().failing([.loseReply(), nil, .breakOff(after: 1000)])
+/// ```
+///
+/// Copies share the count of calls and the position in the list.
+public struct FaultInjectingFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAdapter {
+    private let upstream: Upstream
+    private let schedule: CallFaults<FileStoreCall, FileStoreFault>
+
+    /// Creates an adapter that asks a closure what happens to each call.
+    ///
+    /// - Parameters:
+    ///   - upstream: The adapter that answers what goes through.
+    ///   - clock: The clock on which delays are measured.
+    ///   - fault: What goes wrong with the call; nil lets it through.
+    public init(
+        _ upstream: Upstream,
+        clock: any Clock<Duration> = ContinuousClock(),
+        fault: @escaping @Sendable (FileStoreCall) -> FileStoreFault?
+    ) {
+        self.upstream = upstream
+        schedule = CallFaults(clock, fault: fault)
+    }
+
+    /// Creates an adapter with a list of what happens to its first calls; the rest goes through.
+    ///
+    /// - Parameters:
+    ///   - upstream: The adapter that answers what goes through.
+    ///   - clock: The clock on which delays are measured.
+    ///   - faults: What goes wrong with each call of any kind, in order; nil lets it through.
+    public init(
+        _ upstream: Upstream,
+        clock: any Clock<Duration> = ContinuousClock(),
+        faults: [FileStoreFault?]
+    ) {
+        self.upstream = upstream
+        schedule = CallFaults(clock, faults: faults)
+    }
+
+    /// How many calls there were.
+    public var callCount: Int { schedule.callCount }
+
+    // MARK: Adapter
+
+    public var capabilities: FileStoreCapabilities { upstream.capabilities }
+
+    public func metadata(
+        of path: FileStorePath
+    ) async throws(FileStoreError) -> FileMetadata? {
+        try await answer(.metadata(path)) { () async throws(FileStoreError) in
+            try await upstream.metadata(of: path)
+        }
+    }
+
+    public func read(
+        _ path: FileStorePath,
+        range: FileRange,
+        ifVersion version: FileVersion?
+    ) async throws(FileStoreError) -> FileReading {
+        let fault = try await beginning(.read(path, range))
+        let reading = try await upstream.read(path, range: range, ifVersion: version)
+        switch fault {
+        case .lostReply(let error)?: throw error
+        case .cutOff(let count, let error)?:
+            return FileReading(
+                metadata: reading.metadata,
+                range: reading.range,
+                content: reading.content.cutOff(after: count, error)
+            )
+        default: return reading
+        }
+    }
+
+    public func write(
+        _ content: FileContent,
+        to path: FileStorePath,
+        options: FileWriteOptions
+    ) async throws(FileStoreError) -> FileMetadata {
+        let fault = try await beginning(.write(path, options))
+        var content = content
+        if case .cutOff(let count, let error)? = fault {
+            content = content.cutOff(after: count, error)
+        }
+        let metadata = try await upstream.write(content, to: path, options: options)
+        if case .lostReply(let error)? = fault { throw error }
+        return metadata
+    }
+
+    public func transfer(
+        _ request: FileTransferRequest
+    ) async throws(FileStoreError) -> FileMetadata {
+        try await answer(.transfer(request)) { () async throws(FileStoreError) in
+            try await upstream.transfer(request)
+        }
+    }
+
+    public func delete(
+        _ path: FileStorePath,
+        if condition: FileCondition
+    ) async throws(FileStoreError) -> Bool {
+        try await answer(.delete(path, if: condition)) { () async throws(FileStoreError) in
+            try await upstream.delete(path, if: condition)
+        }
+    }
+
+    public func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage {
+        try await answer(.list(request)) { () async throws(FileStoreError) in
+            try await upstream.list(request)
+        }
+    }
+
+    public func changes(in folder: FileStoreFolder) async throws(FileStoreError) -> FileChanges {
+        try await answer(.changes(folder)) { () async throws(FileStoreError) in
+            try await upstream.changes(in: folder)
+        }
+    }
+
+    private func answer<Value>(
+        _ call: FileStoreCall,
+        _ body: () async throws(FileStoreError) -> Value
+    ) async throws(FileStoreError) -> Value {
+        let fault = try await beginning(call)
+        let value = try await body()
+        if case .lostReply(let error)? = fault { throw error }
+        return value
+    }
+
+    /// Does what comes before a call.
+    ///
+    /// - Returns: What else goes wrong with it.
+    private func beginning(
+        _ call: FileStoreCall
+    ) async throws(FileStoreError) -> FileStoreFault? {
+        let fault: FileStoreFault?
+        do {
+            fault = try await schedule.begin(call)
+        } catch {
+            throw FileStoreError(.cancelled, "The call was cancelled.", cause: error)
+        }
+        if case .failure(let error)? = fault { throw error }
+        return fault
+    }
+}
+
+extension FileContent {
+    /// The same bytes up to a place, and an error there.
+    fileprivate func cutOff(after count: Int, _ error: FileStoreError) -> FileContent {
+        FileContent(length: length, isReplayable: isReplayable) { () async throws(FileStoreError) in
+            let reader = try await open()
+            let left = Mutex(count)
+            return FileReader { () async throws(FileStoreError) in
+                guard left.withLock({ $0 }) > 0 else { throw error }
+                guard let piece = try await reader.next() else { return nil }
+                return left.withLock { left in
+                    let part = piece.prefix(left)
+                    left -= piece.count
+                    return Array(part)
+                }
+            }
+        }
+    }
+}
+
+extension FileStoreAdapter {
+    /// Lets calls fail as a closure says; see ``FaultInjectingFileStoreAdapter``.
+    public func failing(
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ fault: @escaping @Sendable (FileStoreCall) -> FileStoreFault?
+    ) -> FaultInjectingFileStoreAdapter<Self> {
+        FaultInjectingFileStoreAdapter(self, clock: clock, fault: fault)
+    }
+
+    /// Lets the first calls fail as a list says; see ``FaultInjectingFileStoreAdapter``.
+    public func failing(
+        _ faults: [FileStoreFault?],
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> FaultInjectingFileStoreAdapter<Self> {
+        FaultInjectingFileStoreAdapter(self, clock: clock, faults: faults)
+    }
+}

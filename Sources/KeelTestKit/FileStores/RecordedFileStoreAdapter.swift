@@ -1,0 +1,100 @@
+public import KeelFiles
+internal import Synchronization
+
+/// An adapter that remembers the calls it gets and hands each of them on.
+///
+/// ```swift
+/// let recorded = InMemoryFileStoreAdapter().recorded()
+/// try await FileStore(recorded).delete("a")
+/// #expect(recorded.callCount(of: .delete) == 1)
+/// ```
+///
+/// A call is remembered before it is handed on, whatever becomes of it. Copies share one memory.
+public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAdapter {
+    private final class Memory: Sendable {
+        let calls = Mutex<[FileStoreCall]>([])
+    }
+
+    private let upstream: Upstream
+    private let memory = Memory()
+
+    /// Creates the decorator; `adapter.recorded()` is the usual way.
+    public init(_ upstream: Upstream) { self.upstream = upstream }
+
+    // MARK: What was called
+
+    /// All calls, in the order in which they came.
+    public var calls: [FileStoreCall] { memory.calls.withLock { $0 } }
+
+    /// How many calls there were.
+    public var callCount: Int { memory.calls.withLock { $0.count } }
+
+    /// How many calls of a kind there were.
+    public func callCount(of kind: FileStoreCall.Kind) -> Int {
+        memory.calls.withLock { calls in calls.count { $0.kind == kind } }
+    }
+
+    /// Forgets the calls so far.
+    public func forget() { memory.calls.withLock { $0 = [] } }
+
+    private func remember(_ call: FileStoreCall) { memory.calls.withLock { $0.append(call) } }
+
+    // MARK: Adapter
+
+    public var capabilities: FileStoreCapabilities { upstream.capabilities }
+
+    public func metadata(
+        of path: FileStorePath
+    ) async throws(FileStoreError) -> FileMetadata? {
+        remember(.metadata(path))
+        return try await upstream.metadata(of: path)
+    }
+
+    public func read(
+        _ path: FileStorePath,
+        range: FileRange,
+        ifVersion version: FileVersion?
+    ) async throws(FileStoreError) -> FileReading {
+        remember(.read(path, range))
+        return try await upstream.read(path, range: range, ifVersion: version)
+    }
+
+    public func write(
+        _ content: FileContent,
+        to path: FileStorePath,
+        options: FileWriteOptions
+    ) async throws(FileStoreError) -> FileMetadata {
+        remember(.write(path, options))
+        return try await upstream.write(content, to: path, options: options)
+    }
+
+    public func transfer(
+        _ request: FileTransferRequest
+    ) async throws(FileStoreError) -> FileMetadata {
+        remember(.transfer(request))
+        return try await upstream.transfer(request)
+    }
+
+    public func delete(
+        _ path: FileStorePath,
+        if condition: FileCondition
+    ) async throws(FileStoreError) -> Bool {
+        remember(.delete(path, if: condition))
+        return try await upstream.delete(path, if: condition)
+    }
+
+    public func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage {
+        remember(.list(request))
+        return try await upstream.list(request)
+    }
+
+    public func changes(in folder: FileStoreFolder) async throws(FileStoreError) -> FileChanges {
+        remember(.changes(folder))
+        return try await upstream.changes(in: folder)
+    }
+}
+
+extension FileStoreAdapter {
+    /// Remembers the calls; see ``RecordedFileStoreAdapter``.
+    public func recorded() -> RecordedFileStoreAdapter<Self> { RecordedFileStoreAdapter(self) }
+}

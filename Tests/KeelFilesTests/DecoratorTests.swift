@@ -1,0 +1,94 @@
+import Foundation
+import KeelCore
+import KeelFiles
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Decorators of file stores")
+struct DecoratorTests {
+    @Test("Each call is told, with its bytes, its time and its failure")
+    func observed() async throws {
+        let told = Mutex<[FileStoreObservation]>([])
+        let clock = TestClock()
+        let files = FileStore(
+            InMemoryFileStoreAdapter().observed(clock: clock) { call in
+                told.withLock { $0.append(call) }
+            }
+        )
+        try await files.put(Data("hello".utf8), at: "a")
+        _ = try await files.get("a")
+        _ = try await files.find("b")
+        try await files.move("a", to: "c")
+        _ = try await files.list()
+        let calls = told.withLock { $0 }
+        #expect(calls.map(\.operation) == [.write, .read, .read, .move, .list])
+        #expect(calls.map(\.byteCount) == [5, 5, 0, 0, 0])
+        #expect(calls.map(\.failure) == [nil, nil, .fileNotFound, nil, nil])
+        #expect(calls.map(\.path) == ["a", "a", "b", "c", ""])
+        #expect(calls.allSatisfy { $0.duration == .zero })
+    }
+
+    @Test("A reading that nobody goes on with is told when it is let go of")
+    func dropped() async throws {
+        let told = Mutex<[FileStoreObservation]>([])
+        let store = InMemoryFileStoreAdapter()
+        try await FileStore(store).put(Data("hello".utf8), at: "a")
+        let files = FileStore(store.observed { call in told.withLock { $0.append(call) } })
+        _ = try await files.open("a")
+        #expect(told.withLock { $0.map(\.operation) } == [.read])
+    }
+
+    @Test("A kept file is read from the fast store, as long as it is the newest")
+    func cached() async throws {
+        let slow = InMemoryFileStoreAdapter().recorded()
+        let files = FileStore(slow.cached(in: InMemoryFileStoreAdapter()))
+        try await files.put(Data("one".utf8), at: "a")
+        for _ in 0..<3 { #expect(try await files.get("a") == Data("one".utf8)) }
+        #expect(try await files.get("a", range: .last(2)) == Data("ne".utf8))
+        #expect(slow.callCount(of: .read) == 1)
+        // Somebody else changes it.
+        try await FileStore(slow).put(Data("two".utf8), at: "a")
+        #expect(try await files.get("a") == Data("two".utf8))
+        #expect(slow.callCount(of: .read) == 2)
+        try await files.delete("a")
+        #expect(try await files.find("a") == nil)
+    }
+
+    @Test("A fast store that fails costs nothing but time")
+    func failingCache() async throws {
+        let broken = InMemoryFileStoreAdapter().failing { _ in .fail(.diskFull) }
+        let files = FileStore(InMemoryFileStoreAdapter().cached(in: broken))
+        try await files.put(Data("one".utf8), at: "a")
+        #expect(try await files.get("a") == Data("one".utf8))
+        try await files.delete("a")
+        #expect(try await files.exists("a") == false)
+    }
+
+    @Test(
+        "A file that breaks off on its way in changes nothing, and one on its way out is an error"
+    )
+    func faults() async throws {
+        let store = InMemoryFileStoreAdapter()
+        let files = FileStore(store.failing([.breakOff(after: 3), nil, .breakOff(after: 3)]))
+        let put = await #expect(throws: FileStoreError.self) {
+            try await files.put(Data("hello".utf8), at: "a")
+        }
+        #expect(put?.code == .unavailable)
+        try await files.put(Data("hello".utf8), at: "a")
+        let read = await #expect(throws: FileStoreError.self) { try await files.get("a") }
+        #expect(read?.code == .unavailable)
+        #expect(try await files.get("a") == Data("hello".utf8))
+    }
+
+    @Test("A lost reply is of a call that took effect")
+    func lostReply() async throws {
+        let store = InMemoryFileStoreAdapter()
+        let files = FileStore(store.failing([.loseReply()]))
+        let error = await #expect(throws: FileStoreError.self) {
+            try await files.put(Data("x".utf8), at: "a")
+        }
+        #expect(error?.isTransient == true)
+        #expect(try await files.exists("a"))
+    }
+}
