@@ -1,0 +1,19 @@
+import Foundation
+import Keel
+import Testing
+
+@Suite("Coverage: files")
+struct CoverageFileExamples {
+    @Test("Row 12, files")
+    func files() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "keel-coverage-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let jpeg = Data([0xFF, 0xD8])
+        let files = FileStore(try LocalFileStoreAdapter(folder: folder.path))
+        let photo = try await files.put(jpeg, at: "photos/7.jpg")
+        #expect(photo.contentType == "image/jpeg")
+        try await files.copy("photos/7.jpg", to: "covers/7.jpg", if: .absent)
+        #expect(try await files.get("covers/7.jpg") == jpeg)
+    }
+}
