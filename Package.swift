@@ -96,10 +96,11 @@ let package = Package(
         "Keel", "KeelAnalytics", "KeelAnalyticsHTTP", "KeelAsyncHTTPClient", "KeelCache",
         "KeelConformance", "KeelCore", "KeelDependencies", "KeelDependenciesTesting", "KeelHTTP",
         "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability", "KeelHTTPSecrets",
-        "KeelJournal", "KeelLogging", "KeelLoggingOTLP", "KeelRepositories", "KeelSecrets",
-        "KeelSecurity", "KeelSecuritySecrets", "KeelServing", "KeelServingObservability",
-        "KeelStorage", "KeelStorageFirestore", "KeelStorageObservability", "KeelStorageSQLite",
-        "KeelSync", "KeelTestKit", "KeelTestServer", "KeelWebSocket",
+        "KeelJournal", "KeelLocation", "KeelLogging", "KeelLoggingOTLP", "KeelRepositories",
+        "KeelSecrets", "KeelSecurity", "KeelSecuritySecrets", "KeelServing",
+        "KeelServingObservability", "KeelStorage", "KeelStorageFirestore",
+        "KeelStorageObservability", "KeelStorageSQLite", "KeelSync", "KeelTestKit",
+        "KeelTestServer", "KeelWebSocket",
     ].map { .library(name: $0, targets: [$0]) },
     traits: [
         .trait(name: "AsyncHTTPClient", description: "HTTP on AsyncHTTPClient and SwiftNIO."),
@@ -186,6 +187,7 @@ let package = Package(
             name: "KeelAsyncHTTPClient",
             dependencies: ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient
         ),
+        .target(name: "KeelLocation", dependencies: ["KeelCore"]),
         .target(name: "KeelSecrets", dependencies: ["KeelCore"] + ciphers),
         .target(name: "KeelSecurity", dependencies: ["KeelCore"] + ciphers),
         .target(name: "KeelStorage", dependencies: ["KeelCore"]),
@@ -236,23 +238,23 @@ let package = Package(
             name: "Keel",
             dependencies: [
                 "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies", "KeelHTTP",
-                "KeelHTTPCaching", "KeelHTTPSecrets", "KeelRepositories", "KeelSecrets",
-                "KeelSecurity", "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore",
-                "KeelStorageSQLite", "KeelSync",
+                "KeelHTTPCaching", "KeelHTTPSecrets", "KeelLocation", "KeelRepositories",
+                "KeelSecrets", "KeelSecurity", "KeelSecuritySecrets", "KeelStorage",
+                "KeelStorageFirestore", "KeelStorageSQLite", "KeelSync",
             ]
         ),
         .target(
             name: "KeelConformance",
             dependencies: [
-                "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelSecrets", "KeelStorage",
-                "KeelTestKit", httpTypes,
+                "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelLocation",
+                "KeelSecrets", "KeelStorage", "KeelTestKit", httpTypes,
             ]
         ),
         .target(
             name: "KeelTestKit",
             dependencies: [
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelHTTPCompression",
-                "KeelSecrets", "KeelStorage", httpTypes,
+                "KeelLocation", "KeelSecrets", "KeelStorage", httpTypes,
             ]
         ),
         .target(name: "KeelTestServer", dependencies: ["KeelTestKit", httpTypes] + testServer),
@@ -371,6 +373,10 @@ let package = Package(
             dependencies: ["KeelCore", "KeelJournal", "KeelJournalCrashWriter", "KeelTestKit"]
         ),
         .testTarget(
+            name: "KeelLocationTests",
+            dependencies: ["KeelConformance", "KeelCore", "KeelLocation", "KeelTestKit"]
+        ),
+        .testTarget(
             name: "KeelLoggingTests",
             dependencies: [
                 "KeelCore", "KeelLogCrashWriter", "KeelLogSecrets", "KeelLogging", "KeelTestKit",
@@ -466,10 +472,8 @@ let package = Package(
         ),
         .testTarget(
             name: "KeelTestServerTests",
-            dependencies: [
-                "KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit", "KeelTestServer",
-                httpTypes,
-            ] + testServer
+            dependencies: ["KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit"]
+                + ["KeelTestServer", httpTypes] + testServer
         ),
         .testTarget(
             name: "KeelTests",
