@@ -13,12 +13,16 @@ internal import Synchronization
 public final class ScriptedLocationAdapter: LocationAdapter {
     private struct State {
         var permission: LocationPermission
-        var answer: LocationPermission
+        var failure: LocationError?
         var askedCount = 0
         var monitorCount = 0
-        var monitors: [Int: Monitoring] = [:]
+        var monitors: [Int: ScriptedMonitoring] = [:]
+
+        /// Why nothing can be reported.
+        var obstacle: LocationError? { permission.refusal ?? failure }
     }
 
+    private let answer: LocationPermission
     private let track: LocationTrack
     private let clock: any Clock<Duration>
     private let state: Mutex<State>
@@ -39,7 +43,8 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     ) {
         self.track = track
         self.clock = clock
-        state = Mutex(State(permission: permission, answer: answer))
+        self.answer = answer
+        state = Mutex(State(permission: permission))
     }
 
     deinit {
@@ -57,32 +62,40 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     /// How often the user was asked.
     public var askedCount: Int { state.withLock { $0.askedCount } }
 
-    /// Reports to everybody who monitors now.
+    /// Reports to everybody who monitors now; nothing where an obstacle is in the way.
     ///
-    /// - Parameter event: What is reported; nothing but a refusal where the permission is missing.
+    /// - Parameter event: What is reported.
     public func send(_ event: LocationEvent) {
-        let (refusal, monitors) = state.withLock { state in
-            (state.permission.refusal, state.monitors.sorted { $0.key < $1.key }.map(\.value))
-        }
-        for monitor in monitors { monitor.send(refusal.map { .failure($0) } ?? event) }
+        let monitors = state.withLock { $0.monitors.sorted { $0.key < $1.key } }
+        for (_, monitor) in monitors { monitor.send(event) }
     }
 
     /// Changes the permission, as the user can at any time; a refusal is reported.
     ///
     /// - Parameter permission: What holds from now on.
     public func setPermission(_ permission: LocationPermission) {
-        state.withLock { $0.permission = permission }
-        announce()
+        change { $0.permission = permission }
     }
 
-    /// Tells of a decision; who was refused before begins with the track.
-    private func announce() {
-        send(.searching)
-        let (isGranted, monitors) = state.withLock { state in
-            (state.permission.isGranted, Array(state.monitors.values))
+    /// Lets the source fail until it is told otherwise, as where a connection is broken.
+    ///
+    /// The failure is reported, and what the track says meanwhile is lost.
+    ///
+    /// - Parameter failure: What is wrong from now on; nil is nothing.
+    public func setFailure(_ failure: LocationError?) {
+        change { $0.failure = failure }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let (obstacle, monitors) = state.withLock { state in
+            body(&state)
+            return (state.obstacle, state.monitors.sorted { $0.key < $1.key })
         }
-        guard isGranted else { return }
-        for monitor in monitors { monitor.play(track, on: clock) }
+        for (_, monitor) in monitors {
+            monitor.setObstacle(obstacle)
+            // Who was kept from it begins with the track.
+            if obstacle == nil { monitor.play(track, on: clock) }
+        }
     }
 
     /// Waits until so many monitor it, or the task is cancelled.
@@ -99,11 +112,11 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     // MARK: Adapter
 
     public func capabilities() async -> LocationCapabilities {
-        let permission = await permission()
+        let (permission, obstacle) = state.withLock { ($0.permission, $0.obstacle) }
         return LocationCapabilities(
             kind: .scripted,
             features: permission == .notRequired ? [] : [.asksPermission, .asksForAlways],
-            problem: permission.refusal?.code
+            problem: obstacle?.code
         )
     }
 
@@ -112,31 +125,28 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     public func requestPermission(
         _ scope: LocationPermission.Scope
     ) async throws(LocationError) -> LocationPermission {
-        let (permission, wasAsked) = state.withLock { state in
-            let isOpen = state.permission == .notDetermined
-            if isOpen {
-                state.askedCount += 1
-                state.permission = state.answer
-            }
-            return (state.permission, isOpen)
+        let isOpen = state.withLock { state in
+            guard state.permission == .notDetermined else { return false }
+            state.askedCount += 1
+            return true
         }
-        if wasAsked { announce() }
-        return permission
+        if isOpen { setPermission(answer) }
+        return await permission()
     }
 
     public func monitor(
         _ request: LocationRequest,
         report: @escaping @Sendable (LocationEvent) -> Void
     ) -> @Sendable () -> Void {
-        let monitoring = Monitoring(report)
-        let (id, refusal) = state.withLock { state in
+        let monitoring = ScriptedMonitoring(report)
+        let (id, obstacle) = state.withLock { state in
             state.monitorCount += 1
             state.monitors[state.monitorCount] = monitoring
-            return (state.monitorCount, state.permission.refusal)
+            return (state.monitorCount, state.obstacle)
         }
         changes.raise()
-        if let refusal {
-            monitoring.send(.failure(refusal))
+        if let obstacle {
+            monitoring.setObstacle(obstacle)
         } else {
             monitoring.send(.searching)
             monitoring.play(track, on: clock)
@@ -147,72 +157,5 @@ public final class ScriptedLocationAdapter: LocationAdapter {
             _ = state.withLock { $0.monitors.removeValue(forKey: id) }
             changes.raise()
         }
-    }
-}
-
-/// One monitoring of a scripted adapter.
-private final class Monitoring: Sendable {
-    private struct State {
-        var waiting: [LocationEvent] = []
-        var isReporting = false
-        var isOver = false
-        var task: Task<Void, Never>?
-    }
-
-    private let state = Mutex(State())
-    private let report: @Sendable (LocationEvent) -> Void
-
-    init(_ report: @escaping @Sendable (LocationEvent) -> Void) { self.report = report }
-
-    /// Plays the track, once for all calls.
-    func play(_ track: LocationTrack, on clock: any Clock<Duration>) {
-        guard !track.steps.isEmpty else { return }
-        state.withLock { state in
-            guard !state.isOver, state.task == nil else { return }
-            state.task = Task { [self] in await run(track, on: clock) }
-        }
-    }
-
-    private func run(_ track: LocationTrack, on clock: any Clock<Duration>) async {
-        repeat {
-            for step in track.steps {
-                if step.pause > .zero {
-                    guard (try? await clock.sleep(for: step.pause)) != nil else { return }
-                }
-                guard !Task.isCancelled else { return }
-                send(step.event)
-            }
-        } while track.isEndless
-    }
-
-    /// Reports, one after the other: who comes meanwhile leaves the event to who reports already.
-    func send(_ event: LocationEvent) {
-        let isFree = state.withLock { state in
-            guard !state.isOver else { return false }
-            state.waiting.append(event)
-            defer { state.isReporting = true }
-            return !state.isReporting
-        }
-        guard isFree else { return }
-        while let next = next() { report(next) }
-    }
-
-    private func next() -> LocationEvent? {
-        state.withLock { state in
-            guard !state.isOver, !state.waiting.isEmpty else {
-                state.isReporting = false
-                return nil
-            }
-            return state.waiting.removeFirst()
-        }
-    }
-
-    func end() {
-        let task = state.withLock { state in
-            state.isOver = true
-            state.waiting = []
-            return state.task.take()
-        }
-        task?.cancel()
     }
 }
