@@ -11,9 +11,10 @@ struct ConformanceTests {
 
     /// A scripted source, behind what a test puts in front of it.
     static func subject(
+        limit: Duration = .seconds(30),
         _ decorate: @escaping @Sendable (ScriptedLocationAdapter) -> any LocationAdapter = { $0 }
     ) -> LocationAdapterSubject {
-        LocationAdapterSubject(features: scripted) { setting in
+        LocationAdapterSubject(features: scripted, limit: limit) { setting in
             ScriptedSource(setting).source(decorate)
         }
     }
@@ -62,9 +63,11 @@ struct ConformanceTests {
         let names = LocationAdapterCheck.all.map(\.testDescription)
         #expect(Set(names).count == names.count)
         #expect(names.count >= 40)
-        #expect(LocationAdapterCheck.Group.allCases.allSatisfy { group in
-            LocationAdapterCheck.all.contains { $0.group == group }
-        })
+        #expect(
+            LocationAdapterCheck.Group.allCases.allSatisfy { group in
+                LocationAdapterCheck.all.contains { $0.group == group }
+            }
+        )
     }
 }
 
@@ -84,14 +87,18 @@ private final class ScriptedSource: Sendable {
         _ decorate: (ScriptedLocationAdapter) -> any LocationAdapter
     ) -> LocationAdapterSubject.Source {
         let adapter = adapter
-        return .init(decorate(adapter), userCount: { adapter.monitorCount }) { feed in
-            switch feed {
-            case .fix(let fix): adapter.send(.fix(fix))
-            case .noFix: adapter.send(.searching)
-            case .breakConnection: adapter.setFailure(LocationError(.disconnected, "It broke."))
-            case .restoreConnection: adapter.setFailure(nil)
-            case .decide(let permission): adapter.setPermission(permission)
+        return .init(
+            decorate(adapter),
+            userCount: { adapter.monitorCount },
+            feed: { feed in
+                switch feed {
+                case .fix(let fix): adapter.send(.fix(fix))
+                case .noFix: adapter.send(.searching)
+                case .breakConnection: adapter.setFailure(LocationError(.disconnected, "It broke."))
+                case .restoreConnection: adapter.setFailure(nil)
+                case .decide(let permission): adapter.setPermission(permission)
+                }
             }
-        }
+        )
     }
 }

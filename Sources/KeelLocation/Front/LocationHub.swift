@@ -59,6 +59,7 @@ final class LocationHub: Sendable {
     /// - Parameters:
     ///   - limit: How many elements wait for a slow reader; the newest stay.
     ///   - element: What of an update is passed on.
+    /// - Returns: What is passed on, beginning with what is known now.
     func listen<Element: Sendable>(
         keepingNewest limit: Int,
         _ element: @escaping @Sendable (LocationUpdate) -> Element?

@@ -14,8 +14,9 @@ extension GPSDLocationAdapter {
         public var reconnection: RetryPolicy
         /// How long connecting may take, up to gpsd's greeting.
         public var connectionLimit: Duration
-        /// How long gpsd may be silent before it is asked whether it is there. A connection on which
-        /// it has said nothing for three times as long is given up.
+        /// How long gpsd may be silent before it is asked whether it is there.
+        ///
+        /// A connection on which it has said nothing for three times as long is given up.
         public var silenceLimit: Duration
 
         /// Creates a configuration.

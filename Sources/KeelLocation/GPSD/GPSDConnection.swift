@@ -65,7 +65,7 @@ final class GPSDConnection: Sendable {
         self.take = take
     }
 
-    /// Connects and reads; once. Cancelling the task stops it.
+    /// Connects and reads, once; cancelling the task stops it.
     func run() async -> End {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -67,7 +67,7 @@ enum GPSDMessage: Sendable {
     private struct Failure: Decodable { let message: String }
 }
 
-/// A report of the class TPV: time, position, velocity. All but the mode may be missing.
+/// A report of time, position and velocity, of which all but the mode may be missing.
 private struct GPSDPosition: Decodable {
     let device: String?
     /// 0 and 1: no fix, 2: latitude and longitude, 3: the altitude too.

@@ -45,7 +45,7 @@ enum POSIXSocket {
         return .success(addresses)
     }
 
-    /// Connects, until the pipe wakes it. The socket does not block.
+    /// Makes a socket that does not block, and connects it until the pipe wakes it.
     static func connect(to address: Address, orWakeBy wakeUp: Int32) -> Connecting {
         let descriptor = socket(address.family, stream, 0)
         guard descriptor >= 0 else { return .failed(.init("socket")) }
