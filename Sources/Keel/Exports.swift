@@ -6,6 +6,7 @@
 @_exported public import KeelHTTP
 @_exported public import KeelHTTPCaching
 @_exported public import KeelHTTPSecrets
+@_exported public import KeelLocation
 @_exported public import KeelRepositories
 @_exported public import KeelSecrets
 @_exported public import KeelSecurity

@@ -105,6 +105,39 @@ struct PresetTests {
         }
     }
 
+    @Test("A position comes from a track in tests and previews, and from the platform for users")
+    func location() async throws {
+        let test = KeelConfiguration.test().makeLocation()
+        #expect(await test.capabilities().kind == .scripted)
+        let error = await #expect(throws: LocationError.self) {
+            try await test.currentLocation(timeout: .milliseconds(1))
+        }
+        #expect(error?.code == .timedOut)
+        let preview = try await KeelConfiguration.preview().makeLocation().currentLocation()
+        #expect(preview.coordinate.latitude > 51)
+        var keel = KeelConfiguration.production("Notes")
+        #if os(Linux)
+        #expect(await keel.makeLocation().capabilities().kind == .gpsd)
+        #expect(await LocationDependency.liveValue.capabilities().kind == .gpsd)
+        #endif
+        keel.location = .gpsd(host: "receiver.example", port: 2_947)
+        #expect(await keel.makeLocation().capabilities().kind == .gpsd)
+        #expect(try await LocationDependency.previewValue.currentLocation() == preview)
+    }
+
+    @Test("A position that a test does not set fails the test by name")
+    func unsetLocation() async throws {
+        await withKnownIssue {
+            @Dependency(\.location) var location
+            let error = await #expect(throws: LocationError.self) {
+                try await location.currentLocation()
+            }
+            #expect(error?.code == .unsupported)
+        } matching: { issue in
+            "\(issue)".contains("LocationDependency")
+        }
+    }
+
     #if Crypto
     @Test("Security without keys hashes, and says that it has none")
     func security() throws {

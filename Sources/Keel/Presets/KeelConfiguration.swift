@@ -1,4 +1,5 @@
 public import Foundation
+internal import KeelLocation
 public import KeelSecrets
 public import KeelStorage
 
@@ -10,6 +11,7 @@ public import KeelStorage
 /// let network = keel.makeNetwork()
 /// let caches = try keel.makeCaches()
 /// let secrets = try keel.makeSecrets()
+/// let location = keel.makeLocation()
 /// ```
 ///
 /// Start from a preset and change what you need; or put the parts together yourself, the presets
@@ -79,6 +81,8 @@ public struct KeelConfiguration: Sendable {
     public var cacheByteLimit = 256 << 20
     /// Where secrets are kept.
     public var secrets: SecretLocation
+    /// Where the device's position comes from.
+    public var location: LocationSource
     /// The indexes that the app's queries need.
     public var schema: StorageSchema
     /// What a query does that no declared index serves.
@@ -94,6 +98,7 @@ public struct KeelConfiguration: Sendable {
         storage: StorageLocation,
         caches: CacheLocation = .memory,
         secrets: SecretLocation = .memory,
+        location: LocationSource = .platform,
         schema: StorageSchema = StorageSchema(),
         undeclaredQueries: UndeclaredQueries = .scan,
         api: URL? = nil,
@@ -103,6 +108,7 @@ public struct KeelConfiguration: Sendable {
         self.storage = storage
         self.caches = caches
         self.secrets = secrets
+        self.location = location
         self.schema = schema
         self.undeclaredQueries = undeclaredQueries
         self.api = api
@@ -146,20 +152,27 @@ extension KeelConfiguration {
         )
     }
 
-    /// For tests: empty stores in memory, forgotten indexes refused, no network.
+    /// For tests: empty stores in memory, forgotten indexes refused, no network, no position.
     public static func test(schema: StorageSchema = StorageSchema()) -> Self {
         Self(
             environment: .test,
             storage: .memory,
+            location: .track(LocationTrack()),
             schema: schema,
             undeclaredQueries: .refuse,
             allowsNetwork: false
         )
     }
 
-    /// For previews: empty stores in memory, no network.
+    /// For previews: empty stores in memory, no network, a position that stands still.
     public static func preview(schema: StorageSchema = StorageSchema()) -> Self {
-        Self(environment: .preview, storage: .memory, schema: schema, allowsNetwork: false)
+        Self(
+            environment: .preview,
+            storage: .memory,
+            location: .track(.preview),
+            schema: schema,
+            allowsNetwork: false
+        )
     }
 
     private static func printReport(_ query: DocumentQuery, _ plan: QueryPlan) {

@@ -21,7 +21,7 @@ private struct LocationStatePublisher: Publisher {
 
     func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == LocationState, Downstream.Failure == Never {
-        let subscription = LocationStateSubscription(subscriber)
+        let subscription = LocationStateSubscription { subscriber.receive($0) }
         subscriber.receive(subscription: subscription)
         subscription.start(hub)
     }
@@ -31,9 +31,7 @@ private struct LocationStatePublisher: Publisher {
 ///
 /// `@unchecked`, because Combine's subscribers are not `Sendable`: this one is called by the reading
 /// task alone, and the rest is in the lock.
-private final class LocationStateSubscription<Downstream: Subscriber>: Subscription,
-    @unchecked Sendable
-where Downstream.Input == LocationState, Downstream.Failure == Never {
+private final class LocationStateSubscription: Subscription, @unchecked Sendable {
     private struct State {
         var demand = Subscribers.Demand.none
         var waiter: CheckedContinuation<Void, Never>?
@@ -41,10 +39,10 @@ where Downstream.Input == LocationState, Downstream.Failure == Never {
         var isCancelled = false
     }
 
-    private let subscriber: Downstream
+    private let hand: (LocationState) -> Subscribers.Demand
     private let state = Mutex(State())
 
-    init(_ subscriber: Downstream) { self.subscriber = subscriber }
+    init(_ hand: @escaping (LocationState) -> Subscribers.Demand) { self.hand = hand }
 
     func start(_ hub: LocationHub) {
         state.withLock { state in
@@ -53,7 +51,7 @@ where Downstream.Input == LocationState, Downstream.Failure == Never {
                 for await value in LocationStates(hub: hub) {
                     await waitForDemand()
                     guard !Task.isCancelled else { return }
-                    let more = subscriber.receive(value)
+                    let more = hand(value)
                     self.state.withLock { $0.demand += more }
                 }
             }

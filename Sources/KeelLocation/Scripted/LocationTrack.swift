@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// A way that somebody has written: what a source reports, and after what pauses.
 public struct LocationTrack: Sendable {
     /// One report of a track.
@@ -50,6 +56,24 @@ public struct LocationTrack: Sendable {
         }
         return LocationTrack(steps, repeats: repeats)
     }
+
+    /// A source that stands still at the observatory of Greenwich, for previews.
+    public static let preview: LocationTrack = {
+        // Numbers that are known to be a place.
+        let place = try? LocationCoordinate(latitude: 51.477811, longitude: -0.001475)
+        let fix = place.flatMap { place in
+            try? LocationFix(
+                place,
+                horizontalAccuracy: 5,
+                altitude: 47,
+                speed: 0,
+                time: Date(timeIntervalSince1970: 1_772_366_400)
+            )
+        }
+        let step = fix.map { Step(after: .seconds(5), .fix($0)) }
+        let first = fix.map { Step(.fix($0)) }
+        return LocationTrack([first, step].compactMap { $0 }, repeats: true)
+    }()
 
     /// Whether it can go round without taking the processor for itself.
     var isEndless: Bool { repeats && steps.contains { $0.pause > .zero } }
