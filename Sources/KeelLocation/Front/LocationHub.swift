@@ -91,7 +91,7 @@ final class LocationHub: Sendable {
 
     /// Begins or ends to monitor, according to whether anybody wants it.
     private func match() {
-        observation.withLock { end in
+        let ending = observation.withLock { end -> (@Sendable () -> Void)? in
             let isWanted = state.withLock { $0.isHeld || !$0.listeners.isEmpty }
             if isWanted, end == nil {
                 let generation = begin()
@@ -101,9 +101,12 @@ final class LocationHub: Sendable {
                 }
             } else if !isWanted, let ending = end.take() {
                 finish()
-                ending()
+                return ending
             }
+            return nil
         }
+        // Outside of the lock: whoever observes the end may ask the service something.
+        ending?()
     }
 
     private func begin() -> Int {

@@ -49,7 +49,7 @@ private struct LocationSearch: Sendable {
         var search = LocationSearch()
         for await update in hub.listen(keepingNewest: 16, { $0 }) {
             switch update {
-            case .state(.fixed), .state(.searching):
+            case .state(.fixed), .state(.searching), .state(.lost(_, because: .signalLost)):
                 search.failure = nil
             case .state:
                 break

@@ -4,6 +4,8 @@ import Glibc
 import Musl
 #elseif canImport(Darwin)
 import Darwin
+#else
+import Foundation
 #endif
 
 /// Distances on a ball as large as the Earth.

@@ -1,5 +1,6 @@
 import Foundation
 import KeelLocation
+import KeelTestKit
 import Testing
 
 @testable import enum KeelLocation.GPSDMessage
@@ -86,6 +87,31 @@ struct GPSDMessageTests {
         ]
     )
     func malformed(_ line: String) { #expect(read(line) == nil) }
+
+    @Test("Reports that were changed anywhere are read or refused, and stop nothing")
+    func mutated() {
+        var random = SeededRandom(seed: 20_260_301)
+        let original = Array(report.utf8)
+        var count = 0
+        for _ in 0..<20_000 {
+            var line = original
+            for _ in 0..<Int.random(in: 1...4, using: &random) where !line.isEmpty {
+                let place = Int.random(in: line.indices, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: line[place] = UInt8.random(in: 0...255, using: &random)
+                case 1: line.remove(at: place)
+                case 2: line.insert(UInt8.random(in: 32...126, using: &random), at: place)
+                default: line = Array(line[..<place])
+                }
+            }
+            guard case .fix(let fix, _)? = GPSDMessage.read(line, now: now) else { continue }
+            count += 1
+            #expect((-90...90).contains(fix.coordinate.latitude))
+            #expect(fix.speed.map { $0 >= 0 } ?? true)
+        }
+        // Many a digit can be another one.
+        #expect(count > 1_000)
+    }
 
     @Test("The rest is known by its class")
     func others() throws {
