@@ -136,12 +136,12 @@ struct GPSDLocationAdapterTests {
         await reports.wait { $0 == ["searching"] }
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(5))
-        for _ in 0..<3 {
+        for turn in 0..<3 {
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(15))
+            if turn == 0 { await wait { double.requests.contains { $0.contains("?VERSION;") } } }
         }
         await reports.wait { $0.last == "disconnected" }
-        #expect(double.requests.count { $0.contains("?VERSION;") } >= 1)
         end()
     }
 
@@ -184,7 +184,8 @@ struct GPSDLocationAdapterTests {
         let reports = Reports()
         let end = adapter.monitor(.init(), report: reports.take)
         for count in 1...4 {
-            await reports.wait { $0.count == count }
+            // Short pauses fit more than one into the time.
+            await reports.wait { $0.count >= count }
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(8))
         }

@@ -46,6 +46,8 @@ final class LoopbackServer: Sendable {
 
     private struct State {
         var listener: Int32?
+        /// Keeps the port from others while nobody listens on it.
+        var placeholder: Int32?
         var clients: [ObjectIdentifier: Client] = [:]
     }
 
@@ -69,7 +71,10 @@ final class LoopbackServer: Sendable {
         begin(descriptor)
     }
 
-    deinit { stop() }
+    deinit {
+        stop()
+        if let placeholder = state.withLock({ $0.placeholder.take() }) { close(placeholder) }
+    }
 
     /// A port that nobody listens on at this moment.
     static func freePort() throws -> UInt16 {
@@ -90,6 +95,8 @@ final class LoopbackServer: Sendable {
             shutdown(listener, Int32(SHUT_RDWR))
             stopped.wait()
             close(listener)
+            let placeholder = (try? Self.bound(port))?.descriptor
+            state.withLock { $0.placeholder = placeholder }
         }
         cutAll()
     }
@@ -97,10 +104,20 @@ final class LoopbackServer: Sendable {
     /// Listens again on the same port.
     func restart() throws {
         guard state.withLock({ $0.listener == nil }) else { return }
+        if let placeholder = state.withLock({ $0.placeholder.take() }) { close(placeholder) }
         begin(try Self.listen(port).descriptor)
     }
 
     private static func listen(_ port: UInt16) throws -> (descriptor: Int32, port: UInt16) {
+        let (descriptor, port) = try bound(port)
+        guard Glibc.listen(descriptor, 16) == 0 else {
+            defer { close(descriptor) }
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+        return (descriptor, port)
+    }
+
+    private static func bound(_ port: UInt16) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
@@ -112,9 +129,7 @@ final class LoopbackServer: Sendable {
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let status = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                guard bind(descriptor, pointer, size) == 0, Glibc.listen(descriptor, 16) == 0 else {
-                    return Int32(-1)
-                }
+                guard bind(descriptor, pointer, size) == 0 else { return Int32(-1) }
                 return getsockname(descriptor, pointer, &size)
             }
         }
