@@ -100,12 +100,12 @@ let package = Package(
     products: [
         "Keel", "KeelAnalytics", "KeelAnalyticsHTTP", "KeelAsyncHTTPClient", "KeelCache",
         "KeelConformance", "KeelCore", "KeelDependencies", "KeelDependenciesTesting", "KeelFiles",
-        "KeelHTTP",
-        "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability", "KeelHTTPSecrets",
-        "KeelJournal", "KeelLogging", "KeelLoggingOTLP", "KeelRepositories", "KeelSecrets",
-        "KeelSecurity", "KeelSecuritySecrets", "KeelServing", "KeelServingObservability",
-        "KeelStorage", "KeelStorageFirestore", "KeelStorageObservability", "KeelStorageSQLite",
-        "KeelSync", "KeelTestKit", "KeelTestServer", "KeelWebSocket",
+        "KeelHTTP", "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability",
+        "KeelHTTPSecrets", "KeelJournal", "KeelLocation", "KeelLogging", "KeelLoggingOTLP",
+        "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecuritySecrets", "KeelServing",
+        "KeelServingObservability", "KeelStorage", "KeelStorageFirestore",
+        "KeelStorageObservability", "KeelStorageSQLite", "KeelSync", "KeelTestKit",
+        "KeelTestServer", "KeelWebSocket",
     ].map { .library(name: $0, targets: [$0]) },
     traits: [
         .trait(name: "AsyncHTTPClient", description: "HTTP on AsyncHTTPClient and SwiftNIO."),
@@ -194,6 +194,7 @@ let package = Package(
             name: "KeelAsyncHTTPClient",
             dependencies: ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient
         ),
+        .target(name: "KeelLocation", dependencies: ["KeelCore"]),
         .target(name: "KeelSecrets", dependencies: ["KeelCore"] + ciphers),
         .target(name: "KeelSecurity", dependencies: ["KeelCore"] + ciphers),
         .target(name: "KeelStorage", dependencies: ["KeelCore"]),
@@ -243,24 +244,24 @@ let package = Package(
         .target(
             name: "Keel",
             dependencies: [
-                "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies", "KeelHTTP",
-                "KeelHTTPCaching", "KeelHTTPSecrets", "KeelRepositories", "KeelSecrets",
-                "KeelSecurity", "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore",
-                "KeelStorageSQLite", "KeelSync",
+                "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies", "KeelFiles",
+                "KeelHTTP", "KeelHTTPCaching", "KeelHTTPSecrets", "KeelLocation",
+                "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecuritySecrets",
+                "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite", "KeelSync",
             ]
         ),
         .target(
             name: "KeelConformance",
             dependencies: [
-                "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP", "KeelSecrets",
-                "KeelStorage", "KeelTestKit", httpTypes,
+                "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP", "KeelLocation",
+                "KeelSecrets", "KeelStorage", "KeelTestKit", httpTypes,
             ]
         ),
         .target(
             name: "KeelTestKit",
             dependencies: [
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP",
-                "KeelHTTPCompression", "KeelSecrets", "KeelStorage", httpTypes,
+                "KeelHTTPCompression", "KeelLocation", "KeelSecrets", "KeelStorage", httpTypes,
             ]
         ),
         .target(name: "KeelTestServer", dependencies: ["KeelTestKit", httpTypes] + testServer),
@@ -361,6 +362,10 @@ let package = Package(
             dependencies: ["KeelCore", "KeelJournal", "KeelJournalCrashWriter", "KeelTestKit"]
         ),
         .testTarget(
+            name: "KeelLocationTests",
+            dependencies: ["KeelConformance", "KeelCore", "KeelLocation", "KeelTestKit"]
+        ),
+        .testTarget(
             name: "KeelLoggingTests",
             dependencies: [
                 "KeelCore", "KeelLogCrashWriter", "KeelLogSecrets", "KeelLogging", "KeelTestKit",
@@ -456,10 +461,8 @@ let package = Package(
         ),
         .testTarget(
             name: "KeelTestServerTests",
-            dependencies: [
-                "KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit", "KeelTestServer",
-                httpTypes,
-            ] + testServer
+            dependencies: ["KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit"]
+                + ["KeelTestServer", httpTypes] + testServer
         ),
         .testTarget(
             name: "KeelTests",

@@ -27,6 +27,7 @@ build   curl              -
 test    argon2            argon2
 test    dbus              -
 test    gnome-keyring     -
+test    gpsd              -
 test    libsecret-tools   -
 test    python3           -
 test    python3-venv      -

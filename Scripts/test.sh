@@ -63,13 +63,15 @@ while IFS= read -r folder <&3; do
     fi
 done 3< <(keel_nested_packages)
 
-# Apple's Keychain on a stand-in. In a scratch folder of its own: it compiles the package's sources
-# into modules of the same names.
-if [ "$(uname -s)" = "Linux" ]; then
-    KEEL_SCRATCH_PATH="$KEEL_ROOT/.build/keychain" run Tests/Keychain "$@"
-else
-    keel_note "NOT RUN: Tests/Keychain, whose stand-in would hide the system's own module."
-fi
+# Apple's Keychain and CoreLocation on stand-ins. Each in a scratch folder of its own: they compile the
+# package's sources into modules of the same names.
+for name in Keychain CoreLocation; do
+    if [ "$(uname -s)" = "Linux" ]; then
+        KEEL_SCRATCH_PATH="$KEEL_ROOT/.build/stand-ins/$name" run "Tests/$name" "$@"
+    else
+        keel_note "NOT RUN: Tests/$name, whose stand-in would hide the system's own module."
+    fi
+done
 
 keel_say "Runs"
 printf '%s\n' "${timings[@]}"

@@ -3,9 +3,11 @@
 // `DependencyKey` would clash with that of other packages.
 @_exported public import KeelCache
 @_exported public import KeelCore
+@_exported public import KeelFiles
 @_exported public import KeelHTTP
 @_exported public import KeelHTTPCaching
 @_exported public import KeelHTTPSecrets
+@_exported public import KeelLocation
 @_exported public import KeelRepositories
 @_exported public import KeelSecrets
 @_exported public import KeelSecurity

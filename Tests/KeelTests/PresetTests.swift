@@ -49,6 +49,28 @@ struct PresetTests {
         #expect(text == "Hello")
     }
 
+    @Test("Files are kept from one store to the next, and in memory by a preview")
+    func files() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let keel = KeelConfiguration(
+            environment: .production,
+            storage: .memory,
+            files: .folder(folder)
+        )
+        try await keel.makeFiles().put(Data("x".utf8), at: "a")
+        #expect(try await keel.makeFiles().get("a") == Data("x".utf8))
+        let preview = try KeelConfiguration.preview().makeFiles()
+        #expect(try await preview.exists("a") == false)
+        try await withDependencies {
+            $0.files = preview
+        } operation: {
+            @Dependency(\.files) var files
+            try await files.put(Data("y".utf8), at: "b")
+        }
+        #expect(try await preview.exists("b"))
+    }
+
     @Test("Caches keep values from one store to the next, and a folder has one user at a time")
     func caches() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
@@ -102,6 +124,39 @@ struct PresetTests {
             #expect(error?.code == .unavailable)
         } matching: { issue in
             "\(issue)".contains("SecretsDependency")
+        }
+    }
+
+    @Test("A position comes from a track in tests and previews, and from the platform for users")
+    func location() async throws {
+        let test = KeelConfiguration.test().makeLocation()
+        #expect(await test.capabilities().kind == .scripted)
+        let error = await #expect(throws: LocationError.self) {
+            try await test.currentLocation(timeout: .milliseconds(1))
+        }
+        #expect(error?.code == .timedOut)
+        let preview = try await KeelConfiguration.preview().makeLocation().currentLocation()
+        #expect(preview.coordinate.latitude > 51)
+        var keel = KeelConfiguration.production("Notes")
+        #if os(Linux)
+        #expect(await keel.makeLocation().capabilities().kind == .gpsd)
+        #expect(await LocationDependency.liveValue.capabilities().kind == .gpsd)
+        #endif
+        keel.location = .gpsd(host: "receiver.example", port: 2_947)
+        #expect(await keel.makeLocation().capabilities().kind == .gpsd)
+        #expect(try await LocationDependency.previewValue.currentLocation() == preview)
+    }
+
+    @Test("A position that a test does not set fails the test by name")
+    func unsetLocation() async throws {
+        await withKnownIssue {
+            @Dependency(\.location) var location
+            let error = await #expect(throws: LocationError.self) {
+                try await location.currentLocation()
+            }
+            #expect(error?.code == .unsupported)
+        } matching: { issue in
+            "\(issue)".contains("LocationDependency")
         }
     }
 

@@ -1,4 +1,5 @@
 public import Foundation
+internal import KeelLocation
 public import KeelSecrets
 public import KeelStorage
 
@@ -9,7 +10,9 @@ public import KeelStorage
 /// let storage = try keel.makeStorage()
 /// let network = keel.makeNetwork()
 /// let caches = try keel.makeCaches()
+/// let files = try keel.makeFiles()
 /// let secrets = try keel.makeSecrets()
+/// let location = keel.makeLocation()
 /// ```
 ///
 /// Start from a preset and change what you need; or put the parts together yourself, the presets
@@ -49,6 +52,16 @@ public struct KeelConfiguration: Sendable {
         case folder(URL)
     }
 
+    /// Where files are kept.
+    public enum FileLocation: Sendable, Hashable {
+        /// In memory, gone with the process.
+        case memory
+        /// In the user's folder for application data, under the app's name.
+        case applicationSupport(String)
+        /// In a folder of its own.
+        case folder(URL)
+    }
+
     /// Where secrets are kept.
     public enum SecretLocation: Sendable {
         /// In memory, gone with the process.
@@ -77,8 +90,12 @@ public struct KeelConfiguration: Sendable {
     public var caches: CacheLocation
     /// The most bytes that caches take on disk.
     public var cacheByteLimit = 256 << 20
+    /// Where files are kept.
+    public var files: FileLocation
     /// Where secrets are kept.
     public var secrets: SecretLocation
+    /// Where the device's position comes from.
+    public var location: LocationSource
     /// The indexes that the app's queries need.
     public var schema: StorageSchema
     /// What a query does that no declared index serves.
@@ -93,7 +110,9 @@ public struct KeelConfiguration: Sendable {
         environment: Environment,
         storage: StorageLocation,
         caches: CacheLocation = .memory,
+        files: FileLocation = .memory,
         secrets: SecretLocation = .memory,
+        location: LocationSource = .platform,
         schema: StorageSchema = StorageSchema(),
         undeclaredQueries: UndeclaredQueries = .scan,
         api: URL? = nil,
@@ -102,7 +121,9 @@ public struct KeelConfiguration: Sendable {
         self.environment = environment
         self.storage = storage
         self.caches = caches
+        self.files = files
         self.secrets = secrets
+        self.location = location
         self.schema = schema
         self.undeclaredQueries = undeclaredQueries
         self.api = api
@@ -122,6 +143,7 @@ extension KeelConfiguration {
             environment: .production,
             storage: .applicationSupport(app),
             caches: .cachesFolder(app),
+            files: .applicationSupport(app),
             secrets: .platform(service: app),
             schema: schema,
             api: api
@@ -139,6 +161,7 @@ extension KeelConfiguration {
             environment: .development,
             storage: .applicationSupport("\(app) (development)"),
             caches: .cachesFolder("\(app) (development)"),
+            files: .applicationSupport("\(app) (development)"),
             secrets: .platform(service: "\(app) (development)"),
             schema: schema,
             undeclaredQueries: .report(Self.printReport),
@@ -146,20 +169,27 @@ extension KeelConfiguration {
         )
     }
 
-    /// For tests: empty stores in memory, forgotten indexes refused, no network.
+    /// For tests: empty stores in memory, forgotten indexes refused, no network, no position.
     public static func test(schema: StorageSchema = StorageSchema()) -> Self {
         Self(
             environment: .test,
             storage: .memory,
+            location: .track(LocationTrack()),
             schema: schema,
             undeclaredQueries: .refuse,
             allowsNetwork: false
         )
     }
 
-    /// For previews: empty stores in memory, no network.
+    /// For previews: empty stores in memory, no network, a position that stands still.
     public static func preview(schema: StorageSchema = StorageSchema()) -> Self {
-        Self(environment: .preview, storage: .memory, schema: schema, allowsNetwork: false)
+        Self(
+            environment: .preview,
+            storage: .memory,
+            location: .track(.preview),
+            schema: schema,
+            allowsNetwork: false
+        )
     }
 
     private static func printReport(_ query: DocumentQuery, _ plan: QueryPlan) {

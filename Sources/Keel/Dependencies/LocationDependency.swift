@@ -1,0 +1,37 @@
+public import KeelDependencies
+public import KeelLocation
+
+/// The dependency key of the device's position.
+///
+/// Its live value is what the platform offers: CoreLocation on Apple's systems, gpsd on this machine
+/// elsewhere. Nothing is monitored and nobody is asked by it alone. A preview stands still at one
+/// place; a test sets a track:
+///
+/// ```swift
+/// let location = LocationService(ScriptedLocationAdapter(.fixes([harbour, island])))
+/// try await withDependencies { $0.location = location } operation: { try await run() }
+/// ```
+public enum LocationDependency: DependencyKey, Sendable {
+    public static var liveValue: LocationService { .platformDefault() }
+
+    public static var testValue: LocationService {
+        // Not one that may pass, which a call would wait for.
+        let error = LocationError(
+            .unsupported,
+            "the test sets no location: use withDependencies { $0.location = … } or the trait"
+        )
+        return unset(standIn: LocationService(unavailable: error))
+    }
+
+    public static var previewValue: LocationService {
+        LocationService(ScriptedLocationAdapter(.preview))
+    }
+}
+
+extension DependencyValues {
+    /// The device's position.
+    public var location: LocationService {
+        get { self[LocationDependency.self] }
+        set { self[LocationDependency.self] = newValue }
+    }
+}

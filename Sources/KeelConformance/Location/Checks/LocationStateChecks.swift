@@ -1,0 +1,179 @@
+import KeelCore
+import KeelLocation
+import Testing
+
+extension LocationAdapterCheck {
+    /// A connection that breaks.
+    public static let connection: [Self] = [
+        Self(.connection, "a connection that breaks is told, as what may pass", needs: .breaks) {
+            test async throws in
+            let reports = try await test.monitor()
+            try await breakConnection(test, reports)
+            #expect(reports.failures.first?.code == .disconnected)
+            #expect(reports.failures.first?.isTransient == true)
+        },
+        Self(.connection, "fixes come again when it can be made again", needs: .breaks) {
+            test async throws in
+            let reports = try await test.monitor()
+            for second in 0..<3 {
+                try await test.fix(placeFix(1, 2, second: second), seenBy: reports)
+                try await breakConnection(test, reports)
+                try await restoreConnection(test, reports)
+            }
+            try await test.fix(placeFix(1, 2, second: 3), seenBy: reports)
+        },
+        Self(.connection, "a source that was out of reach is found later", needs: .breaks) {
+            test async throws in
+            try await test.source.feed(.breakConnection)
+            let reports = try await test.monitor()
+            #expect(reports.failures.first?.code == .disconnected)
+            try await restoreConnection(test, reports)
+            try await test.fix(placeFix(1, 2), seenBy: reports)
+        },
+        Self(.connection, "it can be ended while the connection is broken", needs: .breaks) {
+            test async throws in
+            let reports = try await test.monitor()
+            try await breakConnection(test, reports)
+            reports.end()
+            try await test.source.feed(.restoreConnection)
+            let other = try await test.monitor()
+            try await test.fix(placeFix(1, 2), seenBy: other)
+            #expect(reports.fixes.isEmpty)
+            other.end()
+            try await test.waitForNoUsers()
+        },
+    ]
+
+    private static func breakConnection(
+        _ test: LocationUnderTest,
+        _ reports: LocationReports
+    ) async throws {
+        let count = reports.failures.count
+        try await test.source.feed(.breakConnection)
+        try await reports.wait("a failure") { _ in reports.failures.count > count }
+    }
+
+    private static func restoreConnection(
+        _ test: LocationUnderTest,
+        _ reports: LocationReports
+    ) async throws {
+        let count = reports.searchingCount
+        try await test.source.feed(.restoreConnection)
+        try await reports.wait("a connection") { _ in reports.searchingCount > count }
+    }
+
+    /// What the user decides.
+    public static let permission: [Self] = [
+        Self(
+            .permission,
+            "nobody is asked but by asking",
+            needs: .permission,
+            permission: .notDetermined,
+            answering: .whenInUse
+        ) { test async throws in
+            _ = await test.adapter.capabilities()
+            let reports = try await test.monitor()
+            #expect(reports.failures.first?.code == .permissionNotDetermined)
+            #expect(await test.adapter.permission() == .notDetermined)
+        },
+        Self(
+            .permission,
+            "the answer is returned, and holds",
+            needs: .permission,
+            permission: .notDetermined,
+            answering: .whenInUse
+        ) { test async throws in
+            for _ in 0..<2 {
+                #expect(try await test.adapter.requestPermission(.whenInUse) == .whenInUse)
+            }
+            #expect(await test.adapter.permission() == .whenInUse)
+        },
+        Self(
+            .permission,
+            "a refusal is an answer, not an error",
+            needs: .permission,
+            permission: .notDetermined,
+            answering: .denied
+        ) { test async throws in
+            #expect(try await test.adapter.requestPermission(.whenInUse) == .denied)
+            #expect(await test.adapter.capabilities().problem == .permissionDenied)
+        },
+        Self(
+            .permission,
+            "a refusal is told to who monitors",
+            needs: .permission,
+            permission: .denied
+        ) { test async throws in
+            let reports = try await test.monitor()
+            #expect(reports.failures.first?.code == .permissionDenied)
+            #expect(reports.fixes.isEmpty)
+        },
+        Self(
+            .permission,
+            "what the device forbids has a code of its own",
+            needs: .permission,
+            permission: .restricted
+        ) { test async throws in
+            let reports = try await test.monitor()
+            #expect(reports.failures.first?.code == .permissionRestricted)
+        },
+        Self(.permission, "a permission that is taken away is told", needs: .permission) {
+            test async throws in
+            let reports = try await test.monitor()
+            try await test.fix(placeFix(1, 2), seenBy: reports)
+            try await test.source.feed(.decide(.denied))
+            try await reports.wait("the refusal") { _ in !reports.failures.isEmpty }
+            #expect(reports.failures.last?.code == .permissionDenied)
+        },
+        Self(
+            .permission,
+            "a permission that is given later begins the fixes",
+            needs: .permission,
+            permission: .denied
+        ) { test async throws in
+            let reports = try await test.monitor()
+            try await test.source.feed(.decide(.whenInUse))
+            try await reports.wait("a search") { _ in reports.searchingCount > 0 }
+            try await test.fix(placeFix(1, 2), seenBy: reports)
+        },
+    ]
+
+    /// What the front makes of it.
+    public static let service: [Self] = [
+        Self(.service, "the position of the moment is found") { test async throws in
+            let location = LocationService(test.adapter)
+            async let found = location.currentLocation(timeout: test.limit)
+            try await test.waitForUsers(1)
+            try await test.source.feed(.fix(placeFix(1, 2)))
+            #expect(try await found.coordinate.longitude == 2)
+            try await test.waitForNoUsers()
+        },
+        Self(.service, "states lead from searching to a fix and to its loss", needs: .searches) {
+            test async throws in
+            let location = LocationService(test.adapter)
+            var states = location.states.makeAsyncIterator()
+            #expect(await states.next() == .searching)
+            try await test.waitForUsers(1)
+            try await test.source.feed(.fix(placeFix(1, 2)))
+            #expect(await states.next()?.fix?.coordinate.longitude == 2)
+            try await test.source.feed(.noFix)
+            guard case .lost(_, because: .signalLost)? = await states.next() else {
+                Issue.record("the state is \(String(describing: location.state))")
+                return
+            }
+        },
+        Self(.service, "nobody monitors when nobody listens any more") { test async throws in
+            let location = LocationService(test.adapter)
+            try await location.startMonitoring()
+            let reading = Task { for try await _ in location.fixes() { return } }
+            try await test.waitForUsers(1)
+            try await test.source.feed(.fix(placeFix(1, 2)))
+            try await reading.value
+            #expect(await test.source.userCount() == 1)
+            location.stopMonitoring()
+            try await test.waitForNoUsers()
+            #expect(location.state == nil)
+            #expect(location.lastFix?.coordinate.longitude == 2)
+        },
+    ]
+}

@@ -1,0 +1,77 @@
+#if canImport(CoreLocation) && !os(tvOS)
+internal import CoreLocation
+internal import Foundation
+internal import Synchronization
+
+/// One question for permission, open until the user has answered.
+///
+/// The system says when that is: it may take minutes, and no fixed pause is right.
+///
+/// `@unchecked`, because of the manager, which only the main actor touches.
+final class CoreLocationQuestion: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<LocationPermission?, Never>?
+        var isOver = false
+    }
+
+    private let scope: LocationPermission.Scope
+    private let state = Mutex(State())
+    private var manager: CLLocationManager?
+
+    init(_ scope: LocationPermission.Scope) {
+        self.scope = scope
+        super.init()
+    }
+
+    /// Asks, where nobody has decided yet.
+    ///
+    /// - Returns: What was decided; nil when the task was cancelled.
+    func answer() async -> LocationPermission? {
+        let permission = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if !state.isOver { state.continuation = continuation }
+                    return state.isOver
+                }
+                if isOver { return continuation.resume(returning: nil) }
+                Task { @MainActor in ask() }
+            }
+        } onCancel: {
+            finish(nil)
+        }
+        await MainActor.run {
+            manager?.delegate = nil
+            manager = nil
+        }
+        return permission
+    }
+
+    @MainActor private func ask() {
+        let manager = CLLocationManager()
+        self.manager = manager
+        let permission = LocationPermission(manager.authorizationStatus)
+        // From "in use" the system may still be asked for "always"; it asks the user at most once,
+        // and says nothing where it does not, so that nobody can wait for that answer.
+        if permission == .whenInUse, scope == .always { manager.requestAlwaysAuthorization() }
+        guard permission == .notDetermined else { return finish(permission) }
+        manager.delegate = self
+        switch scope {
+        case .whenInUse: manager.requestWhenInUseAuthorization()
+        case .always: manager.requestAlwaysAuthorization()
+        }
+    }
+
+    func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
+        let permission = LocationPermission(manager.authorizationStatus)
+        // The first call only says how things are.
+        if permission != .notDetermined { finish(permission) }
+    }
+
+    private func finish(_ permission: LocationPermission?) {
+        state.withLock { state in
+            state.isOver = true
+            return state.continuation.take()
+        }?.resume(returning: permission)
+    }
+}
+#endif

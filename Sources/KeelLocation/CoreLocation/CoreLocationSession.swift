@@ -1,0 +1,115 @@
+#if canImport(CoreLocation) && !os(tvOS)
+internal import CoreLocation
+internal import Foundation
+internal import Synchronization
+
+/// One monitoring of CoreLocation: a manager and its delegate.
+///
+/// `@unchecked`, because of the manager, which only the main actor touches.
+final class CoreLocationSession: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
+    private let request: LocationRequest
+    private let report: @Sendable (LocationEvent) -> Void
+    private let isOver = Atomic<Bool>(false)
+    private var manager: CLLocationManager?
+
+    init(_ request: LocationRequest, _ report: @escaping @Sendable (LocationEvent) -> Void) {
+        self.request = request
+        self.report = report
+        super.init()
+    }
+
+    @MainActor func start() {
+        // Ended before it has begun.
+        guard !isOver.load(ordering: .acquiring) else { return }
+        let manager = CLLocationManager()
+        manager.desiredAccuracy = request.desiredAccuracy ?? kCLLocationAccuracyBest
+        self.manager = manager
+        // CoreLocation tells the delegate of the permission as soon as it is set.
+        manager.delegate = self
+    }
+
+    /// Keeps further reports away, from any thread.
+    func close() { isOver.store(true, ordering: .releasing) }
+
+    @MainActor func stop() {
+        manager?.stopUpdatingLocation()
+        manager?.delegate = nil
+        manager = nil
+    }
+
+    private func tell(_ event: LocationEvent) {
+        if !isOver.load(ordering: .acquiring) { report(event) }
+    }
+
+    // MARK: Delegate
+
+    func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
+        let permission = LocationPermission(manager.authorizationStatus)
+        if let refusal = permission.refusal {
+            manager.stopUpdatingLocation()
+            tell(.failure(refusal))
+        } else {
+            tell(.searching)
+            manager.startUpdatingLocation()
+        }
+    }
+
+    func locationManager(
+        _ manager: CLLocationManager,
+        didUpdateLocations locations: [CLLocation]
+    ) {
+        for location in locations {
+            // An invalid one has a negative accuracy.
+            guard let fix = LocationFix(location) else { continue }
+            let age = max(0, -location.timestamp.timeIntervalSinceNow)
+            tell(.fix(fix, age: .seconds(age)))
+        }
+    }
+
+    func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
+        switch (error as? CLError)?.code {
+        case .locationUnknown?:
+            // The system goes on trying.
+            tell(.searching)
+        case .denied?:
+            let permission = LocationPermission(manager.authorizationStatus)
+            tell(.failure(permission.refusal ?? Self.switchedOff(error)))
+        case .network?:
+            tell(
+                .failure(LocationError(.unavailable, "The network is out of reach.", cause: error))
+            )
+        default:
+            tell(.failure(LocationError(.unknown, "CoreLocation has failed.", cause: error)))
+        }
+    }
+
+    private static func switchedOff(_ error: any Error) -> LocationError {
+        LocationError(.permissionDenied, "Location is switched off on this device.", cause: error)
+    }
+}
+
+extension LocationFix {
+    /// Reads a location of CoreLocation, which tells what is unknown by negative numbers.
+    fileprivate init?(_ location: CLLocation) {
+        func known(_ value: Double) -> Double? { value >= 0 ? value : nil }
+        guard location.horizontalAccuracy >= 0 else { return nil }
+        let hasAltitude = location.verticalAccuracy > 0
+        do throws(LocationError) {
+            try self.init(
+                LocationCoordinate(
+                    latitude: location.coordinate.latitude,
+                    longitude: location.coordinate.longitude
+                ),
+                horizontalAccuracy: location.horizontalAccuracy,
+                altitude: hasAltitude ? location.altitude : nil,
+                verticalAccuracy: hasAltitude ? location.verticalAccuracy : nil,
+                speed: known(location.speed),
+                course: known(location.course),
+                time: location.timestamp
+            )
+        } catch {
+            return nil
+        }
+    }
+}
+#endif

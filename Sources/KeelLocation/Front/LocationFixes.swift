@@ -1,0 +1,74 @@
+internal import KeelCore
+
+/// The fixes of a source, as they come: see ``LocationService/fixes(minimumDistance:)``.
+public struct LocationFixes: AsyncSequence, Sendable {
+    public typealias Element = LocationFix
+    public typealias Failure = LocationError
+
+    let hub: LocationHub
+    let minimumDistance: Double
+
+    /// Begins to listen.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(hub: hub, minimumDistance: minimumDistance)
+    }
+
+    /// A listener, as long as it is kept.
+    public struct Iterator: AsyncIteratorProtocol {
+        private var base: FixReader
+        private var filter: DistanceFilter
+
+        fileprivate init(hub: LocationHub, minimumDistance: Double) {
+            base = FixReader(hub, keepingNewest: 64)
+            filter = DistanceFilter(minimumDistance)
+        }
+
+        /// Waits for the next fix; nil when the task is cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(LocationError) -> LocationFix? {
+            while let fix = try await base.next(isolation: actor) {
+                if filter.passes(fix) { return fix }
+            }
+            return nil
+        }
+    }
+}
+
+@available(*, unavailable)
+extension LocationFixes.Iterator: Sendable {}
+
+/// Reads fixes until a failure that does not pass.
+struct FixReader {
+    // Keeps the monitoring alive for as long as somebody reads.
+    private let hub: LocationHub
+    /// Nil after the end, so that nobody monitors for a reader that has failed.
+    private var base: AsyncStream<Result<LocationFix, LocationError>>.Iterator?
+
+    init(_ hub: LocationHub, keepingNewest limit: Int) {
+        self.hub = hub
+        let stream = hub.listen(keepingNewest: limit) { update in
+            switch update {
+            case .fix(let fix): Result<LocationFix, LocationError>.success(fix)
+            case .failure(let error) where !error.isTransient: .failure(error)
+            case .failure, .state: nil
+            }
+        }
+        base = stream.makeAsyncIterator()
+    }
+
+    mutating func next(
+        isolation actor: isolated (any Actor)?
+    ) async throws(LocationError) -> LocationFix? {
+        switch await base?.next(isolation: actor) {
+        case .success(let fix)?:
+            return fix
+        case .failure(let error)?:
+            base = nil
+            throw error
+        case nil:
+            base = nil
+            return nil
+        }
+    }
+}

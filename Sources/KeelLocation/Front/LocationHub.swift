@@ -1,0 +1,186 @@
+internal import KeelCore
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// One monitoring of an adapter, shared by all who listen to a service and its copies.
+///
+/// Two locks, always taken in this order: `observation`, for beginning and ending, and `state`. A
+/// report takes `state` alone, so that an adapter may report before `monitor` returns.
+final class LocationHub: Sendable {
+    private struct State {
+        var tracker: LocationTracker?
+        /// Tells reports of this monitoring from late ones of an earlier one.
+        var generation = 0
+        var isHeld = false
+        var nextListener = 0
+        var listeners: [Int: @Sendable (LocationUpdate) -> Void] = [:]
+        var lastFix: LocationFix?
+        var sleeper: Task<Void, Never>?
+    }
+
+    let adapter: any LocationAdapter
+    let timer: DeadlineTimer
+    private let configuration: LocationService.Configuration
+    private let timeline: Timeline
+    private let observation = Mutex<(@Sendable () -> Void)?>(nil)
+    private let state = Mutex(State())
+
+    init(_ adapter: any LocationAdapter, _ configuration: LocationService.Configuration) {
+        self.adapter = adapter
+        self.configuration = configuration
+        timeline = Timeline(configuration.clock)
+        timer = DeadlineTimer.on(configuration.clock)
+    }
+
+    deinit {
+        state.withLock { $0.sleeper.take() }?.cancel()
+        observation.withLock { $0.take() }?()
+    }
+
+    /// What is known now; nil while nobody monitors.
+    var current: LocationState? { state.withLock { $0.tracker?.state } }
+
+    /// The newest fix, also when nobody monitors any more.
+    var lastFix: LocationFix? { state.withLock { $0.lastFix } }
+
+    /// Whether somebody has asked to monitor without listening.
+    func hold(_ isHeld: Bool) {
+        state.withLock { $0.isHeld = isHeld }
+        match()
+    }
+
+    /// Begins to listen, with what is known now; listening ends with the stream.
+    ///
+    /// - Parameters:
+    ///   - limit: How many elements wait for a slow reader; the newest stay.
+    ///   - element: What of an update is passed on.
+    /// - Returns: What is passed on, beginning with what is known now.
+    func listen<Element: Sendable>(
+        keepingNewest limit: Int,
+        _ element: @escaping @Sendable (LocationUpdate) -> Element?
+    ) -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Element.self,
+            bufferingPolicy: .bufferingNewest(limit)
+        )
+        let id = state.withLock { state in
+            state.nextListener += 1
+            let tell: @Sendable (LocationUpdate) -> Void = { update in
+                if let element = element(update) { continuation.yield(element) }
+            }
+            state.listeners[state.nextListener] = tell
+            for update in state.tracker?.greeting ?? [] { tell(update) }
+            return state.nextListener
+        }
+        continuation.onTermination = { [weak self] _ in
+            guard let self else { return }
+            // Outside of the lock: the last reference to a stream may go with it.
+            _ = state.withLock { $0.listeners.removeValue(forKey: id) }
+            match()
+        }
+        match()
+        return stream
+    }
+
+    // MARK: Beginning and ending
+
+    /// Begins or ends to monitor, according to whether anybody wants it.
+    private func match() {
+        let ending = observation.withLock { end -> (@Sendable () -> Void)? in
+            let isWanted = state.withLock { $0.isHeld || !$0.listeners.isEmpty }
+            if isWanted, end == nil {
+                let generation = begin()
+                let request = LocationRequest(desiredAccuracy: configuration.desiredAccuracy)
+                end = adapter.monitor(request) { [weak self] event in
+                    self?.take(event, generation)
+                }
+            } else if !isWanted, let ending = end.take() {
+                finish()
+                return ending
+            }
+            return nil
+        }
+        // Outside of the lock: whoever observes the end may ask the service something.
+        ending?()
+    }
+
+    private func begin() -> Int {
+        state.withLock { state in
+            let tracker = LocationTracker(
+                staleAfter: configuration.staleAfter,
+                lostAfter: configuration.lostAfter
+            )
+            state.generation += 1
+            state.tracker = tracker
+            Self.tell(tracker.greeting, to: state)
+            return state.generation
+        }
+    }
+
+    private func finish() {
+        let sleeper = state.withLock { state in
+            state.generation += 1
+            state.tracker = nil
+            return state.sleeper.take()
+        }
+        sleeper?.cancel()
+    }
+
+    // MARK: What happens
+
+    private func take(_ event: LocationEvent, _ generation: Int) {
+        change(generation) { tracker, now, date in tracker.take(event, at: now, date: date) }
+    }
+
+    private func change(
+        _ generation: Int,
+        _ body: (inout LocationTracker, Duration, Date) -> [LocationUpdate]
+    ) {
+        let now = timeline.now
+        let date = configuration.now()
+        let idle = state.withLock { state -> Task<Void, Never>? in
+            guard generation == state.generation, var tracker = state.tracker else { return nil }
+            let updates = body(&tracker, now, date)
+            state.tracker = tracker
+            state.lastFix = tracker.lastFix ?? state.lastFix
+            // Inside the lock: two changes must reach a listener in their order.
+            Self.tell(updates, to: state)
+            return arm(&state)
+        }
+        idle?.cancel()
+    }
+
+    private static func tell(_ updates: [LocationUpdate], to state: State) {
+        for update in updates {
+            for listener in state.listeners.values { listener(update) }
+        }
+    }
+
+    /// Sees to it that somebody sleeps while a fix may become stale, and nobody else.
+    ///
+    /// A sleeper is not replaced by one for a later time: it looks when it wakes.
+    ///
+    /// - Returns: The sleeper that is not needed any more.
+    private func arm(_ state: inout State) -> Task<Void, Never>? {
+        guard let deadline = state.tracker?.deadline else { return state.sleeper.take() }
+        guard state.sleeper == nil else { return nil }
+        state.sleeper = Task { [weak self, timeline, generation = state.generation] in
+            guard (try? await timeline.sleep(until: deadline)) != nil else { return }
+            self?.wake(generation, at: deadline)
+        }
+        return nil
+    }
+
+    private func wake(_ generation: Int, at deadline: Duration) {
+        state.withLock { if generation == $0.generation { $0.sleeper = nil } }
+        change(generation) { tracker, now, date in
+            // A clock that says the time has come is believed, whatever it shows.
+            tracker.pass(to: max(now, deadline), date: date)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+internal import KeelCore
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A message of gpsd, as far as the adapter looks at it: gpsd_json(5).
+enum GPSDMessage: Sendable {
+    /// The greeting, with the major version of the protocol.
+    case version(protocolMajor: Int)
+    /// The receivers that gpsd reads, by their paths.
+    case devices([String])
+    /// The answer to a request to watch.
+    case watch(isEnabled: Bool)
+    /// A report without a position: the receiver searches.
+    case noFix(device: String?)
+    /// A report with a position.
+    case fix(LocationFix, device: String?)
+    /// What gpsd says that it could not do.
+    case error(String)
+    /// A message of another class: satellites, times, one receiver that came or went.
+    case other
+
+    /// Reads a line.
+    ///
+    /// - Parameters:
+    ///   - line: The line, without its end.
+    ///   - now: The time of fixes that have none of their own.
+    /// - Returns: The message; nil for what is no message, and for one whose numbers cannot be.
+    static func read(_ line: [UInt8], now: @autoclosure () -> Date) -> GPSDMessage? {
+        let decoder = JSONDecoder()
+        let data = Data(line)
+        guard let head = try? decoder.decode(Head.self, from: data) else { return nil }
+        switch head.class {
+        case "VERSION":
+            guard let version = try? decoder.decode(Version.self, from: data) else { return nil }
+            return .version(protocolMajor: version.proto_major)
+        case "DEVICES":
+            guard let list = try? decoder.decode(Devices.self, from: data) else { return nil }
+            return .devices(list.devices.compactMap(\.path))
+        case "WATCH":
+            guard let watch = try? decoder.decode(Watch.self, from: data) else { return nil }
+            return .watch(isEnabled: watch.enable)
+        case "TPV":
+            guard let position = try? decoder.decode(GPSDPosition.self, from: data) else {
+                return nil
+            }
+            return position.message(now: now())
+        case "ERROR":
+            let text = try? decoder.decode(Failure.self, from: data).message
+            return .error(text ?? "unknown")
+        default:
+            return .other
+        }
+    }
+
+    private struct Head: Decodable { let `class`: String }
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    private struct Version: Decodable { let proto_major: Int }
+    private struct Devices: Decodable {
+        struct Device: Decodable { let path: String? }
+        let devices: [Device]
+    }
+    private struct Watch: Decodable { let enable: Bool }
+    private struct Failure: Decodable { let message: String }
+}
+
+/// A report of time, position and velocity, of which all but the mode may be missing.
+private struct GPSDPosition: Decodable {
+    let device: String?
+    /// 0 and 1: no fix, 2: latitude and longitude, 3: the altitude too.
+    let mode: Int
+    let time: String?
+    let lat: Double?
+    let lon: Double?
+    let altMSL: Double?
+    /// The altitude of gpsd before 3.20, and of receivers that do not tell which they mean.
+    let alt: Double?
+    let eph: Double?
+    let epx: Double?
+    let epy: Double?
+    let epv: Double?
+    let speed: Double?
+    let track: Double?
+
+    func message(now: Date) -> GPSDMessage? {
+        guard mode >= 2 else { return .noFix(device: device) }
+        guard let lat, let lon else { return nil }
+        let date = time.flatMap { InternetTime.microseconds(of: $0) }.map { microseconds in
+            Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+        }
+        let isSpatial = mode >= 3
+        do throws(LocationError) {
+            let fix = try LocationFix(
+                LocationCoordinate(latitude: lat, longitude: lon),
+                horizontalAccuracy: eph ?? axes,
+                altitude: isSpatial ? altMSL ?? alt : nil,
+                verticalAccuracy: isSpatial ? epv : nil,
+                speed: speed,
+                course: track,
+                time: date ?? now
+            )
+            return .fix(fix, device: device)
+        } catch {
+            return nil
+        }
+    }
+
+    /// The error on the ground from those along the axes, where gpsd gives only these.
+    private var axes: Double? {
+        guard let epx, let epy else { return nil }
+        return (epx * epx + epy * epy).squareRoot()
+    }
+}

@@ -1,0 +1,101 @@
+public import KeelCore
+
+extension LocationError {
+    /// The kinds of failure of a source of positions; later versions may add more.
+    public struct Code: KeelErrorCode {
+        public let name: String
+        public let isTransient: Bool
+        public let advice: String
+
+        /// Creates a code, for an adapter that has a failure no code here describes.
+        ///
+        /// - Parameters:
+        ///   - name: The code's name, stable across versions.
+        ///   - isTransient: Whether it may pass by itself; what is not ends a sequence of fixes.
+        ///   - advice: What the reader of the error can do, as a sentence.
+        public init(name: String, isTransient: Bool = false, advice: String) {
+            self.name = name
+            self.isTransient = isTransient
+            self.advice = advice
+        }
+
+        public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+}
+
+extension LocationError.Code {
+    // MARK: About permission
+
+    /// The user has refused, or location is switched off.
+    public static let permissionDenied = Self(
+        name: "permissionDenied",
+        advice: "Explain what the position is for, and point to the system's privacy settings."
+    )
+    /// The device's rules forbid it, and the user cannot change that.
+    public static let permissionRestricted = Self(
+        name: "permissionRestricted",
+        advice: "Offer a way without the position; the user cannot give the permission here."
+    )
+    /// The user has not been asked yet.
+    public static let permissionNotDetermined = Self(
+        name: "permissionNotDetermined",
+        advice: "Call requestPermission(_:) first, at a moment at which the user knows why."
+    )
+
+    // MARK: About the source
+
+    /// The source works and has no receiver, or cannot be used just now.
+    public static let unavailable = Self(
+        name: "unavailable",
+        isTransient: true,
+        advice: "Connect or switch on a receiver; a source that is monitored goes on trying."
+    )
+    /// No fix of the asked accuracy came in time.
+    public static let timedOut = Self(
+        name: "timedOut",
+        isTransient: true,
+        advice: "Try again with a view of the sky, a longer timeout or a lower accuracy."
+    )
+    /// There was a position, and the receiver has none any more.
+    public static let signalLost = Self(
+        name: "signalLost",
+        isTransient: true,
+        advice: "Wait for the next fix; buildings and tunnels hide the satellites."
+    )
+    /// The connection to the source is gone, or could not be made.
+    public static let disconnected = Self(
+        name: "disconnected",
+        isTransient: true,
+        advice: "See whether the source runs; a source that is monitored connects again by itself."
+    )
+    /// The source, or what was asked of it, is not supported.
+    public static let unsupported = Self(
+        name: "unsupported",
+        advice: "Look at capabilities() first, and choose a source that can do it."
+    )
+
+    // MARK: About the call
+
+    /// A coordinate, a number or a setting is outside of what is allowed.
+    public static let invalidArgument = Self(
+        name: "invalidArgument",
+        advice: "Correct the call as the message says; repeating it unchanged fails again."
+    )
+    /// The call was cancelled.
+    public static let cancelled = Self(
+        name: "cancelled",
+        advice: "Nothing to do: the caller stopped waiting for the result."
+    )
+    /// A failure that the adapter could not classify; ``LocationError/cause`` holds it.
+    public static let unknown = Self(
+        name: "unknown",
+        advice: "Look at the cause, and report it as a missing classification."
+    )
+
+    public static let known: [Self] = [
+        .permissionDenied, .permissionRestricted, .permissionNotDetermined, .unavailable,
+        .timedOut, .signalLost, .disconnected, .unsupported, .invalidArgument, .cancelled,
+        .unknown,
+    ]
+}

@@ -1,0 +1,161 @@
+internal import KeelCore
+internal import Synchronization
+
+/// An adapter that plays a track on a clock, for tests and previews.
+///
+/// ```swift
+/// let adapter = ScriptedLocationAdapter(.fixes([harbour, island], every: .seconds(5)))
+/// let location = LocationService(adapter)
+/// ```
+///
+/// Each monitoring plays the track from its beginning. A test can report in between with
+/// ``send(_:)``, and decide what the user answers.
+public final class ScriptedLocationAdapter: LocationAdapter {
+    private struct State {
+        var permission: LocationPermission
+        var failure: LocationError?
+        var askedCount = 0
+        var monitorCount = 0
+        var monitors: [Int: ScriptedMonitoring] = [:]
+
+        /// Why nothing can be reported.
+        var obstacle: LocationError? { permission.refusal ?? failure }
+    }
+
+    private let answer: LocationPermission
+    private let track: LocationTrack
+    private let clock: any Clock<Duration>
+    private let state: Mutex<State>
+    private let changes = Signal()
+
+    /// Creates an adapter.
+    ///
+    /// - Parameters:
+    ///   - track: What each monitoring reports.
+    ///   - permission: What was decided at the beginning.
+    ///   - answer: What the user decides when asked, where nothing was decided.
+    ///   - clock: What the pauses of the track are measured on.
+    public init(
+        _ track: LocationTrack = LocationTrack(),
+        permission: LocationPermission = .notRequired,
+        answering answer: LocationPermission = .whenInUse,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.track = track
+        self.clock = clock
+        self.answer = answer
+        state = Mutex(State(permission: permission))
+    }
+
+    deinit {
+        for monitoring in state.withLock({ $0.monitors.values }) { monitoring.end() }
+    }
+
+    // MARK: For tests
+
+    /// How many monitor it now.
+    public var monitorCount: Int { state.withLock { $0.monitors.count } }
+
+    /// How often it was begun to be monitored.
+    public var monitoringCount: Int { state.withLock { $0.monitorCount } }
+
+    /// How often the user was asked.
+    public var askedCount: Int { state.withLock { $0.askedCount } }
+
+    /// Reports to everybody who monitors now; nothing where an obstacle is in the way.
+    ///
+    /// - Parameter event: What is reported.
+    public func send(_ event: LocationEvent) {
+        let monitors = state.withLock { $0.monitors.sorted { $0.key < $1.key } }
+        for (_, monitor) in monitors { monitor.send(event) }
+    }
+
+    /// Changes the permission, as the user can at any time; a refusal is reported.
+    ///
+    /// - Parameter permission: What holds from now on.
+    public func setPermission(_ permission: LocationPermission) {
+        change { $0.permission = permission }
+    }
+
+    /// Lets the source fail until it is told otherwise, as where a connection is broken.
+    ///
+    /// The failure is reported, and what the track says meanwhile is lost.
+    ///
+    /// - Parameter failure: What is wrong from now on; nil is nothing.
+    public func setFailure(_ failure: LocationError?) {
+        change { $0.failure = failure }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let (obstacle, monitors) = state.withLock { state in
+            body(&state)
+            return (state.obstacle, state.monitors.sorted { $0.key < $1.key })
+        }
+        for (_, monitor) in monitors {
+            monitor.setObstacle(obstacle)
+            // Who was kept from it begins with the track.
+            if obstacle == nil { monitor.play(track, on: clock) }
+        }
+    }
+
+    /// Waits until so many monitor it, or the task is cancelled.
+    ///
+    /// - Parameter count: How many.
+    public func waitForMonitors(_ count: Int = 1) async {
+        while !Task.isCancelled {
+            let generation = changes.generation
+            guard monitorCount != count else { return }
+            await changes.wait(since: generation)
+        }
+    }
+
+    // MARK: Adapter
+
+    public func capabilities() async -> LocationCapabilities {
+        let (permission, obstacle) = state.withLock { ($0.permission, $0.obstacle) }
+        return LocationCapabilities(
+            kind: .scripted,
+            features: permission == .notRequired ? [] : [.asksPermission, .asksForAlways],
+            problem: obstacle?.code
+        )
+    }
+
+    public func permission() async -> LocationPermission { state.withLock { $0.permission } }
+
+    public func requestPermission(
+        _ scope: LocationPermission.Scope
+    ) async throws(LocationError) -> LocationPermission {
+        let isOpen = state.withLock { state in
+            guard state.permission == .notDetermined else { return false }
+            state.askedCount += 1
+            return true
+        }
+        if isOpen { setPermission(answer) }
+        return await permission()
+    }
+
+    public func monitor(
+        _ request: LocationRequest,
+        report: @escaping @Sendable (LocationEvent) -> Void
+    ) -> @Sendable () -> Void {
+        let monitoring = ScriptedMonitoring(report)
+        let (id, obstacle) = state.withLock { state in
+            state.monitorCount += 1
+            state.monitors[state.monitorCount] = monitoring
+            return (state.monitorCount, state.obstacle)
+        }
+        changes.raise()
+        if let obstacle {
+            monitoring.setObstacle(obstacle)
+        } else {
+            monitoring.send(.searching)
+            monitoring.play(track, on: clock)
+        }
+        return { [weak self] in
+            monitoring.end()
+            guard let self else { return }
+            _ = state.withLock { $0.monitors.removeValue(forKey: id) }
+            changes.raise()
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import Synchronization
+
+/// One monitoring of a scripted adapter.
+final class ScriptedMonitoring: Sendable {
+    private struct State {
+        var waiting: [LocationEvent] = []
+        var isReporting = false
+        var isOver = false
+        var obstacle: LocationError?
+        var task: Task<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+    private let report: @Sendable (LocationEvent) -> Void
+
+    init(_ report: @escaping @Sendable (LocationEvent) -> Void) { self.report = report }
+
+    /// Plays the track, once for all calls.
+    func play(_ track: LocationTrack, on clock: any Clock<Duration>) {
+        guard !track.steps.isEmpty else { return }
+        state.withLock { state in
+            guard !state.isOver, state.task == nil else { return }
+            state.task = Task { [self] in await run(track, on: clock) }
+        }
+    }
+
+    private func run(_ track: LocationTrack, on clock: any Clock<Duration>) async {
+        repeat {
+            for step in track.steps {
+                if step.pause > .zero {
+                    guard (try? await clock.sleep(for: step.pause)) != nil else { return }
+                }
+                guard !Task.isCancelled else { return }
+                send(step.event)
+            }
+        } while track.isEndless
+    }
+
+    /// Puts something in the way, which is reported, or takes it away.
+    func setObstacle(_ obstacle: LocationError?) {
+        append { state in
+            defer { state.obstacle = obstacle }
+            if let obstacle { return .failure(obstacle) }
+            return state.obstacle == nil ? nil : .searching
+        }
+    }
+
+    func send(_ event: LocationEvent) { append { $0.obstacle == nil ? event : nil } }
+
+    /// Reports, one after the other: who comes meanwhile leaves the event to who reports already.
+    private func append(_ event: (inout State) -> LocationEvent?) {
+        let isFree = state.withLock { state in
+            guard let event = event(&state), !state.isOver else { return false }
+            state.waiting.append(event)
+            defer { state.isReporting = true }
+            return !state.isReporting
+        }
+        guard isFree else { return }
+        while let next = next() { report(next) }
+    }
+
+    private func next() -> LocationEvent? {
+        state.withLock { state in
+            guard !state.isOver, !state.waiting.isEmpty else {
+                state.isReporting = false
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+    }
+
+    func end() {
+        let task = state.withLock { state in
+            state.isOver = true
+            state.waiting = []
+            return state.task.take()
+        }
+        task?.cancel()
+    }
+}

@@ -1,0 +1,185 @@
+public import KeelLocation
+internal import Synchronization
+
+/// An adapter whose calls fail as a test wants them to.
+///
+/// ```swift
+/// let refused = ScriptedLocationAdapter().failing { _ in .fail(.permissionDenied) }
+/// let breaking = ScriptedLocationAdapter(track).failing([nil, .interrupt(after: 3)])
+/// ```
+///
+/// A monitoring that goes wrong after a delay begins after it. Copies share the count of calls and
+/// the position in the list. Asking for the decision about permission cannot fail and is not
+/// counted.
+public struct FaultInjectingLocationAdapter<Upstream: LocationAdapter>: LocationAdapter {
+    private let upstream: Upstream
+    private let schedule: CallFaults<LocationCall, LocationFault>
+
+    /// Creates an adapter that asks a closure what happens to each call.
+    ///
+    /// - Parameters:
+    ///   - upstream: The adapter that answers what goes through.
+    ///   - clock: The clock on which delays are measured.
+    ///   - fault: What goes wrong with the call; nil lets it through.
+    public init(
+        _ upstream: Upstream,
+        clock: any Clock<Duration> = ContinuousClock(),
+        fault: @escaping @Sendable (LocationCall) -> LocationFault?
+    ) {
+        self.upstream = upstream
+        schedule = CallFaults(clock, fault: fault)
+    }
+
+    /// Creates an adapter with a list of what happens to its first calls; the rest goes through.
+    ///
+    /// - Parameters:
+    ///   - upstream: The adapter that answers what goes through.
+    ///   - clock: The clock on which delays are measured.
+    ///   - faults: What goes wrong with each call of any kind, in order; nil lets it through.
+    public init(
+        _ upstream: Upstream,
+        clock: any Clock<Duration> = ContinuousClock(),
+        faults: [LocationFault?]
+    ) {
+        self.upstream = upstream
+        schedule = CallFaults(clock, faults: faults)
+    }
+
+    /// How many calls there were.
+    public var callCount: Int { schedule.callCount }
+
+    // MARK: Adapter
+
+    public func capabilities() async -> LocationCapabilities { await upstream.capabilities() }
+
+    public func permission() async -> LocationPermission { await upstream.permission() }
+
+    public func requestPermission(
+        _ scope: LocationPermission.Scope
+    ) async throws(LocationError) -> LocationPermission {
+        let fault: LocationFault?
+        do {
+            fault = try await schedule.begin(.requestPermission(scope))
+        } catch {
+            throw LocationError(.cancelled, "The call was cancelled.", cause: error)
+        }
+        if case .failure(let error) = fault { throw error }
+        return try await upstream.requestPermission(scope)
+    }
+
+    public func monitor(
+        _ request: LocationRequest,
+        report: @escaping @Sendable (LocationEvent) -> Void
+    ) -> @Sendable () -> Void {
+        let monitoring = FaultyMonitoring(report)
+        monitoring.begin { [upstream, schedule] in
+            // Only the end of the monitoring cancels the delay.
+            guard let fault = try? await schedule.begin(.monitor(request)) else {
+                if !Task.isCancelled {
+                    monitoring.isUpstream(upstream.monitor(request) { monitoring.tell($0) })
+                }
+                return
+            }
+            switch fault {
+            case .failure(let error):
+                monitoring.tell(.failure(error))
+            case .silence:
+                monitoring.isUpstream(upstream.monitor(request) { _ in })
+            case .interruption(let count, let error):
+                monitoring.limit(count, error)
+                monitoring.isUpstream(upstream.monitor(request) { monitoring.tell($0) })
+            case .delay:
+                break
+            }
+        }
+        return { monitoring.end() }
+    }
+}
+
+/// One monitoring, which begins when its delay has passed.
+private final class FaultyMonitoring: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        var end: (@Sendable () -> Void)?
+        var isOver = false
+        var left: (count: Int, error: LocationError)?
+    }
+
+    private let state = Mutex(State())
+    private let report: @Sendable (LocationEvent) -> Void
+
+    init(_ report: @escaping @Sendable (LocationEvent) -> Void) { self.report = report }
+
+    func begin(_ body: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.task = Task { await body() } }
+    }
+
+    func limit(_ count: Int, _ error: LocationError) {
+        state.withLock { $0.left = (count, error) }
+        if count == 0 { interrupt() }
+    }
+
+    func isUpstream(_ end: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.end = end }
+            return state.isOver
+        }
+        if isOver { end() }
+    }
+
+    func tell(_ event: LocationEvent) {
+        let (isOver, isLast) = state.withLock { state in
+            guard !state.isOver, case .fix = event, let left = state.left else {
+                return (state.isOver, false)
+            }
+            state.left = (left.count - 1, left.error)
+            return (false, left.count == 1)
+        }
+        guard !isOver else { return }
+        report(event)
+        if isLast { interrupt() }
+    }
+
+    private func interrupt() {
+        guard let error = state.withLock({ $0.left?.error }) else { return }
+        report(.failure(error))
+        end()
+    }
+
+    func end() {
+        let (task, end) = state.withLock { state in
+            state.isOver = true
+            return (state.task.take(), state.end.take())
+        }
+        task?.cancel()
+        end?()
+    }
+}
+
+extension LocationAdapter {
+    /// Lets calls fail as a closure says; see ``FaultInjectingLocationAdapter``.
+    ///
+    /// - Parameters:
+    ///   - clock: The clock on which delays are measured.
+    ///   - fault: What goes wrong with the call; nil lets it through.
+    /// - Returns: The adapter, with faults.
+    public func failing(
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ fault: @escaping @Sendable (LocationCall) -> LocationFault?
+    ) -> FaultInjectingLocationAdapter<Self> {
+        FaultInjectingLocationAdapter(self, clock: clock, fault: fault)
+    }
+
+    /// Lets the first calls fail as a list says; see ``FaultInjectingLocationAdapter``.
+    ///
+    /// - Parameters:
+    ///   - faults: What goes wrong with each call, in order; nil lets it through.
+    ///   - clock: The clock on which delays are measured.
+    /// - Returns: The adapter, with faults.
+    public func failing(
+        _ faults: [LocationFault?],
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> FaultInjectingLocationAdapter<Self> {
+        FaultInjectingLocationAdapter(self, clock: clock, faults: faults)
+    }
+}

@@ -1,0 +1,180 @@
+import CoreLocation
+import Foundation
+import KeelConformance
+import KeelCore
+import KeelLocation
+import Synchronization
+import Testing
+
+@Suite("The CoreLocation adapter on a stand-in", .serialized, .timeLimit(.minutes(2)))
+struct CoreLocationTests {
+    private static let features: LocationAdapterSubject.Features = [
+        .searches, .permission, .repeats,
+    ]
+
+    @Test("It keeps the promises", arguments: LocationAdapterCheck.applicable(to: Self.features))
+    func promises(_ check: LocationAdapterCheck) async throws {
+        try await check.run(
+            on: LocationAdapterSubject(features: Self.features) { setting in
+                Device.shared.reset(
+                    status(setting.permission),
+                    answer: setting.answer.map(status)
+                )
+                return .init(
+                    CoreLocationAdapter(),
+                    userCount: { Device.shared.updatingCount },
+                    feed: { feed in await play(feed) }
+                )
+            }
+        )
+    }
+
+    @Test("What is unknown there, by negative numbers, is nil here")
+    func unknown() async throws {
+        Device.shared.reset(.authorizedAlways, answer: nil)
+        let location = LocationService(CoreLocationAdapter())
+        var fixes = location.fixes().makeAsyncIterator()
+        try await updating(1)
+        await MainActor.run {
+            Device.shared.move(to: made(1, 2, accuracy: -1))
+            Device.shared.move(to: made(1, 3, accuracy: 5))
+            Device.shared.move(to: made(1, 4, accuracy: 6, altitude: (12, 3), motion: (1.5, 90)))
+        }
+        let bare = try #require(try await fixes.next())
+        #expect(bare.coordinate.longitude == 3)
+        #expect(bare.horizontalAccuracy == 5)
+        #expect(bare.altitude == nil && bare.verticalAccuracy == nil)
+        #expect(bare.speed == nil && bare.course == nil)
+        let full = try #require(try await fixes.next())
+        #expect(full.altitude == 12 && full.verticalAccuracy == 3)
+        #expect(full.speed == 1.5 && full.course == 90)
+        #expect(await location.capabilities().kind == .coreLocation)
+    }
+
+    @Test("A position that the system had in store is stale")
+    func stored() async throws {
+        Device.shared.reset(.authorizedAlways, answer: nil)
+        let location = LocationService(CoreLocationAdapter())
+        var states = location.states.makeAsyncIterator()
+        try await updating(1)
+        await MainActor.run { Device.shared.move(to: made(1, 2, accuracy: 5, age: 40)) }
+        while let state = await states.next(), state.fix == nil {}
+        guard case .stale(_, let age)? = location.state else {
+            Issue.record("\(String(describing: location.state))")
+            return
+        }
+        #expect(age > .seconds(39) && age < .seconds(60))
+    }
+
+    @Test("The accuracy that suffices is passed on, and the best is asked for otherwise")
+    func accuracy() async throws {
+        Device.shared.reset(.authorizedAlways, answer: nil)
+        for (asked, passed) in [(100.0, 100.0), (nil, kCLLocationAccuracyBest)] {
+            let location = LocationService(
+                CoreLocationAdapter(),
+                configuration: .init(desiredAccuracy: asked)
+            )
+            try await location.startMonitoring()
+            try await updating(1)
+            #expect(await Device.shared.accuracies == [passed])
+            location.stopMonitoring()
+            try await updating(0)
+        }
+    }
+
+    @Test(
+        "Each error has its code",
+        arguments: [
+            (CLError.Code.denied, LocationError.Code.permissionDenied), (.network, .unavailable),
+            (.headingFailure, .unknown), (.locationUnknown, nil),
+        ] as [(CLError.Code, LocationError.Code?)]
+    )
+    func errors(_ code: CLError.Code, _ expected: LocationError.Code?) async throws {
+        Device.shared.reset(.authorizedAlways, answer: nil)
+        let seen = Mutex<[LocationError.Code?]>([])
+        let end = CoreLocationAdapter().monitor(.init()) { event in
+            switch event {
+            case .failure(let error): seen.withLock { $0.append(error.code) }
+            case .searching: seen.withLock { $0.append(nil) }
+            case .fix: break
+            }
+        }
+        try await updating(1)
+        seen.withLock { $0 = [] }
+        await MainActor.run { Device.shared.fail(CLError(code)) }
+        #expect(seen.withLock { $0 } == [expected])
+        end()
+        try await updating(0)
+    }
+
+    @Test("A question that nobody answers ends with its task")
+    func unanswered() async throws {
+        Device.shared.reset(.notDetermined, answer: nil)
+        let asking = Task { try await CoreLocationAdapter().requestPermission(.always) }
+        while Device.shared.askedCount == 0 { await Task.yield() }
+        asking.cancel()
+        let error = await #expect(throws: LocationError.self) { try await asking.value }
+        #expect(error?.isCancellation == true)
+    }
+
+    @Test("It is what the platform offers")
+    func platform() async {
+        Device.shared.reset(.denied, answer: nil)
+        let capabilities = await LocationService.platformDefault().capabilities()
+        #expect(capabilities.kind == .coreLocation)
+        #expect(capabilities.problem == .permissionDenied)
+    }
+
+    /// Waits until so many managers update their delegates.
+    private func updating(_ count: Int) async throws {
+        while Device.shared.updatingCount != count {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+}
+
+@MainActor private func play(_ feed: LocationAdapterSubject.Feed) {
+    switch feed {
+    case .fix(let fix):
+        Device.shared.move(
+            to: made(
+                fix.coordinate.latitude,
+                fix.coordinate.longitude,
+                accuracy: fix.horizontalAccuracy ?? 10
+            )
+        )
+    case .noFix: Device.shared.fail(CLError(.locationUnknown))
+    case .decide(let permission): Device.shared.decide(status(permission))
+    case .breakConnection, .restoreConnection: break
+    }
+}
+
+private func status(_ permission: LocationPermission) -> CLAuthorizationStatus {
+    switch permission {
+    case .notDetermined: .notDetermined
+    case .restricted: .restricted
+    case .denied: .denied
+    case .whenInUse: .authorizedWhenInUse
+    case .always, .notRequired: .authorizedAlways
+    }
+}
+
+private func made(
+    _ latitude: Double,
+    _ longitude: Double,
+    accuracy: Double,
+    altitude: (metres: Double, accuracy: Double) = (0, -1),
+    motion: (speed: Double, course: Double) = (-1, -1),
+    age: TimeInterval = 0
+) -> CLLocation {
+    CLLocation(
+        coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude),
+        altitude: altitude.metres,
+        horizontalAccuracy: accuracy,
+        verticalAccuracy: altitude.accuracy,
+        course: motion.course,
+        speed: motion.speed,
+        timestamp: Date(timeIntervalSinceNow: -age)
+    )
+}

@@ -1,0 +1,130 @@
+import KeelCore
+import KeelLocation
+import KeelTestKit
+import Testing
+
+@Suite("The position of the moment", .timeLimit(.minutes(2)))
+struct CurrentLocationTests {
+    private let clock = TestClock()
+    private let adapter = ScriptedLocationAdapter()
+
+    private var location: LocationService {
+        LocationService(adapter, configuration: .init(clock: clock))
+    }
+
+    @Test("The first fix that is accurate enough is returned, and the monitoring ends")
+    func accurate() async throws {
+        let location = location
+        let finding = Task { try await location.currentLocation(accuracy: 20) }
+        await adapter.waitForMonitors(1)
+        adapter.send(.fix(try fix(1, 2)))
+        adapter.send(.fix(try fix(1, 3, accuracy: 100)))
+        adapter.send(.fix(try fix(1, 4, accuracy: 20)))
+        #expect(try await finding.value == fix(1, 4, accuracy: 20))
+        await adapter.waitForMonitors(0)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("A fix that is there is returned at once, and a stale one is not")
+    func present() async throws {
+        let location = location
+        try await location.startMonitoring()
+        adapter.send(.fix(try fix(1, 2)))
+        #expect(try await location.currentLocation() == fix(1, 2))
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(10))
+        #expect(location.state?.isFixed == false)
+        let finding = Task { try await location.currentLocation() }
+        await clock.waitForSleepers(2)
+        adapter.send(.fix(try fix(1, 3)))
+        #expect(try await finding.value == fix(1, 3))
+        #expect(adapter.monitoringCount == 1)
+    }
+
+    @Test("An old fix that a source begins with is not the position of the moment")
+    func old() async throws {
+        let location = location
+        let finding = Task { try await location.currentLocation() }
+        await adapter.waitForMonitors(1)
+        adapter.send(.fix(try fix(1, 2), age: .seconds(600)))
+        adapter.send(.fix(try fix(1, 3)))
+        #expect(try await finding.value == fix(1, 3))
+    }
+
+    @Test("When the time is over, the error says what there was")
+    func timesOut() async throws {
+        let location = location
+        let finding = Task { try await location.currentLocation(accuracy: 5, timeout: .seconds(9)) }
+        await adapter.waitForMonitors(1)
+        adapter.send(.fix(try fix(1, 2, accuracy: 35)))
+        adapter.send(.fix(try fix(1, 2, accuracy: 50)))
+        // One for the limit, one for the age of the fix.
+        await clock.waitForSleepers(2)
+        await clock.advance(by: .seconds(9))
+        let error = await #expect(throws: LocationError.self) { try await finding.value }
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.contains("35") == true)
+        await adapter.waitForMonitors(0)
+    }
+
+    @Test("A source that is out of reach is waited for, and is the cause when time is over")
+    func outOfReach() async throws {
+        adapter.setFailure(LocationError(.disconnected, "gpsd is out of reach."))
+        let location = location
+        let finding = Task { try await location.currentLocation(timeout: .seconds(3)) }
+        await clock.waitForSleepers()
+        await adapter.waitForMonitors(1)
+        await clock.advance(by: .seconds(3))
+        let error = await #expect(throws: LocationError.self) { try await finding.value }
+        #expect(error?.code == .timedOut)
+        #expect((error?.cause as? LocationError)?.code == .disconnected)
+        let patient = Task { try await location.currentLocation(timeout: .seconds(3)) }
+        await adapter.waitForMonitors(1)
+        adapter.setFailure(nil)
+        adapter.send(.fix(try fix(1, 2)))
+        #expect(try await patient.value == fix(1, 2))
+    }
+
+    @Test("A refusal is thrown at once, before and while it waits")
+    func refusal() async throws {
+        let denied = LocationService(ScriptedLocationAdapter(permission: .denied))
+        let error = await #expect(throws: LocationError.self) { try await denied.currentLocation() }
+        #expect(error?.code == .permissionDenied)
+        let location = location
+        let finding = Task { try await location.currentLocation() }
+        await adapter.waitForMonitors(1)
+        adapter.setPermission(.restricted)
+        let late = await #expect(throws: LocationError.self) { try await finding.value }
+        #expect(late?.code == .permissionRestricted)
+    }
+
+    @Test("A cancelled call ends with that, and nobody monitors any more")
+    func cancelled() async {
+        let location = location
+        let finding = Task { try await location.currentLocation() }
+        await adapter.waitForMonitors(1)
+        finding.cancel()
+        let error = await #expect(throws: LocationError.self) { try await finding.value }
+        #expect(error?.isCancellation == true)
+        await adapter.waitForMonitors(0)
+        let early = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await location.currentLocation()
+        }
+        let same = await #expect(throws: LocationError.self) { try await early.value }
+        #expect(same?.isCancellation == true)
+        #expect(adapter.monitoringCount == 1)
+    }
+
+    @Test("Numbers that cannot be are refused")
+    func arguments() async {
+        let location = location
+        for (accuracy, timeout) in [(0.0, 1), (-1, 1), (.nan, 1), (1, 0), (1, -1)] {
+            let error = await #expect(throws: LocationError.self) {
+                try await location.currentLocation(accuracy: accuracy, timeout: .seconds(timeout))
+            }
+            #expect(error?.code == .invalidArgument)
+        }
+        #expect(adapter.monitoringCount == 0)
+    }
+}

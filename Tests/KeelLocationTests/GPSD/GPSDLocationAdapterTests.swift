@@ -1,0 +1,212 @@
+#if canImport(Glibc)
+import KeelCore
+import KeelLocation
+import KeelTestKit
+import Testing
+
+@Suite("gpsd, on a double of it", .timeLimit(.minutes(2)))
+struct GPSDLocationAdapterTests {
+    @Test("It asks for reports in JSON, of one receiver where one is named")
+    func handshake() async throws {
+        let double = try GPSDDouble()
+        let reports = Reports()
+        let end = double.adapter(device: "/dev/ttyS7").monitor(.init(), report: reports.take)
+        await reports.wait { $0 == ["searching"] }
+        #expect(
+            double.requests == [
+                #"?WATCH={"device":"/dev/ttyS7","enable":true,"json":true};"# + "\n"
+            ]
+        )
+        double.send(try fix(1, 2), device: "/dev/other")
+        double.send(try fix(1, 3))
+        await reports.wait { $0.contains("fix") }
+        #expect(try reports.fixes == [fix(1, 3)])
+        end()
+        await wait { double.clientCount == 0 }
+    }
+
+    @Test("Malformed and endless lines are skipped and counted, and reports go on")
+    func malformed() async throws {
+        let double = try GPSDDouble()
+        let adapter = double.adapter()
+        let reports = Reports()
+        let end = adapter.monitor(.init(), report: reports.take)
+        await reports.wait { $0 == ["searching"] }
+        double.send("no JSON")
+        double.send(#"{"class":"TPV","mode":3,"lat":91.0,"lon":0.0}"#)
+        double.send(String(repeating: "x", count: 3 * GPSDLocationAdapter.maximumLineByteCount))
+        double.send(#"{"class":"SKY","satellites":[]}"#)
+        double.send(try fix(1, 2))
+        await reports.wait { $0 == ["searching", "fix"] }
+        // The greeting and two answers came before.
+        let statistics = adapter.statistics
+        #expect(statistics.connectionCount == 1)
+        #expect(statistics.lineCount == 8)
+        #expect(statistics.malformedLineCount == 2)
+        #expect(statistics.oversizedLineCount == 1)
+        end()
+    }
+
+    @Test("Another version of the protocol is not supported, and not tried again")
+    func version() async throws {
+        let double = try GPSDDouble(.init(protocolMajor: 4))
+        let reports = Reports()
+        let end = double.adapter().monitor(.init(), report: reports.take)
+        await reports.wait { $0 == ["unsupported"] }
+        await wait { double.clientCount == 0 }
+        #expect(double.connectionCount == 1)
+        end()
+    }
+
+    @Test("A gpsd without a receiver says that it has none")
+    func noDevice() async throws {
+        let double = try GPSDDouble(.init(devices: []))
+        let reports = Reports()
+        let end = double.adapter().monitor(.init(), report: reports.take)
+        await reports.wait { $0 == ["unavailable"] }
+        double.send(try fix(1, 2))
+        await reports.wait { $0 == ["unavailable", "fix"] }
+        end()
+        let other = Reports()
+        let endOther = double.adapter(device: "/dev/gone").monitor(.init(), report: other.take)
+        await other.wait { $0 == ["unavailable"] }
+        #expect(other.failures.first?.message.contains("/dev/gone") == true)
+        endOther()
+    }
+
+    @Test("A refusal to report is told, and tried again")
+    func refusal() async throws {
+        let double = try GPSDDouble(.init(refusal: "no such device"))
+        let reports = Reports()
+        let end = double.adapter().monitor(.init(), report: reports.take)
+        await reports.wait { $0.count >= 2 }
+        #expect(reports.failures.allSatisfy { $0.code == .unavailable })
+        #expect(reports.failures.first?.message.contains("no such device") == true)
+        end()
+    }
+
+    @Test("Where nobody listens, it is disconnected, and connects when somebody does")
+    func absent() async throws {
+        let double = try GPSDDouble()
+        double.stop()
+        let reports = Reports()
+        let end = double.adapter().monitor(.init(), report: reports.take)
+        await reports.wait { $0.count >= 3 }
+        #expect(reports.failures.allSatisfy { $0.code == .disconnected })
+        #expect(reports.failures.first?.description.contains("connect") == true)
+        try double.restart()
+        await reports.wait { $0.last == "searching" }
+        end()
+    }
+
+    @Test("A name that is no host is out of reach")
+    func resolving() async {
+        var configuration = GPSDLocationAdapter.Configuration(host: "no host")
+        configuration.reconnection = RetryPolicy(baseDelay: .milliseconds(1))
+        let reports = Reports()
+        let adapter = GPSDLocationAdapter(configuration)
+        let end = adapter.monitor(.init(), report: reports.take)
+        await reports.wait { !$0.isEmpty }
+        end()
+        #expect(reports.failures.first?.code == .disconnected)
+        #expect(reports.failures.first?.description.contains("getaddrinfo") == true)
+    }
+
+    @Test("One that does not greet is given up after the limit, on the clock")
+    func silentGreeting() async throws {
+        let clock = TestClock()
+        let double = try GPSDDouble(.init(greets: false))
+        let reports = Reports()
+        let end = double.adapter(clock: clock).monitor(.init(), report: reports.take)
+        await wait { double.connectionCount == 1 }
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(5))
+        await reports.wait { $0 == ["disconnected"] }
+        #expect(reports.failures.first?.message.contains("greet") == true)
+        end()
+        await wait { double.clientCount == 0 }
+    }
+
+    @Test("One that falls silent is asked, and given up when it does not answer")
+    func silence() async throws {
+        let clock = TestClock()
+        let double = try GPSDDouble(.init(answers: false))
+        let reports = Reports()
+        let end = double.adapter(clock: clock).monitor(.init(), report: reports.take)
+        await reports.wait { $0 == ["searching"] }
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(5))
+        for turn in 0..<3 {
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(15))
+            if turn == 0 { await wait { double.requests.contains { $0.contains("?VERSION;") } } }
+        }
+        await reports.wait { $0.last == "disconnected" }
+        end()
+    }
+
+    @Test("One that is silent and answers is kept")
+    func quiet() async throws {
+        let clock = TestClock()
+        let double = try GPSDDouble()
+        let adapter = double.adapter(clock: clock)
+        let reports = Reports()
+        let end = adapter.monitor(.init(), report: reports.take)
+        await reports.wait { $0 == ["searching"] }
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(5))
+        for count in 1...6 {
+            // In turns: silent, asked and answered.
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(15))
+            let lines = 3 + count
+            await wait { adapter.statistics.lineCount == lines }
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(15))
+        }
+        double.send(try fix(1, 2))
+        await reports.wait { $0 == ["searching", "fix"] }
+        #expect(double.connectionCount == 1)
+        end()
+    }
+
+    @Test("The pause before connecting again is the policy's, and ending cuts it short")
+    func pauses() async throws {
+        let clock = TestClock()
+        let double = try GPSDDouble()
+        double.stop()
+        var configuration = double.configuration()
+        configuration.reconnection = RetryPolicy(
+            baseDelay: .seconds(8),
+            maximumDelay: .seconds(8)
+        )
+        let adapter = GPSDLocationAdapter(configuration, clock: clock)
+        let reports = Reports()
+        let end = adapter.monitor(.init(), report: reports.take)
+        for count in 1...4 {
+            // Short pauses fit more than one into the time.
+            await reports.wait { $0.count >= count }
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(8))
+        }
+        await reports.wait { $0.count >= 5 }
+        await clock.waitForSleepers()
+        end()
+        await wait { clock.sleeperCount == 0 }
+    }
+
+    @Test("A hundred monitorings begin and end, and leave no connection behind")
+    func leaves() async throws {
+        let double = try GPSDDouble()
+        let adapter = double.adapter()
+        for number in 0..<100 {
+            let reports = Reports()
+            let end = adapter.monitor(.init(), report: reports.take)
+            if number.isMultiple(of: 2) { await reports.wait { !$0.isEmpty } }
+            end()
+        }
+        await wait { double.clientCount == 0 }
+        #expect(double.watcherCount == 0)
+    }
+}
+#endif

@@ -1,0 +1,147 @@
+#if canImport(Glibc)
+import Foundation
+import KeelCore
+import KeelLocation
+import Synchronization
+
+/// What speaks as gpsd does, as far as the adapter looks at it.
+final class GPSDDouble: Sendable {
+    /// How a double behaves.
+    struct Manner: Sendable {
+        var protocolMajor = 3
+        var devices = ["/dev/ttyS7"]
+        var greets = true
+        var refusal: String?
+        /// Whether a question for the version is answered after the first.
+        var answers = true
+    }
+
+    private final class Watchers: Sendable {
+        struct State {
+            var watching: [ObjectIdentifier: LoopbackServer.Client] = [:]
+            var requests: [String] = []
+            var connectionCount = 0
+        }
+
+        let state = Mutex(State())
+    }
+
+    private let server: LoopbackServer
+    private let watchers: Watchers
+
+    init(_ manner: Manner = Manner()) throws {
+        let watchers = Watchers()
+        self.watchers = watchers
+        server = try LoopbackServer(
+            onConnect: { client in
+                watchers.state.withLock { $0.connectionCount += 1 }
+                if manner.greets { client.send(Self.version(manner)) }
+            },
+            onBytes: { client, bytes in
+                Self.answer(client, String(decoding: bytes, as: UTF8.self), manner, watchers)
+            },
+            onEnd: { client in
+                _ = watchers.state.withLock {
+                    $0.watching.removeValue(forKey: ObjectIdentifier(client))
+                }
+            }
+        )
+    }
+
+    private static func version(_ manner: Manner) -> String {
+        #"{"class":"VERSION","release":"3.22","rev":"3.22","proto_major":\#(manner.protocolMajor),"#
+            + #""proto_minor":14}"# + "\r\n"
+    }
+
+    private static func answer(
+        _ client: LoopbackServer.Client,
+        _ request: String,
+        _ manner: Manner,
+        _ watchers: Watchers
+    ) {
+        watchers.state.withLock { $0.requests.append(request) }
+        if request.hasPrefix("?VERSION"), manner.answers { client.send(version(manner)) }
+        guard request.hasPrefix("?WATCH=") else { return }
+        if let refusal = manner.refusal {
+            client.send(#"{"class":"ERROR","message":"\#(refusal)"}"# + "\r\n")
+            return
+        }
+        let devices = manner.devices.map { #"{"class":"DEVICE","path":"\#($0)"}"# }
+        let list = #"{"class":"DEVICES","devices":[\#(devices.joined(separator: ","))]}"#
+        // Before the answer: who has it gets all that is sent afterwards.
+        watchers.state.withLock { $0.watching[ObjectIdentifier(client)] = client }
+        client.send(list + "\r\n" + #"{"class":"WATCH","enable":true,"json":true}"# + "\r\n")
+    }
+
+    var port: UInt16 { server.port }
+
+    /// How many have asked to be told.
+    var watcherCount: Int { watchers.state.withLock { $0.watching.count } }
+
+    /// How many are connected, told or not.
+    var clientCount: Int { server.clientCount }
+
+    /// How many connections there were.
+    var connectionCount: Int { watchers.state.withLock { $0.connectionCount } }
+
+    /// What was sent to it, in order.
+    var requests: [String] { watchers.state.withLock { $0.requests } }
+
+    /// An adapter for it, which connects again at once.
+    func adapter(
+        device: String? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> GPSDLocationAdapter {
+        GPSDLocationAdapter(configuration(device: device), clock: clock)
+    }
+
+    func configuration(device: String? = nil) -> GPSDLocationAdapter.Configuration {
+        GPSDLocationAdapter.Configuration(
+            port: port,
+            device: device,
+            reconnection: RetryPolicy(
+                baseDelay: .milliseconds(1),
+                maximumDelay: .milliseconds(20)
+            )
+        )
+    }
+
+    /// Sends a line to everybody who watches.
+    func send(_ line: String) {
+        for client in watchers.state.withLock({ $0.watching.values }) { client.send(line + "\r\n") }
+    }
+
+    func send(_ fix: LocationFix, device: String? = "/dev/ttyS7") {
+        send(Self.line(of: fix, device: device))
+    }
+
+    func sendNoFix() { send(#"{"class":"TPV","device":"/dev/ttyS7","mode":1}"#) }
+
+    func cutAll() { server.cutAll() }
+
+    func stop() { server.stop() }
+
+    func restart() throws { try server.restart() }
+
+    static func line(of fix: LocationFix, device: String? = "/dev/ttyS7") -> String {
+        let time = InternetTime.text(
+            ofMicroseconds: Int64((fix.time.timeIntervalSince1970 * 1_000).rounded()) * 1_000
+        )
+        var fields = [
+            #""class":"TPV""#, #""mode":\#(fix.altitude == nil ? 2 : 3)"#, #""time":"\#(time)""#,
+            #""lat":\#(decimal(fix.coordinate.latitude))"#,
+            #""lon":\#(decimal(fix.coordinate.longitude))"#,
+        ]
+        let values = [
+            ("eph", fix.horizontalAccuracy), ("altMSL", fix.altitude),
+            ("epv", fix.verticalAccuracy), ("speed", fix.speed), ("track", fix.course),
+        ]
+        for case (let name, let value?) in values { fields.append(#""\#(name)":\#(value)"#) }
+        if let device { fields.append(#""device":"\#(device)""#) }
+        return "{" + fields.joined(separator: ",") + "}"
+    }
+
+    /// Nine digits, as gpsd writes them.
+    private static func decimal(_ value: Double) -> String { String(format: "%.9f", value) }
+}
+#endif
