@@ -107,11 +107,15 @@ final class Descriptor: Sendable {
     /// The names in this folder, in no order, without `.` and `..`.
     func names() -> Result<[String], Failure> {
         // A descriptor of its own: closing the stream closes it.
-        guard case .success(let own) = open(".", O_RDONLY | O_DIRECTORY) else {
-            return .failure(Failure(number: errno))
+        let own: Descriptor
+        switch open(".", O_RDONLY | O_DIRECTORY) {
+        case .success(let opened): own = opened
+        case .failure(let failure): return .failure(failure)
         }
         let copy = dup(own.number)
-        guard copy >= 0, let stream = fdopendir(copy) else {
+        guard copy >= 0 else { return .failure(Failure(number: errno)) }
+        guard let stream = fdopendir(copy) else {
+            defer { close(copy) }
             return .failure(Failure(number: errno))
         }
         defer { closedir(stream) }

@@ -59,14 +59,18 @@ extension LocalFileStoreAdapter {
     }
 
     private func makeNewFile(for path: FileStorePath) throws(FileStoreError) -> NewFile {
-        let name = FileLabel.newVersion()
-        switch folder.news.open(name, O_RDWR | O_CREAT | O_EXCL) {
-        case .success(let file):
-            // As long as it is held, no other process takes the file for a leftover.
-            _ = flock(file.number, LOCK_EX | LOCK_NB)
-            return NewFile(file: file, name: name)
-        case .failure(let failure):
-            throw FileStoreError("openat", path.string, .writeFailed, number: failure.number)
+        while true {
+            let name = FileLabel.newVersion()
+            switch folder.news.open(name, O_RDWR | O_CREAT | O_EXCL) {
+            case .success(let file):
+                // As long as it is held, no opening of the store takes the file for a leftover.
+                while flock(file.number, LOCK_EX) != 0, errno == EINTR {}
+                // One that was quicker than the lock did: then the file has no name any more.
+                guard folder.news.status(of: name)?.inode == file.status()?.inode else { continue }
+                return NewFile(file: file, name: name)
+            case .failure(let failure):
+                throw FileStoreError("openat", path.string, .writeFailed, number: failure.number)
+            }
         }
     }
 

@@ -47,6 +47,8 @@ final class CoreLocationQuestion: NSObject, CLLocationManagerDelegate, @unchecke
     }
 
     @MainActor private func ask() {
+        // Who was cancelled meanwhile asks nobody.
+        guard !state.withLock({ $0.isOver }) else { return }
         let manager = CLLocationManager()
         self.manager = manager
         let permission = LocationPermission(manager.authorizationStatus)

@@ -9,8 +9,8 @@ internal import Foundation
 
 /// One monitoring of an adapter, shared by all who listen to a service and its copies.
 ///
-/// Two locks, always taken in this order: `observation`, for beginning and ending, and `state`. A
-/// report takes `state` alone, so that an adapter may report before `monitor` returns.
+/// One task at a time begins and ends, and it calls the adapter without a lock: an adapter may
+/// report before `monitor` returns, and who observes it may call the service.
 final class LocationHub: Sendable {
     private struct State {
         var tracker: LocationTracker?
@@ -21,13 +21,23 @@ final class LocationHub: Sendable {
         var listeners: [Int: @Sendable (LocationUpdate) -> Void] = [:]
         var lastFix: LocationFix?
         var sleeper: Task<Void, Never>?
+        /// When the sleeper wakes.
+        var sleepsUntil: Duration?
+    }
+
+    private struct Observation {
+        /// What ends the monitoring, while there is one.
+        var end: (@Sendable () -> Void)?
+        /// Whether somebody begins or ends it, and whether to look again then.
+        var isBusy = false
+        var isToLookAgain = false
     }
 
     let adapter: any LocationAdapter
     let timer: DeadlineTimer
     private let configuration: LocationService.Configuration
     private let timeline: Timeline
-    private let observation = Mutex<(@Sendable () -> Void)?>(nil)
+    private let observation = Mutex(Observation())
     private let state = Mutex(State())
 
     init(_ adapter: any LocationAdapter, _ configuration: LocationService.Configuration) {
@@ -39,7 +49,7 @@ final class LocationHub: Sendable {
 
     deinit {
         state.withLock { $0.sleeper.take() }?.cancel()
-        observation.withLock { $0.take() }?()
+        observation.withLock { $0.end.take() }?()
     }
 
     /// What is known now; nil while nobody monitors.
@@ -91,22 +101,33 @@ final class LocationHub: Sendable {
 
     /// Begins or ends to monitor, according to whether anybody wants it.
     private func match() {
-        let ending = observation.withLock { end -> (@Sendable () -> Void)? in
-            let isWanted = state.withLock { $0.isHeld || !$0.listeners.isEmpty }
-            if isWanted, end == nil {
-                let generation = begin()
-                let request = LocationRequest(desiredAccuracy: configuration.desiredAccuracy)
-                end = adapter.monitor(request) { [weak self] event in
-                    self?.take(event, generation)
-                }
-            } else if !isWanted, let ending = end.take() {
-                finish()
-                return ending
-            }
-            return nil
+        let isFree = observation.withLock { observation in
+            observation.isToLookAgain = observation.isBusy
+            defer { observation.isBusy = true }
+            return !observation.isBusy
         }
-        // Outside of the lock: whoever observes the end may ask the service something.
-        ending?()
+        guard isFree else { return }
+        repeat { beginOrEnd() } while observation.withLock { observation in
+            observation.isBusy = observation.isToLookAgain
+            defer { observation.isToLookAgain = false }
+            return observation.isToLookAgain
+        }
+    }
+
+    private func beginOrEnd() {
+        let isWanted = state.withLock { $0.isHeld || !$0.listeners.isEmpty }
+        let isMonitored = observation.withLock { $0.end != nil }
+        if isWanted, !isMonitored {
+            let generation = begin()
+            let request = LocationRequest(desiredAccuracy: configuration.desiredAccuracy)
+            let end = adapter.monitor(request) { [weak self] event in
+                self?.take(event, generation)
+            }
+            observation.withLock { $0.end = end }
+        } else if !isWanted, let end = observation.withLock({ $0.end.take() }) {
+            finish()
+            end()
+        }
     }
 
     private func begin() -> Int {
@@ -126,6 +147,7 @@ final class LocationHub: Sendable {
         let sleeper = state.withLock { state in
             state.generation += 1
             state.tracker = nil
+            state.sleepsUntil = nil
             return state.sleeper.take()
         }
         sleeper?.cancel()
@@ -163,21 +185,32 @@ final class LocationHub: Sendable {
 
     /// Sees to it that somebody sleeps while a fix may become stale, and nobody else.
     ///
-    /// A sleeper is not replaced by one for a later time: it looks when it wakes.
+    /// A sleeper is not replaced by one for a later time: it looks when it wakes. One for an earlier
+    /// time replaces it, as when a fix comes after a stale one.
     ///
     /// - Returns: The sleeper that is not needed any more.
     private func arm(_ state: inout State) -> Task<Void, Never>? {
-        guard let deadline = state.tracker?.deadline else { return state.sleeper.take() }
-        guard state.sleeper == nil else { return nil }
+        guard let deadline = state.tracker?.deadline else {
+            state.sleepsUntil = nil
+            return state.sleeper.take()
+        }
+        if let until = state.sleepsUntil, until <= deadline { return nil }
+        let replaced = state.sleeper.take()
+        state.sleepsUntil = deadline
         state.sleeper = Task { [weak self, timeline, generation = state.generation] in
             guard (try? await timeline.sleep(until: deadline)) != nil else { return }
             self?.wake(generation, at: deadline)
         }
-        return nil
+        return replaced
     }
 
     private func wake(_ generation: Int, at deadline: Duration) {
-        state.withLock { if generation == $0.generation { $0.sleeper = nil } }
+        state.withLock { state in
+            // Not one that has taken its place.
+            guard generation == state.generation, state.sleepsUntil == deadline else { return }
+            state.sleeper = nil
+            state.sleepsUntil = nil
+        }
         change(generation) { tracker, now, date in
             // A clock that says the time has come is believed, whatever it shows.
             tracker.pass(to: max(now, deadline), date: date)

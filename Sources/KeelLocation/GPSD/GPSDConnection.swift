@@ -51,17 +51,27 @@ final class GPSDConnection: Sendable {
 
     private let host: String
     private let port: UInt16
+    private let tryNumber: Int
     private let take: @Sendable (LineSplitter.Lines, GPSDConnection) -> Void
     private let state = Mutex(State())
 
     /// Creates a connection; nothing happens before ``run()``.
+    ///
+    /// - Parameters:
+    ///   - host: The name or address of the host.
+    ///   - port: The port.
+    ///   - tryNumber: How many were tried before: a host's address that swallows everything is
+    ///     not the first one each time.
+    ///   - take: Takes lines as they come.
     init(
         host: String,
         port: UInt16,
+        tryNumber: Int,
         _ take: @escaping @Sendable (LineSplitter.Lines, GPSDConnection) -> Void
     ) {
         self.host = host
         self.port = port
+        self.tryNumber = tryNumber
         self.take = take
     }
 
@@ -79,11 +89,19 @@ final class GPSDConnection: Sendable {
 
     /// Ends the connection soon; from any thread, also its own.
     func stop() {
-        let stopper = state.withLock { state in
+        state.withLock { state in
             state.isStopped = true
-            return state.stopper.take()
+            // Under the lock: as long as the writing end is here, the reading end is open.
+            if let stopper = state.stopper.take() { Self.ring(stopper) }
         }
-        if let stopper { close(stopper) }
+    }
+
+    /// Wakes the thread up: by a byte, because a child of this process may hold the pipe too, and
+    /// closing it would then tell nobody.
+    private static func ring(_ stopper: Int32) {
+        var byte: UInt8 = 0
+        _ = write(stopper, &byte, 1)
+        close(stopper)
     }
 
     /// Sends a short text; what cannot be sent at once is not sent.
@@ -106,15 +124,16 @@ final class GPSDConnection: Sendable {
             if !state.isStopped { state.stopper = stopper }
             return state.isStopped
         }
-        if isStopped { close(stopper) }
+        if isStopped { Self.ring(stopper) }
         let isStarted = POSIXSocket.detachThread { [self] in
             let end = connectAndRead(wakeUp)
-            close(wakeUp)
+            // In this order: whoever writes must find a reader.
             finish(end)
+            close(wakeUp)
         }
         guard !isStarted else { return }
-        close(wakeUp)
         finish(.failed(SystemError("pthread_create")))
+        close(wakeUp)
     }
 
     private func finish(_ end: End) {
@@ -132,7 +151,8 @@ final class GPSDConnection: Sendable {
         case .failure(let error): return .failed(error)
         }
         var failure = SystemError("connect", ECONNREFUSED)
-        for address in addresses {
+        let first = addresses.isEmpty ? 0 : tryNumber % addresses.count
+        for address in addresses[first...] + addresses[..<first] {
             switch POSIXSocket.connect(to: address, orWakeBy: wakeUp) {
             case .connected(let descriptor):
                 state.withLock { $0.descriptor = descriptor }

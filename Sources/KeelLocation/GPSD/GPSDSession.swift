@@ -16,6 +16,9 @@ final class GPSDSession: Sendable {
         var isGreeted = false
         var isWatching = false
         var hasDevices = true
+        /// The receivers that know the position.
+        var fixing: Set<String?> = []
+        var hasReported = false
         var failure: LocationError?
     }
 
@@ -23,6 +26,7 @@ final class GPSDSession: Sendable {
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Date
     private let counts: GPSDCounts
+    private let tryNumber: Int
     private let report: @Sendable (LocationEvent) -> Void
     private let state = Mutex(State())
     private let heard = Atomic<Int>(0)
@@ -32,24 +36,32 @@ final class GPSDSession: Sendable {
         _ clock: any Clock<Duration>,
         _ now: @escaping @Sendable () -> Date,
         _ counts: GPSDCounts,
+        tryNumber: Int,
         _ report: @escaping @Sendable (LocationEvent) -> Void
     ) {
         self.configuration = configuration
         self.clock = clock
         self.now = now
         self.counts = counts
+        self.tryNumber = tryNumber
         self.report = report
     }
 
     /// Whether gpsd had agreed to report.
-    var wasWatching: Bool { state.withLock { $0.isWatching } }
+    private var wasWatching: Bool { state.withLock { $0.isWatching } }
+
+    /// Whether gpsd has told of a position, or that there is none.
+    var hasReported: Bool { state.withLock { $0.hasReported } }
 
     /// Connects and reads until the connection ends or the task is cancelled.
     ///
     /// - Returns: Why it has ended.
     func run() async -> LocationError {
-        let connection = GPSDConnection(host: configuration.host, port: configuration.port) {
-            [self] lines, connection in
+        let connection = GPSDConnection(
+            host: configuration.host,
+            port: configuration.port,
+            tryNumber: tryNumber
+        ) { [self] lines, connection in
             take(lines, connection)
         }
         return await withTaskGroup(of: LocationError?.self) { group in
@@ -118,9 +130,21 @@ final class GPSDSession: Sendable {
             }
             report(hasDevices ? .searching : .failure(noReceiver))
         case .noFix(let device):
-            if isWanted(device) { report(.searching) }
+            guard isWanted(device) else { return }
+            let isLost = state.withLock { state in
+                state.hasReported = true
+                state.fixing.remove(device)
+                // One receiver in the cellar takes nothing from the one on the roof.
+                return state.fixing.isEmpty
+            }
+            if isLost { report(.searching) }
         case .fix(let fix, let device):
-            if isWanted(device) { report(.fix(fix)) }
+            guard isWanted(device) else { return }
+            state.withLock { state in
+                state.hasReported = true
+                state.fixing.insert(device)
+            }
+            report(.fix(fix))
         case .error(let text):
             guard !wasWatching else { return }
             fail(LocationError(.unavailable, "gpsd refused to report: \(text)"), connection)

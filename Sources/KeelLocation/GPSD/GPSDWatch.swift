@@ -44,16 +44,23 @@ final class GPSDWatch: Sendable {
 
     private func run() async {
         var random = SystemRandomNumberGenerator()
-        var attempt = 0
+        var (attempt, tryNumber) = (0, 0)
         while !Task.isCancelled {
-            let session = GPSDSession(configuration, clock, now, counts) { [self] event in
+            let session = GPSDSession(
+                configuration,
+                clock,
+                now,
+                counts,
+                tryNumber: tryNumber
+            ) { [self] event in
                 tell(event)
             }
+            tryNumber += 1
             let failure = await session.run()
             guard !Task.isCancelled else { return }
             tell(.failure(failure))
             guard failure.isTransient else { return }
-            attempt = session.wasWatching ? 1 : min(attempt + 1, 64)
+            attempt = session.hasReported ? 1 : min(attempt + 1, 64)
             let pause = configuration.reconnection.delay(before: attempt, using: &random)
             guard (try? await clock.sleep(for: pause)) != nil else { return }
         }

@@ -89,10 +89,13 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     private func change(_ body: (inout State) -> Void) {
         let (obstacle, monitors) = state.withLock { state in
             body(&state)
-            return (state.obstacle, state.monitors.sorted { $0.key < $1.key })
+            let monitors = state.monitors.sorted { $0.key < $1.key }
+            // Inside the lock: two changes must reach a monitoring in their order.
+            for (_, monitor) in monitors { monitor.enqueueObstacle(state.obstacle) }
+            return (state.obstacle, monitors)
         }
         for (_, monitor) in monitors {
-            monitor.setObstacle(obstacle)
+            monitor.drain()
             // Who was kept from it begins with the track.
             if obstacle == nil { monitor.play(track, on: clock) }
         }
@@ -141,16 +144,14 @@ public final class ScriptedLocationAdapter: LocationAdapter {
         let monitoring = ScriptedMonitoring(report)
         let (id, obstacle) = state.withLock { state in
             state.monitorCount += 1
+            // Before anybody else can reach it: what it begins with comes first.
+            monitoring.enqueueStart(state.obstacle)
             state.monitors[state.monitorCount] = monitoring
             return (state.monitorCount, state.obstacle)
         }
+        monitoring.drain()
+        if obstacle == nil { monitoring.play(track, on: clock) }
         changes.raise()
-        if let obstacle {
-            monitoring.setObstacle(obstacle)
-        } else {
-            monitoring.send(.searching)
-            monitoring.play(track, on: clock)
-        }
         return { [weak self] in
             monitoring.end()
             guard let self else { return }

@@ -36,24 +36,41 @@ final class ScriptedMonitoring: Sendable {
         } while track.isEndless
     }
 
-    /// Puts something in the way, which is reported, or takes it away.
-    func setObstacle(_ obstacle: LocationError?) {
-        append { state in
+    /// Puts the first report into the queue; ``drain()`` reports it.
+    func enqueueStart(_ obstacle: LocationError?) {
+        enqueue { state in
+            state.obstacle = obstacle
+            return obstacle.map { .failure($0) } ?? .searching
+        }
+    }
+
+    /// Puts something in the way, which will be reported, or takes it away.
+    func enqueueObstacle(_ obstacle: LocationError?) {
+        enqueue { state in
             defer { state.obstacle = obstacle }
             if let obstacle { return .failure(obstacle) }
             return state.obstacle == nil ? nil : .searching
         }
     }
 
-    func send(_ event: LocationEvent) { append { $0.obstacle == nil ? event : nil } }
+    func send(_ event: LocationEvent) {
+        enqueue { $0.obstacle == nil ? event : nil }
+        drain()
+    }
+
+    private func enqueue(_ event: (inout State) -> LocationEvent?) {
+        state.withLock { state in
+            guard let event = event(&state), !state.isOver else { return }
+            state.waiting.append(event)
+        }
+    }
 
     /// Reports, one after the other: who comes meanwhile leaves the event to who reports already.
-    private func append(_ event: (inout State) -> LocationEvent?) {
+    func drain() {
         let isFree = state.withLock { state in
-            guard let event = event(&state), !state.isOver else { return false }
-            state.waiting.append(event)
-            defer { state.isReporting = true }
-            return !state.isReporting
+            guard !state.isReporting, !state.waiting.isEmpty else { return false }
+            state.isReporting = true
+            return true
         }
         guard isFree else { return }
         while let next = next() { report(next) }

@@ -68,9 +68,11 @@ final class GPSDDouble: Sendable {
         }
         let devices = manner.devices.map { #"{"class":"DEVICE","path":"\#($0)"}"# }
         let list = #"{"class":"DEVICES","devices":[\#(devices.joined(separator: ","))]}"#
-        // Before the answer: who has it gets all that is sent afterwards.
-        watchers.state.withLock { $0.watching[ObjectIdentifier(client)] = client }
-        client.send(list + "\r\n" + #"{"class":"WATCH","enable":true,"json":true}"# + "\r\n")
+        // In one step: who has the answer gets all that is sent afterwards, and nothing before it.
+        watchers.state.withLock { state in
+            state.watching[ObjectIdentifier(client)] = client
+            client.send(list + "\r\n" + #"{"class":"WATCH","enable":true,"json":true}"# + "\r\n")
+        }
     }
 
     var port: UInt16 { server.port }
