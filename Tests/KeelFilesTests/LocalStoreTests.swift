@@ -113,7 +113,10 @@ struct LocalStoreTests {
             withDestinationPath: outside + "/file"
         )
         try manager.createSymbolicLink(atPath: place("folder"), withDestinationPath: outside)
-        for path in ["file", "folder", "folder/file", "folder/new"] as [FileStorePath] {
+        let paths: [FileStorePath] = [
+            "file", "folder", "folder/file", "folder/new", "folder/\u{301}new",
+        ]
+        for path in paths {
             let codes = [
                 await code { _ = try await files.get(path) },
                 await code { try await files.put(Data("x".utf8), at: path) },
@@ -137,6 +140,13 @@ struct LocalStoreTests {
         #expect(try await files.list(isRecursive: false) == FilePage(files: []))
         try await files.put(Data("x".utf8), at: "a/b/c")
         #expect(try await files.get("a/b/c") == Data("x".utf8))
+        // As a process leaves them that is killed while it puts a file.
+        try FileManager.default.createDirectory(
+            atPath: place("d/e/f"),
+            withIntermediateDirectories: true
+        )
+        try await files.put(Data("y".utf8), at: "d")
+        #expect(try await files.get("d") == Data("y".utf8))
     }
 
     @Test("A store whose folder vanishes says so, and goes on when it is opened anew")

@@ -126,6 +126,9 @@ public struct FileWriteOptions: Hashable, Sendable {
                 "The attributes have \(count) bytes, more than \(Self.maximumAttributeByteCount)."
             )
         }
+        guard contentType?.utf8.count ?? 0 <= 255 else {
+            throw FileStoreError(.invalidArgument, "A content type has 255 bytes at most.")
+        }
         for name in attributes.keys {
             let isName = name.utf8.allSatisfy { byte in
                 (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)

@@ -48,21 +48,22 @@ public struct FileStorePath: Hashable, Sendable {
 
     /// The folders that the file is in, from the outermost to the innermost.
     package var foldersAbove: [FileStorePath] {
-        string.indices.filter { string[$0] == "/" }
+        string.utf8.indices.filter { string.utf8[$0] == UInt8(ascii: "/") }
             .map { FileStorePath(unchecked: String(string[..<$0])) }
     }
 
     /// The names of the path, from the root.
-    public var names: [String] { string.split(separator: "/").map(String.init) }
+    public var names: [String] {
+        // By bytes: a “/” with an accent behind it is one character, and no “/” to Swift.
+        string.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+    }
 
     /// The last name.
-    public var name: String {
-        string.split(separator: "/").last.map(String.init) ?? string
-    }
+    public var name: String { names.last ?? string }
 
     /// The folder that the file is in.
     public var folder: FileStoreFolder {
-        guard let slash = string.lastIndex(of: "/") else { return .root }
+        guard let slash = string.utf8.lastIndex(of: UInt8(ascii: "/")) else { return .root }
         return FileStoreFolder(FileStorePath(String(string[..<slash]), flaw: flaw))
     }
 

@@ -13,7 +13,8 @@ public enum FileChange: Hashable, Sendable {
 /// The changes of files, one after the other, without end.
 ///
 /// A change can be told twice, and one that was undone at once not at all: it says where to look.
-/// Whoever is slow gets ``FileChange/missed`` in place of more than a thousand changes.
+/// Whoever is slow gets ``FileChange/missed`` in place of more than a thousand changes. Of several
+/// tasks that read the same changes each gets some of them: ask the store for changes of its own.
 public struct FileChanges: AsyncSequence, Sendable {
     public typealias Element = FileChange
     public typealias Failure = Never
@@ -40,7 +41,9 @@ public struct FileChanges: AsyncSequence, Sendable {
 package final class FileChangeInbox: Sendable {
     private struct State {
         var changes: [FileChange] = []
-        var waiter: CheckedContinuation<FileChange?, Never>?
+        /// Those who wait, with a number for each.
+        var waiters: [(id: UInt64, continuation: CheckedContinuation<FileChange?, Never>)] = []
+        var lastWaiter: UInt64 = 0
         var isOver = false
     }
 
@@ -69,7 +72,7 @@ package final class FileChangeInbox: Sendable {
         case .missed: break
         }
         let waiter = state.withLock { state -> CheckedContinuation<FileChange?, Never>? in
-            if let waiter = state.waiter.take() { return waiter }
+            if !state.waiters.isEmpty { return state.waiters.removeFirst().continuation }
             if state.changes.last == change { return nil }
             if state.changes.count >= Self.mostChanges {
                 state.changes = [.missed]
@@ -83,27 +86,35 @@ package final class FileChangeInbox: Sendable {
 
     /// Ends the changes for whoever reads them.
     package func finish() {
-        let waiter = state.withLock { state in
+        let waiters = state.withLock { state in
             state.isOver = true
-            return state.waiter.take()
+            defer { state.waiters = [] }
+            return state.waiters
         }
-        waiter?.resume(returning: nil)
+        for waiter in waiters { waiter.continuation.resume(returning: nil) }
     }
 
     func next() async -> FileChange? {
-        await withTaskCancellationHandler {
+        let id = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let (change, isKnown) = state.withLock { state -> (FileChange?, Bool) in
+                    if Task.isCancelled { return (nil, true) }
                     if !state.changes.isEmpty { return (state.changes.removeFirst(), true) }
-                    if state.isOver || Task.isCancelled { return (nil, true) }
-                    state.waiter = continuation
+                    if state.isOver { return (nil, true) }
+                    state.waiters.append((id, continuation))
                     return (nil, false)
                 }
                 if isKnown { continuation.resume(returning: change) }
             }
         } onCancel: {
-            let waiter = state.withLock { $0.waiter.take() }
-            waiter?.resume(returning: nil)
+            let waiter = state.withLock { state in
+                state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
+            }
+            waiter?.continuation.resume(returning: nil)
         }
     }
 }

@@ -50,7 +50,11 @@ private actor SequenceSource<Pieces: AsyncSequence & Sendable> where Pieces.Elem
                 var iterator = iterator
                 let piece = try await iterator.next(isolation: self)
                 self.iterator = iterator
-                guard let piece else { return nil }
+                guard let piece else {
+                    // Streams end, without an error, when the task that reads them is cancelled.
+                    try FileStoreError.checkCancellation()
+                    return nil
+                }
                 if !piece.isEmpty { return piece }
             }
         } catch let error as FileStoreError {

@@ -54,6 +54,7 @@ enum MachineFile {
                 try target.write(piece, at: position)
                 position += piece.count
             }
+            try FileStoreError.checkCancellation()
             try target.sync()
             try files.rename(part, to: file.path)
         } catch {

@@ -53,15 +53,19 @@ public struct CachedFileStoreAdapter<
         let bytes = try range.resolved(size: metadata.size)
         if let reading = await keptReading(path, range, metadata) { return reading }
         guard bytes == 0..<metadata.size, metadata.size <= limit else {
-            return try await upstream.read(path, range: range, ifVersion: metadata.version)
+            return try await upstream.read(path, range: range, ifVersion: version)
         }
-        let reading = try await upstream.read(path, range: .all, ifVersion: metadata.version)
+        // Of whatever version it has by now.
+        let reading = try await upstream.read(path, range: .all, ifVersion: version)
+        guard reading.metadata.size <= limit else { return reading }
         let content = try await reading.content.collect(upTo: limit)
         // What cannot be kept is read again next time.
         _ = try? await kept.write(
             FileContent(content),
             to: path,
-            options: FileWriteOptions(attributes: [Self.attribute: metadata.version.string])
+            options: FileWriteOptions(
+                attributes: [Self.attribute: reading.metadata.version.string]
+            )
         )
         return FileReading(
             metadata: reading.metadata,
@@ -79,7 +83,12 @@ public struct CachedFileStoreAdapter<
         guard let reading = try? await kept.read(path, range: range, ifVersion: nil),
             reading.metadata.attributes[Self.attribute] == metadata.version.string
         else { return nil }
-        return FileReading(metadata: metadata, range: reading.range, content: reading.content)
+        // All of it, before it is trusted: it may be damaged, and the slow store has it whole.
+        guard let bytes = try? await reading.content.collect(upTo: limit) else {
+            if !Task.isCancelled { await forget(path) }
+            return nil
+        }
+        return FileReading(metadata: metadata, range: reading.range, content: FileContent(bytes))
     }
 
     public func write(

@@ -71,32 +71,58 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
             hash.update(piece)
             bytes += piece
         }
+        try FileStoreError.checkCancellation()
         try FileArrival.check(bytes.count, hash.checksum, of: content, options, path)
-        return try put(
-            bytes,
-            at: path,
-            options.contentType ?? ContentTypes.type(of: path),
-            options.attributes,
-            hash.checksum,
-            if: options.condition
+        let time = now()
+        let new = Stored(
+            bytes: bytes,
+            metadata: FileMetadata(
+                FileSummary(
+                    path: path,
+                    size: bytes.count,
+                    modified: time,
+                    version: FileVersion("")
+                ),
+                contentType: options.contentType ?? ContentTypes.type(of: path),
+                attributes: options.attributes,
+                checksum: hash.checksum
+            )
         )
+        let (metadata, inboxes) = try state.withLock { state throws(FileStoreError) in
+            try options.condition.check(path, state.files[path]?.metadata.version)
+            try Self.checkPlace(path, state)
+            let metadata = Self.keep(new, at: path, time, &state)
+            return (metadata, state.inboxes.values.compactMap(\.inbox))
+        }
+        for inbox in inboxes { inbox.tell(.written(path)) }
+        return metadata
     }
 
     public func transfer(
         _ request: FileTransferRequest
     ) async throws(FileStoreError) -> FileMetadata {
-        guard let source = state.withLock({ $0.files[request.source] }) else {
-            throw FileStoreError.notFound(request.source)
+        let time = now()
+        let (metadata, inboxes) = try state.withLock { state throws(FileStoreError) in
+            guard let source = state.files[request.source] else {
+                throw FileStoreError.notFound(request.source)
+            }
+            try request.condition.check(
+                request.target,
+                state.files[request.target]?.metadata.version
+            )
+            if request.isMove, request.source == request.target {
+                return (source.metadata, [FileChangeInbox]())
+            }
+            try Self.checkPlace(request.target, state)
+            if request.isMove { Self.remove(request.source, &state) }
+            let metadata = Self.keep(source, at: request.target, time, &state)
+            return (metadata, state.inboxes.values.compactMap(\.inbox))
         }
-        return try put(
-            source.bytes,
-            at: request.target,
-            source.metadata.contentType,
-            source.metadata.attributes,
-            source.metadata.checksum,
-            if: request.condition,
-            leaving: request.isMove ? (request.source, source.metadata.version) : nil
-        )
+        for inbox in inboxes {
+            if request.isMove { inbox.tell(.removed(request.source)) }
+            inbox.tell(.written(request.target))
+        }
+        return metadata
     }
 
     public func delete(
@@ -131,62 +157,35 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
 
     // MARK: Under the lock
 
-    private func put(
-        _ bytes: [UInt8],
+    /// Keeps a file at a path, as a new version.
+    private static func keep(
+        _ file: Stored,
         at path: FileStorePath,
-        _ contentType: String,
-        _ attributes: [String: String],
-        _ checksum: FileChecksum?,
-        if condition: FileCondition,
-        leaving old: (path: FileStorePath, version: FileVersion)? = nil
-    ) throws(FileStoreError) -> FileMetadata {
-        let time = now()
-        let (metadata, inboxes) = try state.withLock { state throws(FileStoreError) in
-            if let old {
-                // Between the look at the source and now somebody may have changed it.
-                try FileCondition.version(old.version)
-                    .check(old.path, state.files[old.path]?.metadata.version)
-            }
-            try condition.check(path, state.files[path]?.metadata.version)
-            if let old, old.path == path, let same = state.files[path] {
-                return (same.metadata, [FileChangeInbox]())
-            }
-            try Self.checkPlace(path, leaving: old?.path, state)
-            if let old { Self.remove(old.path, &state) }
-            state.lastVersion += 1
-            let metadata = FileMetadata(
-                FileSummary(
-                    path: path,
-                    size: bytes.count,
-                    modified: time,
-                    version: FileVersion("\(state.lastVersion)")
-                ),
-                contentType: contentType,
-                attributes: attributes,
-                checksum: checksum
-            )
-            if state.files[path] == nil {
-                for folder in path.foldersAbove { state.folders[folder, default: 0] += 1 }
-            }
-            state.files[path] = Stored(bytes: bytes, metadata: metadata)
-            return (metadata, state.inboxes.values.compactMap(\.inbox))
+        _ time: Date,
+        _ state: inout State
+    ) -> FileMetadata {
+        state.lastVersion += 1
+        var file = file
+        file.metadata.summary = FileSummary(
+            path: path,
+            size: file.bytes.count,
+            modified: time,
+            version: FileVersion("\(state.lastVersion)")
+        )
+        if state.files[path] == nil {
+            for folder in path.foldersAbove { state.folders[folder, default: 0] += 1 }
         }
-        for inbox in inboxes {
-            if let old { inbox.tell(.removed(old.path)) }
-            inbox.tell(.written(path))
-        }
-        return metadata
+        state.files[path] = file
+        return file.metadata
     }
 
     /// Refuses a path that is a folder, or is inside of a file.
     private static func checkPlace(
         _ path: FileStorePath,
-        leaving old: FileStorePath?,
         _ state: State
     ) throws(FileStoreError) {
-        let inside = old.map { FileStoreFolder(path).contains($0) ? 1 : 0 } ?? 0
-        if state.folders[path, default: 0] > inside { throw FileStoreError.taken(path) }
-        for folder in path.foldersAbove where folder != old && state.files[folder] != nil {
+        if state.folders[path] != nil { throw FileStoreError.taken(path) }
+        for folder in path.foldersAbove where state.files[folder] != nil {
             throw FileStoreError.taken(path)
         }
     }

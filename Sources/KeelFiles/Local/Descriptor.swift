@@ -20,6 +20,10 @@ final class Descriptor: Sendable {
     ///
     /// - Returns: What was opened, or the system's number of the failure.
     func open(_ name: String, _ flags: Int32, mode: mode_t = 0o600) -> Result<Descriptor, Failure> {
+        // One name, whatever its caller thinks: only the last one of several is not followed.
+        guard !name.utf8.contains(UInt8(ascii: "/")) else {
+            return .failure(Failure(number: EINVAL))
+        }
         while true {
             let opened = openat(number, name, flags | O_NOFOLLOW | O_CLOEXEC, mode)
             if opened >= 0 { return .success(Descriptor(opened)) }
@@ -112,7 +116,7 @@ final class Descriptor: Sendable {
         case .success(let opened): own = opened
         case .failure(let failure): return .failure(failure)
         }
-        let copy = dup(own.number)
+        let copy = fcntl(own.number, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { return .failure(Failure(number: errno)) }
         guard let stream = fdopendir(copy) else {
             defer { close(copy) }

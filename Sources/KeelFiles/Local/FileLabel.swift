@@ -47,7 +47,7 @@ struct FileLabel: Codable, Hashable, Sendable {
     var fileChecksum: FileChecksum? {
         let parts = checksum.split(separator: ":")
         guard parts.count == 2, let algorithm = FileChecksum.Algorithm(rawValue: String(parts[0])),
-            let bytes = Hexadecimal.bytes(of: parts[1])
+            (try? FileHash(algorithm)) != nil, let bytes = Hexadecimal.bytes(of: parts[1])
         else { return nil }
         return try? FileChecksum(algorithm, bytes: bytes)
     }
@@ -87,7 +87,9 @@ struct FileLabel: Codable, Hashable, Sendable {
     ///
     /// - Returns: Zero, or the system's number of the failure.
     func set(on file: Descriptor) -> Int32 {
-        guard let data = try? JSONEncoder().encode(self) else { return EINVAL }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        guard let data = try? encoder.encode(self) else { return EINVAL }
         let result = data.withUnsafeBytes { bytes in
             #if canImport(Darwin)
             fsetxattr(file.number, Self.name, bytes.baseAddress, bytes.count, 0, 0)
@@ -95,6 +97,12 @@ struct FileLabel: Codable, Hashable, Sendable {
             fsetxattr(file.number, Self.name, bytes.baseAddress, bytes.count, 0)
             #endif
         }
-        return result == 0 ? 0 : errno
+        if result == 0 { return 0 }
+        // A label that is longer than a block has no room on some volumes, however empty they are.
+        let isTooLong = data.count > Self.usualRoom && [ENOSPC, EDQUOT, ERANGE].contains(errno)
+        return isTooLong ? E2BIG : errno
     }
+
+    /// What most volumes have for the attributes of a file: a block, with what describes it.
+    private static let usualRoom = 3500
 }

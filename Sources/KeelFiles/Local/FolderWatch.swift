@@ -44,8 +44,11 @@ final class FolderWatch {
         let end = Descriptor(ends[1])
         let watch = FolderWatch(Descriptor(events), Descriptor(ends[0]), inbox)
         try watch.add(root, "", isNew: false)
-        // Closing the other end of the pipe wakes the thread up.
-        inbox.whenOver { withExtendedLifetime(end) {} }
+        // A byte wakes the thread up. Both ends live as long as this: there is somebody to read it.
+        inbox.whenOver { [wake = watch.wake] in
+            var byte: UInt8 = 0
+            withExtendedLifetime(wake) { _ = write(end.number, &byte, 1) }
+        }
         let box = Handover(watch)
         Thread { box.watch.run() }.start()
     }
@@ -91,18 +94,29 @@ final class FolderWatch {
         if isSet(IN_Q_OVERFLOW) {
             inbox?.tell(.missed)
         } else if isSet(IN_IGNORED) {
-            prefixes[folder] = nil
+            guard prefixes.removeValue(forKey: folder) == "" else { return }
+            // The store's own folder is gone.
+            inbox?.tell(.missed)
+            inbox?.finish()
         } else if let prefix = prefixes[folder], FileStorePath.flaw(of: prefix + name) == nil {
             let path = FileStorePath(unchecked: prefix + name)
             switch (isSet(IN_ISDIR), isSet(IN_CREATE), isSet(IN_MOVED_TO), isSet(IN_CLOSE_WRITE)) {
             case (true, true, _, _), (true, _, true, _): addNew(path, under: folder)
-            // A whole folder that went away took files along that nobody names.
-            case (true, _, _, _): if isSet(IN_MOVED_FROM) { inbox?.tell(.missed) }
+            case (true, _, _, _): if isSet(IN_MOVED_FROM) { forget(path) }
             case (false, _, true, _), (false, _, _, true): inbox?.tell(.written(path))
             case (false, true, _, _): break
             case (false, _, _, _): inbox?.tell(.removed(path))
             }
         }
+    }
+
+    /// A whole folder went away, with files that nobody names; what happens there is no change here.
+    private func forget(_ path: FileStorePath) {
+        for (watch, prefix) in prefixes where prefix.utf8.starts(with: (path.string + "/").utf8) {
+            prefixes[watch] = nil
+            inotify_rm_watch(events.number, watch)
+        }
+        inbox?.tell(.missed)
     }
 
     private func addNew(_ path: FileStorePath, under folder: Int32) {
@@ -124,10 +138,17 @@ final class FolderWatch {
         // The open folder by its number: no link can stand in its way.
         let watch = inotify_add_watch(events.number, "/proc/self/fd/\(folder.number)", Self.mask)
         guard watch >= 0 else {
-            throw FileStoreError("inotify_add_watch", prefix, .readFailed, number: errno)
+            // ENOSPC is not about the disk here.
+            throw FileStoreError(
+                .unavailable,
+                "“/\(prefix)” cannot be watched; fs.inotify.max_user_watches may be too low.",
+                cause: FileSystemError("inotify_add_watch", prefix, number: errno)
+            )
         }
         prefixes[watch] = prefix
-        guard case .success(let names) = folder.names() else { return }
+        guard case .success(let names) = folder.names() else {
+            throw FileStoreError(.unavailable, "The folder “/\(prefix)” cannot be read.")
+        }
         for name in names where FileStorePath.flaw(of: prefix + name) == nil {
             switch folder.status(of: name)?.kind {
             case .folder?:

@@ -15,7 +15,7 @@ extension LocalFileStoreAdapter {
         var start = folder.root
         if let path = request.folder.path {
             guard case .folder(let parent) = try folder.way(to: path),
-                case .success(let own) = parent.open(path.name, O_RDONLY | O_DIRECTORY)
+                let own = try Self.folder(path.name, in: parent, path.string)
             else { return FilePage(files: []) }
             start = own
         }
@@ -67,9 +67,7 @@ extension LocalFileStoreAdapter {
             let key = prefix + entry.key
             if entry.status.kind == .folder, listing.request.isRecursive {
                 guard listing.mayHold(key) else { continue }
-                // A folder that was removed meanwhile has no files.
-                guard case .success(let next) = folder.open(entry.name, O_RDONLY | O_DIRECTORY)
-                else { continue }
+                guard let next = try Self.folder(entry.name, in: folder, key) else { continue }
                 try list(next, key, &listing)
                 if listing.isCutOff { return }
                 continue
@@ -81,26 +79,53 @@ extension LocalFileStoreAdapter {
             }
             let path = FileStorePath(unchecked: prefix + entry.name)
             if entry.status.kind == .folder {
-                guard case .success(let next) = folder.open(entry.name, O_RDONLY | O_DIRECTORY),
+                guard let next = try Self.folder(entry.name, in: folder, key),
                     try hasFiles(next, key)
                 else { continue }
                 listing.folders.append(FileStoreFolder(path))
             } else {
-                listing.files.append(
-                    summary(path, entry.status, version: version(entry, in: folder))
-                )
+                guard let file = try file(entry, in: folder, path) else { continue }
+                listing.files.append(file)
             }
             listing.lastKey = key
         }
     }
 
-    /// The version that the label has; nil for a file without one.
-    private func version(_ entry: Entry, in folder: Descriptor) -> String? {
-        guard keepsLabels,
-            case .success(let file) = folder.open(entry.name, O_RDONLY | O_NONBLOCK),
-            let label = FileLabel(of: file), label.isAbout(entry.status)
-        else { return nil }
-        return label.version
+    /// Opens a folder; nil where there is none any more.
+    private static func folder(
+        _ name: String,
+        in outer: Descriptor,
+        _ path: String
+    ) throws(FileStoreError) -> Descriptor? {
+        switch outer.open(name, O_RDONLY | O_DIRECTORY) {
+        case .success(let folder): return folder
+        case .failure(let failure):
+            if [ENOENT, ENOTDIR, ELOOP].contains(failure.number) { return nil }
+            throw FileStoreError("openat", path, .readFailed, number: failure.number)
+        }
+    }
+
+    /// What a list tells of a file; nil where there is none any more.
+    private func file(
+        _ entry: Entry,
+        in folder: Descriptor,
+        _ path: FileStorePath
+    ) throws(FileStoreError) -> FileSummary? {
+        switch folder.open(entry.name, O_RDONLY | O_NONBLOCK) {
+        case .success(let file):
+            guard let status = file.status(), status.kind == .file else { return nil }
+            let label = FileLabel(of: file)
+            let isCurrent = label?.isAbout(status) == true
+            return summary(path, status, version: isCurrent ? label?.version : nil)
+        case .failure(let failure):
+            switch failure.number {
+            case ENOENT, ELOOP, ENXIO: return nil
+            // One that may be seen, and not read.
+            case EACCES, EPERM: return summary(path, entry.status, version: nil)
+            default:
+                throw FileStoreError("openat", path.string, .readFailed, number: failure.number)
+            }
+        }
     }
 
     /// The files and folders in a folder, in the order of the bytes of their paths.
@@ -128,7 +153,7 @@ extension LocalFileStoreAdapter {
     private func hasFiles(_ folder: Descriptor, _ prefix: String) throws(FileStoreError) -> Bool {
         for entry in try entries(of: folder, prefix) {
             if entry.status.kind == .file { return true }
-            if case .success(let next) = folder.open(entry.name, O_RDONLY | O_DIRECTORY),
+            if let next = try Self.folder(entry.name, in: folder, prefix + entry.name),
                 try hasFiles(next, prefix + entry.key)
             {
                 return true

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -45,6 +47,7 @@ extension LocalFileStoreAdapter {
             hash.update(piece)
             count += piece.count
         }
+        try FileStoreError.checkCancellation()
         try FileArrival.check(count, hash.checksum, of: content, options, path)
         try finish(
             new,
@@ -113,20 +116,51 @@ extension LocalFileStoreAdapter {
     ) throws(FileStoreError) -> FileMetadata {
         try lock.hold { () throws(FileStoreError) in
             try condition.check(path, try version(of: path))
+            try name(new.file, new.name, in: folder.news, path)
+            return metadata(path, try statusAfter(new.file, path), FileLabel(of: new.file))
+        }
+    }
+
+    /// Gives a file the name that its path ends in, in the folder of the path.
+    private func name(
+        _ file: Descriptor,
+        _ oldName: String,
+        in oldFolder: Descriptor,
+        _ path: FileStorePath
+    ) throws(FileStoreError) {
+        do throws(FileStoreError) {
             let parent = try folder.makeWay(to: path, syncs: syncs)
-            guard renameat(folder.news.number, new.name, parent.number, path.name) == 0 else {
-                let number = errno
-                if [EISDIR, ENOTEMPTY, EEXIST].contains(number) {
-                    throw FileStoreError.taken(path)
-                }
+            var number: Int32 = 0
+            for isSecond in [false, true] {
+                let isDone = renameat(oldFolder.number, oldName, parent.number, path.name) == 0
+                number = isDone ? 0 : errno
+                // A folder without files has no claim to its name.
+                guard !isSecond, [EISDIR, ENOTEMPTY, EEXIST].contains(number),
+                    folder.removeIfEmpty(path.name, in: parent)
+                else { break }
+            }
+            if [EISDIR, ENOTEMPTY, EEXIST].contains(number) { throw FileStoreError.taken(path) }
+            guard number == 0 else {
                 throw FileStoreError("renameat", path.string, .writeFailed, number: number)
             }
             if syncs { try LocalFolder.sync(parent, path) }
-            guard let status = new.file.status() else {
-                throw FileStoreError("fstat", path.string, .writeFailed, number: errno)
-            }
-            return metadata(path, status, FileLabel(of: new.file))
+        } catch {
+            if error.code != .unavailable { folder.removeEmptyFolders(above: path) }
+            throw error
         }
+    }
+
+    /// What is known of a file whose change has taken effect.
+    private func statusAfter(
+        _ file: Descriptor,
+        _ path: FileStorePath
+    ) throws(FileStoreError) -> FileStatus {
+        if let status = file.status() { return status }
+        throw FileStoreError(
+            .unavailable,
+            "“\(path)” cannot be looked at; the change has taken effect.",
+            cause: FileSystemError("fstat", path.string, number: errno)
+        )
     }
 
     private func version(of path: FileStorePath) throws(FileStoreError) -> FileVersion? {
@@ -162,28 +196,22 @@ extension LocalFileStoreAdapter {
             guard !FileStoreFolder(source).contains(target) else {
                 throw FileStoreError.taken(target)
             }
-            let parent = try folder.makeWay(to: target, syncs: syncs)
-            if var label = FileLabel(of: file) {
+            let label = FileLabel(of: file)
+            if var new = label {
                 // Another version than any that the target has had.
-                label.version = FileLabel.newVersion()
-                _ = label.set(on: file)
+                new.version = FileLabel.newVersion()
+                _ = new.set(on: file)
+                if syncs { _ = file.sync() }
             }
-            guard renameat(old.number, source.name, parent.number, target.name) == 0 else {
-                let number = errno
-                if [EISDIR, ENOTEMPTY, EEXIST].contains(number) {
-                    throw FileStoreError.taken(target)
-                }
-                throw FileStoreError("renameat", source.string, .writeFailed, number: number)
+            do throws(FileStoreError) {
+                try name(file, source.name, in: old, target)
+            } catch {
+                if error.code != .unavailable { _ = label?.set(on: file) }
+                throw error
             }
-            if syncs {
-                try LocalFolder.sync(parent, target)
-                try LocalFolder.sync(old, source)
-            }
+            if syncs { try LocalFolder.sync(old, source) }
             folder.removeEmptyFolders(above: source)
-            guard let status = file.status() else {
-                throw FileStoreError("fstat", target.string, .readFailed, number: errno)
-            }
-            return metadata(target, status, FileLabel(of: file))
+            return metadata(target, try statusAfter(file, target), FileLabel(of: file))
         }
     }
 

@@ -72,12 +72,24 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
             throw FileStoreError(error.call, path, .writeFailed, number: error.number)
         }
         let root = try Self.openFolder(path)
+        if configuration.durability == .power {
+            // As far as they may be opened: the folder itself must survive as well.
+            var above = path
+            while let slash = above.lastIndex(of: "/"), slash != above.startIndex {
+                above = String(above[..<slash])
+                try? DiskFileSystem().syncFolder(above)
+            }
+        }
         let own = try Self.makeFolder(FileStorePath.reservedName, in: root, path)
         let news = try Self.makeFolder("new", in: own, path)
         let lockFile = try Self.opened(own.open("lock", O_RDWR | O_CREAT), path)
         lock = StoreLock(lockFile)
         folder = LocalFolder(root: root, news: news)
         keepsLabels = Self.probeLabels(lockFile)
+        if configuration.durability == .power {
+            _ = own.sync()
+            _ = root.sync()
+        }
         removeLeftovers()
     }
 
@@ -238,7 +250,8 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
             checksum: FileChecksum(algorithm: .crc32c, bytes: [0, 0, 0, 0]),
             status
         )
-        return label.set(on: file) == 0
+        // Only this says that there are none; a full disk may have room later.
+        return label.set(on: file) != ENOTSUP
     }
 
     /// Removes what processes have left that ended while they wrote.

@@ -1,3 +1,6 @@
+internal import KeelCore
+internal import Synchronization
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -8,6 +11,26 @@ internal import Bionic
 internal import Darwin
 #endif
 
+/// Folders by their numbers.
+final class KnownFolders: Sendable {
+    private let inodes = Mutex<Set<UInt64>>([])
+
+    func contains(_ inode: UInt64?) -> Bool {
+        guard let inode else { return false }
+        return inodes.withLock { $0.contains(inode) }
+    }
+
+    func insert(_ inode: UInt64?) {
+        guard let inode else { return }
+        _ = inodes.withLock { $0.insert(inode) }
+    }
+
+    func remove(_ inode: UInt64?) {
+        guard let inode else { return }
+        _ = inodes.withLock { $0.remove(inode) }
+    }
+}
+
 /// The folder of a local store, and the way to each file in it.
 ///
 /// Each name is opened in the folder before it, and links are not followed: whatever other programs
@@ -17,6 +40,8 @@ struct LocalFolder: Sendable {
     let root: Descriptor
     /// Where files are written until they are whole.
     let news: Descriptor
+    /// The folders that are known to survive a power failure.
+    let durable = KnownFolders()
 
     /// Where a path leads to.
     enum Way {
@@ -40,8 +65,12 @@ struct LocalFolder: Sendable {
                 switch failure.number {
                 case ENOENT: return .missing
                 case ENOTDIR, ELOOP:
-                    guard folder.status(of: name)?.kind != .file else { return .blocked }
-                    throw Self.link(path)
+                    switch folder.status(of: name)?.kind {
+                    case .file?: return .blocked
+                    case .other?: throw Self.link(path)
+                    // Somebody has just changed it.
+                    case nil, .folder?: return .missing
+                    }
                 default:
                     throw FileStoreError("openat", path.string, .readFailed, number: failure.number)
                 }
@@ -60,13 +89,19 @@ struct LocalFolder: Sendable {
     func makeWay(to path: FileStorePath, syncs: Bool) throws(FileStoreError) -> Descriptor {
         var folder = root
         for name in path.names.dropLast() {
-            if mkdirat(folder.number, name, 0o700) == 0 {
-                if syncs { try Self.sync(folder, path) }
-            } else if errno != EEXIST {
+            let isNew = mkdirat(folder.number, name, 0o700) == 0
+            if !isNew, errno != EEXIST {
                 throw FileStoreError("mkdirat", path.string, .writeFailed, number: errno)
             }
             switch folder.open(name, O_RDONLY | O_DIRECTORY) {
-            case .success(let next): folder = next
+            case .success(let next):
+                // One that was there may be of somebody who did not come to this.
+                let inode = next.status()?.inode
+                if syncs, isNew || !durable.contains(inode) {
+                    try Self.sync(folder, path)
+                    durable.insert(inode)
+                }
+                folder = next
             case .failure(let failure):
                 guard [ENOTDIR, ELOOP].contains(failure.number) else {
                     throw FileStoreError(
@@ -119,21 +154,50 @@ struct LocalFolder: Sendable {
     func removeEmptyFolders(above path: FileStorePath) -> Descriptor? {
         for folder in path.foldersAbove.reversed() {
             guard case .folder(let outer)? = try? way(to: folder) else { continue }
-            if unlinkat(outer.number, folder.name, AT_REMOVEDIR) != 0 {
+            let inode = outer.status(of: folder.name)?.inode
+            guard unlinkat(outer.number, folder.name, AT_REMOVEDIR) == 0 else {
+                if errno == ENOENT { continue }
                 if case .success(let left) = outer.open(folder.name, O_RDONLY | O_DIRECTORY) {
                     return left
                 }
                 return nil
             }
+            durable.remove(inode)
         }
         return root
     }
 
+    /// Removes a folder and those in it, unless there is a file in one of them.
+    ///
+    /// Whoever was killed while a file was put or removed may have left it.
+    ///
+    /// - Returns: Whether it is gone.
+    func removeIfEmpty(_ name: String, in outer: Descriptor) -> Bool {
+        guard case .success(let own) = outer.open(name, O_RDONLY | O_DIRECTORY),
+            case .success(let names) = own.names()
+        else { return false }
+        for inner in names {
+            guard own.status(of: inner)?.kind == .folder, removeIfEmpty(inner, in: own) else {
+                return false
+            }
+        }
+        durable.remove(own.status()?.inode)
+        return unlinkat(outer.number, name, AT_REMOVEDIR) == 0
+    }
+
+    /// Makes names in a folder survive a power failure.
+    ///
+    /// - Throws: ``FileStoreError`` with the code `unavailable`: the change is there, and whether it
+    ///   stays is not known.
     static func sync(_ folder: Descriptor, _ path: FileStorePath) throws(FileStoreError) {
         let number = folder.sync()
-        guard number == 0 else {
-            throw FileStoreError("fsync", path.string, .writeFailed, number: number)
-        }
+        // Some volumes know no such thing for folders.
+        guard number != 0, number != EINVAL else { return }
+        throw FileStoreError(
+            .unavailable,
+            "A folder of “\(path)” was not synchronised; the change may have taken effect.",
+            cause: FileSystemError("fsync", path.string, number: number)
+        )
     }
 
     private static func link(_ path: FileStorePath) -> FileStoreError {

@@ -25,6 +25,7 @@ extension FileStoreError {
             case ENOSPC, EDQUOT, EFBIG: .diskFull
             case EACCES, EPERM, EROFS: .permissionDenied
             case ENAMETOOLONG: .invalidPath
+            case E2BIG: .tooLarge
             default: code
             }
         self.init(meaning, "The call \(call) for “\(path)” failed.", cause: cause)

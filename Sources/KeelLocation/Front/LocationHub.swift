@@ -107,7 +107,9 @@ final class LocationHub: Sendable {
             return !observation.isBusy
         }
         guard isFree else { return }
-        repeat { beginOrEnd() } while observation.withLock { observation in
+        repeat {
+            beginOrEnd()
+        } while observation.withLock { observation in
             observation.isBusy = observation.isToLookAgain
             defer { observation.isToLookAgain = false }
             return observation.isToLookAgain

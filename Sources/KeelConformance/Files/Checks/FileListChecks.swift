@@ -124,6 +124,7 @@ extension FileStoreCheck {
                 let left = Mutex(100_000)
                 return FileReader { () async throws(FileStoreError) in
                     beginning.yield()
+                    await Task.yield()
                     let isOver = left.withLock { left in
                         left -= 1
                         return left < 0
@@ -141,6 +142,24 @@ extension FileStoreCheck {
             #expect(await task.value == .cancelled)
             #expect(try await test.text("a") == "old")
             #expect(try await test.paths() == ["a"])
+        },
+        Self(.interruption, "a stream that ends because its reader is cancelled is no file") {
+            test async throws in
+            try await test.put("old", at: "a")
+            let (pieces, giving) = AsyncStream<[UInt8]>.makeStream()
+            let (begun, beginning) = AsyncStream<Void>.makeStream()
+            giving.yield([1, 2, 3])
+            let content = FileContent(pieces)
+            let task = Task {
+                defer { beginning.finish() }
+                return await test.code {
+                    try await test.files.put(content, at: "a") { _ in beginning.yield() }
+                }
+            }
+            for await _ in begun { break }
+            task.cancel()
+            #expect(await task.value == .cancelled)
+            #expect(try await test.text("a") == "old")
         },
         Self(.interruption, "a call of a cancelled task does nothing") { test async throws in
             let task = Task {

@@ -68,8 +68,11 @@ extension FileStoreCheck {
         Self(.transfers, "a move into itself is refused", needs: .eitherFileOrFolder) {
             test async throws in
             try await test.put("x", at: "a")
+            try await test.put("y", at: "c/d")
             #expect(await test.code { try await test.files.copy("a", to: "a/b") } == .pathTaken)
-            #expect(try await test.text("a") == "x")
+            #expect(await test.code { try await test.files.move("a", to: "a/b") } == .pathTaken)
+            #expect(await test.code { try await test.files.move("c/d", to: "c") } == .pathTaken)
+            #expect(try await test.paths() == ["a", "c/d"])
         },
     ]
 
@@ -112,7 +115,7 @@ extension FileStoreCheck {
             let names = [
                 "with space", "ümläut", "日本語", "emoji 🦊", "a%2Fb", "a+b&c=d", "-dash", "~", "#?*",
                 ".hidden", "...", "trailing.", "quote\"'", "back\\slash", "new\nline", "tab\t",
-                "a:b", String(repeating: "n", count: 255),
+                "a:b", "\u{301}accent/\u{301}behind", String(repeating: "n", count: 255),
             ]
             for name in names {
                 try await test.put(name, at: try FileStorePath("f/" + name))
