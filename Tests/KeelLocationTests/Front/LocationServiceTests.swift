@@ -43,6 +43,26 @@ struct LocationServiceTests {
         #expect(location.state == .fixed(fix))
     }
 
+    @Test("A fix that comes after a stale one becomes stale in its own time")
+    func staleAgain() async throws {
+        let location = service()
+        var states = location.states.makeAsyncIterator()
+        #expect(await states.next() == .searching)
+        let (first, second) = (try fix(1, 2), try fix(3, 4))
+        adapter.send(.fix(first))
+        #expect(await states.next() == .fixed(first))
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(10))
+        #expect(await states.next() == .stale(first, age: .seconds(10)))
+        // Somebody sleeps until the position counts as lost, and that is too late for this one.
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(5))
+        adapter.send(.fix(second))
+        #expect(await states.next() == .fixed(second))
+        await clock.advance(by: .seconds(10))
+        #expect(await states.next() == .stale(second, age: .seconds(10)))
+    }
+
     @Test("A slow reader of states gets the newest, and a new one begins with the present")
     func newest() async throws {
         let location = service()
