@@ -116,14 +116,15 @@ extension LocalFileStoreAdapter {
     ) throws(FileStoreError) -> FileMetadata {
         try lock.hold { () throws(FileStoreError) in
             try condition.check(path, try version(of: path))
-            try name(new.file, new.name, in: folder.news, path)
+            try name(new.name, in: folder.news, path)
             return metadata(path, try statusAfter(new.file, path), FileLabel(of: new.file))
         }
     }
 
     /// Gives a file the name that its path ends in, in the folder of the path.
+    ///
+    /// The folder is synchronised under the lock: whoever sees the new file may rely on it.
     private func name(
-        _ file: Descriptor,
         _ oldName: String,
         in oldFolder: Descriptor,
         _ path: FileStorePath
@@ -204,7 +205,7 @@ extension LocalFileStoreAdapter {
                 if syncs { _ = file.sync() }
             }
             do throws(FileStoreError) {
-                try name(file, source.name, in: old, target)
+                try name(source.name, in: old, target)
             } catch {
                 if error.code != .unavailable { _ = label?.set(on: file) }
                 throw error

@@ -12,7 +12,8 @@ internal import Darwin
 
 /// What puts the last steps of changes in a row: within the process and between processes.
 ///
-/// It is held for a few calls on names, and never while bytes are written.
+/// It is held for a few calls on names, and never while the bytes of a file are written. Where a change
+/// has to survive a power failure, it is held until its folder is synchronised.
 final class StoreLock: Sendable {
     private let file: Mutex<Descriptor>
 
