@@ -93,6 +93,16 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: "Tests/Support/\(name)")
 }
 
+/// The tests of the target with this name, which they depend on.
+func tests(
+    of name: String,
+    exclude: [String] = [],
+    _ others: [Target.Dependency]
+) -> Target {
+    let dependencies: [Target.Dependency] = [.target(name: name)] + others
+    return .testTarget(name: name + "Tests", dependencies: dependencies, exclude: exclude)
+}
+
 let package = Package(
     name: "keel",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -283,199 +293,148 @@ let package = Package(
             ["KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelSync"]
         ),
         program("KeelSecretWriter", ["KeelSecrets"]),
-        .testTarget(
-            name: "KeelAnalyticsTests",
-            dependencies: [
-                "KeelAnalytics", "KeelAnalyticsCrashWriter", "KeelConformance", "KeelCore",
-                "KeelJournal", "KeelTestKit",
+        tests(
+            of: "KeelAnalytics",
+            [
+                "KeelAnalyticsCrashWriter", "KeelConformance", "KeelCore", "KeelJournal",
+                "KeelTestKit",
             ]
         ),
-        .testTarget(
-            name: "KeelAnalyticsHTTPTests",
-            dependencies: [
-                "KeelAnalytics", "KeelAnalyticsHTTP", "KeelCore", "KeelHTTP", "KeelTestKit",
-                "KeelTestServer", httpTypes,
-            ],
-            exclude: ["Support/official-clients.py"]
+        tests(
+            of: "KeelAnalyticsHTTP",
+            exclude: ["Support/official-clients.py"],
+            ["KeelAnalytics", "KeelCore", "KeelHTTP", "KeelTestKit", "KeelTestServer", httpTypes]
         ),
-        .testTarget(
-            name: "KeelAsyncHTTPClientTests",
-            dependencies: [
-                "KeelAsyncHTTPClient", "KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit",
-                "KeelTestServer", httpTypes,
-            ] + asyncHTTPClient
+        tests(
+            of: "KeelAsyncHTTPClient",
+            ["KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit", "KeelTestServer", httpTypes]
+                + asyncHTTPClient
         ),
-        .testTarget(
-            name: "KeelCacheTests",
-            dependencies: [
-                "KeelCache", "KeelCacheCrashWriter", "KeelConformance", "KeelCore", "KeelTestKit",
+        tests(
+            of: "KeelCache",
+            ["KeelCacheCrashWriter", "KeelConformance", "KeelCore", "KeelTestKit"]
+        ),
+        tests(
+            of: "KeelConformance",
+            [
+                "KeelCore", "KeelStorage", "KeelStorageFirestore", "KeelStorageObservability",
+                "KeelStorageSQLite", "KeelTestKit",
             ]
         ),
-        .testTarget(
-            name: "KeelConformanceTests",
-            dependencies: [
-                "KeelConformance", "KeelCore", "KeelStorage", "KeelStorageFirestore",
-                "KeelStorageObservability", "KeelStorageSQLite", "KeelTestKit",
-            ]
+        tests(of: "KeelCore", ["KeelTestKit"]),
+        tests(of: "KeelDependencies", ["KeelDependenciesTesting"]),
+        tests(
+            of: "KeelFiles",
+            ["KeelConformance", "KeelCore", "KeelFileCrashWriter", "KeelTestKit"]
         ),
-        .testTarget(name: "KeelCoreTests", dependencies: ["KeelCore", "KeelTestKit"]),
-        .testTarget(
-            name: "KeelDependenciesTests",
-            dependencies: ["KeelDependencies", "KeelDependenciesTesting"]
+        tests(of: "KeelHTTP", ["KeelCore", "KeelTestKit", httpTypes]),
+        tests(
+            of: "KeelHTTPCaching",
+            ["KeelCache", "KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]
         ),
-        .testTarget(
-            name: "KeelFilesTests",
-            dependencies: [
-                "KeelConformance", "KeelCore", "KeelFileCrashWriter", "KeelFiles", "KeelTestKit",
-            ]
+        tests(of: "KeelHTTPCompression", ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]),
+        tests(
+            of: "KeelHTTPObservability",
+            ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes] + observability
+                + observabilityDoubles
         ),
-        .testTarget(
-            name: "KeelHTTPTests",
-            dependencies: ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]
+        tests(of: "KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelSecrets", "KeelTestKit"]),
+        tests(of: "KeelJournal", ["KeelCore", "KeelJournalCrashWriter", "KeelTestKit"]),
+        tests(of: "KeelLocation", ["KeelConformance", "KeelCore", "KeelTestKit"]),
+        tests(
+            of: "KeelLogging",
+            ["KeelCore", "KeelLogCrashWriter", "KeelLogSecrets", "KeelTestKit"] + logging
+                + observability + observabilityDoubles
         ),
-        .testTarget(
-            name: "KeelHTTPCachingTests",
-            dependencies: [
-                "KeelCache", "KeelCore", "KeelHTTP", "KeelHTTPCaching", "KeelTestKit", httpTypes,
-            ]
-        ),
-        .testTarget(
-            name: "KeelHTTPCompressionTests",
-            dependencies: [
-                "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelTestKit", httpTypes,
-            ]
-        ),
-        .testTarget(
-            name: "KeelHTTPObservabilityTests",
-            dependencies: [
-                "KeelCore", "KeelHTTP", "KeelHTTPObservability", "KeelTestKit", httpTypes,
-            ] + observability + observabilityDoubles
-        ),
-        .testTarget(
-            name: "KeelHTTPSecretsTests",
-            dependencies: [
-                "KeelCore", "KeelHTTP", "KeelHTTPSecrets", "KeelSecrets", "KeelTestKit",
-            ]
-        ),
-        .testTarget(
-            name: "KeelJournalTests",
-            dependencies: ["KeelCore", "KeelJournal", "KeelJournalCrashWriter", "KeelTestKit"]
-        ),
-        .testTarget(
-            name: "KeelLocationTests",
-            dependencies: ["KeelConformance", "KeelCore", "KeelLocation", "KeelTestKit"]
-        ),
-        .testTarget(
-            name: "KeelLoggingTests",
-            dependencies: [
-                "KeelCore", "KeelLogCrashWriter", "KeelLogSecrets", "KeelLogging", "KeelTestKit",
-            ] + logging + observability + observabilityDoubles
-        ),
-        .testTarget(
-            name: "KeelLoggingOTLPTests",
-            dependencies: [
+        tests(
+            of: "KeelLoggingOTLP",
+            exclude: ["Support/decode-otlp.py"],
+            [
                 "KeelCore", "KeelHTTP", "KeelJournal", "KeelLogSecrets", "KeelLogging",
-                "KeelLoggingOTLP", "KeelTestKit", httpTypes,
-            ] + logging,
-            exclude: ["Support/decode-otlp.py"]
+                "KeelTestKit", httpTypes,
+            ] + logging
         ),
-        .testTarget(
-            name: "KeelRepositoriesTests",
-            dependencies: [
-                "KeelCore", "KeelHTTP", "KeelRepositories", "KeelStorage", "KeelSync",
+        tests(
+            of: "KeelRepositories",
+            ["KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", "KeelTestKit", httpTypes]
+        ),
+        tests(
+            of: "KeelSecrets",
+            exclude: ["Support/secret-storage-peer.py"],
+            ["KeelConformance", "KeelCore", "KeelSecretWriter", "KeelTestKit"] + ciphers
+        ),
+        tests(
+            of: "KeelSecurity",
+            exclude: ["Support/security-peer.py"],
+            [
+                "KeelCache", "KeelCore", "KeelJournal", "KeelStorage", "KeelStorageSQLite",
+                "KeelTestKit",
+            ]
+        ),
+        tests(
+            of: "KeelSecuritySecrets",
+            ["KeelCore", "KeelSecrets", "KeelSecurity", "KeelTestKit"]
+        ),
+        tests(
+            of: "KeelServing",
+            [
+                "KeelCore", "KeelHTTP", "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite",
                 "KeelTestKit", httpTypes,
             ]
         ),
-        .testTarget(
-            name: "KeelSecretsTests",
-            dependencies: [
-                "KeelConformance", "KeelCore", "KeelSecretWriter", "KeelSecrets", "KeelTestKit",
-            ] + ciphers,
-            exclude: ["Support/secret-storage-peer.py"]
-        ),
-        .testTarget(
-            name: "KeelSecurityTests",
-            dependencies: [
-                "KeelCache", "KeelCore", "KeelJournal", "KeelSecurity", "KeelStorage",
-                "KeelStorageSQLite", "KeelTestKit",
-            ],
-            exclude: ["Support/security-peer.py"]
-        ),
-        .testTarget(
-            name: "KeelSecuritySecretsTests",
-            dependencies: [
-                "KeelCore", "KeelSecrets", "KeelSecurity", "KeelSecuritySecrets", "KeelTestKit",
-            ]
-        ),
-        .testTarget(
-            name: "KeelServingTests",
-            dependencies: [
-                "KeelCore", "KeelHTTP", "KeelServing", "KeelStorage", "KeelStorageFirestore",
-                "KeelStorageSQLite", "KeelTestKit", httpTypes,
-            ]
-        ),
-        .testTarget(
-            name: "KeelServingObservabilityTests",
-            dependencies: [
-                "KeelHTTP", "KeelHTTPObservability", "KeelServing", "KeelServingObservability",
-                "KeelStorage", "KeelStorageFirestore", "KeelStorageObservability",
-                "KeelStorageSQLite", "KeelTestKit", httpTypes,
+        tests(
+            of: "KeelServingObservability",
+            [
+                "KeelHTTP", "KeelHTTPObservability", "KeelServing", "KeelStorage",
+                "KeelStorageFirestore", "KeelStorageObservability", "KeelStorageSQLite",
+                "KeelTestKit", httpTypes,
             ] + observability + observabilityDoubles
         ),
-        .testTarget(
-            name: "KeelStorageFirestoreTests",
-            dependencies: [
+        tests(
+            of: "KeelStorageFirestore",
+            [
                 "KeelConformance", "KeelCore", "KeelHTTP", "KeelServing", "KeelStorage",
-                "KeelStorageFirestore", "KeelStorageSQLite", "KeelTestKit", crypto, httpTypes,
+                "KeelStorageSQLite", "KeelTestKit", crypto, httpTypes,
             ]
         ),
-        .testTarget(
-            name: "KeelStorageTests",
-            dependencies: ["KeelConformance", "KeelCore", "KeelStorage", "KeelTestKit"]
+        tests(of: "KeelStorage", ["KeelConformance", "KeelCore", "KeelTestKit"]),
+        tests(
+            of: "KeelStorageObservability",
+            ["KeelCore", "KeelStorage", "KeelTestKit"] + observability + observabilityDoubles
         ),
-        .testTarget(
-            name: "KeelStorageObservabilityTests",
-            dependencies: ["KeelCore", "KeelStorage", "KeelStorageObservability", "KeelTestKit"]
-                + observability + observabilityDoubles
+        tests(
+            of: "KeelStorageSQLite",
+            ["KeelCore", "KeelStorage", "KeelStorageCrashWriter", "KeelTestKit"] + grdb
         ),
-        .testTarget(
-            name: "KeelStorageSQLiteTests",
-            dependencies: [
-                "KeelCore", "KeelStorage", "KeelStorageCrashWriter", "KeelStorageSQLite",
-                "KeelTestKit",
-            ] + grdb
-        ),
-        .testTarget(
-            name: "KeelSyncTests",
-            dependencies: [
-                "KeelCore", "KeelOutboxCrashWriter", "KeelStorage", "KeelStorageSQLite", "KeelSync",
+        tests(
+            of: "KeelSync",
+            [
+                "KeelCore", "KeelOutboxCrashWriter", "KeelStorage", "KeelStorageSQLite",
                 "KeelTestKit",
             ]
         ),
-        .testTarget(
-            name: "KeelTestKitTests",
-            dependencies: [
+        tests(
+            of: "KeelTestKit",
+            [
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelJournal", "KeelLogging",
-                "KeelStorage", "KeelTestKit", httpTypes,
+                "KeelStorage", httpTypes,
             ]
         ),
-        .testTarget(
-            name: "KeelTestServerTests",
-            dependencies: ["KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit"]
-                + ["KeelTestServer", httpTypes] + testServer
+        tests(
+            of: "KeelTestServer",
+            ["KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit", httpTypes] + testServer
         ),
-        .testTarget(
-            name: "KeelTests",
-            dependencies: [
-                "Keel", "KeelAnalytics", "KeelDependencies", "KeelDependenciesTesting",
-                "KeelLogging", "KeelTestKit", httpTypes,
+        tests(
+            of: "Keel",
+            [
+                "KeelAnalytics", "KeelDependencies", "KeelDependenciesTesting", "KeelLogging",
+                "KeelTestKit", httpTypes,
             ] + logging
         ),
-        .testTarget(
-            name: "KeelWebSocketTests",
-            dependencies: ["KeelCore", "KeelHTTP", "KeelTestKit", "KeelWebSocket", httpTypes]
-                + webSocket,
-            exclude: ["Support/echo-server.py"]
+        tests(
+            of: "KeelWebSocket",
+            exclude: ["Support/echo-server.py"],
+            ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes] + webSocket
         ),
     ]
 )
