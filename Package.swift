@@ -112,7 +112,8 @@ let package = Package(
         "KeelConformance", "KeelCore", "KeelDependencies", "KeelDependenciesTesting", "KeelFiles",
         "KeelHTTP", "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability",
         "KeelHTTPSecrets", "KeelJournal", "KeelLocation", "KeelLogging", "KeelLoggingOTLP",
-        "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecuritySecrets", "KeelServing",
+        "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecurityFiles",
+        "KeelSecuritySecrets", "KeelServing",
         "KeelServingObservability", "KeelStorage", "KeelStorageFirestore",
         "KeelStorageObservability", "KeelStorageSQLite", "KeelSync", "KeelTestKit",
         "KeelTestServer", "KeelWebSocket",
@@ -226,6 +227,7 @@ let package = Package(
             ]
         ),
         .target(name: "KeelHTTPSecrets", dependencies: ["KeelCore", "KeelHTTP", "KeelSecrets"]),
+        .target(name: "KeelSecurityFiles", dependencies: ["KeelFiles", "KeelSecurity"]),
         .target(
             name: "KeelSecuritySecrets",
             dependencies: ["KeelCore", "KeelSecrets", "KeelSecurity"]
@@ -256,8 +258,8 @@ let package = Package(
             dependencies: [
                 "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies", "KeelFiles",
                 "KeelHTTP", "KeelHTTPCaching", "KeelHTTPSecrets", "KeelLocation",
-                "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecuritySecrets",
-                "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite", "KeelSync",
+                "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecurityFiles",
+                "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite", "KeelSync",
             ]
         ),
         .target(
@@ -370,6 +372,10 @@ let package = Package(
                 "KeelCache", "KeelCore", "KeelJournal", "KeelStorage", "KeelStorageSQLite",
                 "KeelTestKit",
             ]
+        ),
+        tests(
+            of: "KeelSecurityFiles",
+            ["KeelConformance", "KeelCore", "KeelFiles", "KeelSecurity", "KeelTestKit"]
         ),
         tests(
             of: "KeelSecuritySecrets",

@@ -11,6 +11,7 @@
 @_exported public import KeelRepositories
 @_exported public import KeelSecrets
 @_exported public import KeelSecurity
+@_exported public import KeelSecurityFiles
 @_exported public import KeelSecuritySecrets
 @_exported public import KeelStorage
 @_exported public import KeelStorageFirestore

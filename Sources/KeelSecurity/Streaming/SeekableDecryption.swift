@@ -30,7 +30,7 @@ public struct SeekableDecryption: Sendable {
                 let count = cipher.layout.plainCount(size: size)
             else { continue }
             let index = cipher.layout.segmentCount(size: size) - 1
-            let place = Self.place(of: index, in: size, cipher.layout)
+            let place = cipher.layout.place(of: index, size: size)
             let last = try Self.bytes(place, fetch)
             guard cipher.open(last, index: index, isLast: true) != nil else { continue }
             self.cipher = cipher
@@ -58,7 +58,7 @@ public struct SeekableDecryption: Sendable {
         let last = layout.segment(holding: range.upperBound - 1)
         var output = Data(capacity: range.count)
         for index in first...last {
-            let place = Self.place(of: index, in: size, layout)
+            let place = layout.place(of: index, size: size)
             let isLast = index == layout.segmentCount(size: size) - 1
             let sealed = try Self.bytes(place, fetch)
             guard let plain = cipher.open(sealed, index: index, isLast: isLast) else {
@@ -71,15 +71,6 @@ public struct SeekableDecryption: Sendable {
             )
         }
         return output
-    }
-
-    private static func place(
-        of index: Int,
-        in size: Int,
-        _ layout: SegmentLayout
-    ) -> Range<Int> {
-        let start = index * layout.segment + (index == 0 ? layout.headerCount : 0)
-        return start..<max(start, min((index + 1) * layout.segment, size))
     }
 
     private static func bytes(

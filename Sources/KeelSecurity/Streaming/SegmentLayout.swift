@@ -39,6 +39,19 @@ struct SegmentLayout: Hashable, Sendable {
     /// How many segments an encrypted stream of `size` bytes has.
     func segmentCount(size: Int) -> Int { max(1, (size + segment - 1) / segment) }
 
+    /// Where in an encrypted stream of `size` bytes a segment is.
+    func place(of index: Int, size: Int) -> Range<Int> {
+        let start = index * segment + (index == 0 ? headerCount : 0)
+        return start..<max(start, min((index + 1) * segment, size))
+    }
+
+    /// How many bytes the encrypted stream of `count` plain bytes has.
+    func encryptedCount(of count: Int) -> Int {
+        let inLater = max(0, count - plainCount(of: 0))
+        let segments = 1 + (inLater + plainSegment - 1) / plainSegment
+        return headerCount + count + segments * Self.tagCount
+    }
+
     /// How many plain bytes it has; nil if no stream has this size.
     func plainCount(size: Int) -> Int? {
         let count = segmentCount(size: size)

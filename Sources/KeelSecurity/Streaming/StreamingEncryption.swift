@@ -72,7 +72,7 @@ public struct StreamingEncryption: Sendable {
     }
 
     /// The enabled keys, the primary one first.
-    private var keys: [KeysetKey] {
+    var keys: [KeysetKey] {
         [keyset.primary]
             + keyset.keys.filter { $0.status == .enabled && $0.id != keyset.primaryID }
     }

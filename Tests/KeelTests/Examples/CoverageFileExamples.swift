@@ -16,4 +16,15 @@ struct CoverageFileExamples {
         try await files.copy("photos/7.jpg", to: "covers/7.jpg", if: .absent)
         #expect(try await files.get("covers/7.jpg") == jpeg)
     }
+
+    @Test("Row 12, encrypted files")
+    func encrypted() async throws {
+        let share = InMemoryFileStoreAdapter()
+        let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
+        let files = FileStore(try share.encrypted(with: streams))
+        try await files.put(Data("Dear diary".utf8), at: "diary.txt")
+        #expect(try await files.get("diary.txt", range: .last(5)) == Data("diary".utf8))
+        let kept = try await FileStore(share).get("diary.txt")
+        #expect(kept.range(of: Data("diary".utf8)) == nil)
+    }
 }

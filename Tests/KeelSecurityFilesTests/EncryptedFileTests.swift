@@ -1,0 +1,209 @@
+#if Crypto
+import Foundation
+import KeelFiles
+import KeelSecurity
+import KeelSecurityFiles
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Encrypted files")
+struct EncryptedFileTests {
+    private let store = InMemoryFileStoreAdapter()
+    private let text = Data("It was the best of times, it was the worst of times.".utf8)
+
+    private func streams(
+        _ algorithm: KeyAlgorithm = .aes256GCMHKDF4KB
+    ) throws -> StreamingEncryption {
+        try StreamingEncryption(keyset: .make(algorithm))
+    }
+
+    private func code(_ body: () async throws -> some Any) async -> FileStoreError.Code? {
+        do {
+            _ = try await body()
+            return nil
+        } catch {
+            return (error as? FileStoreError)?.code
+        }
+    }
+
+    @Test("Nothing of the bytes stands in the store, and sizes are those of the plain bytes")
+    func hidden() async throws {
+        let files = FileStore(try store.encrypted(with: streams()))
+        let told = try await files.put(
+            text,
+            at: "a.txt",
+            options: FileWriteOptions(checksum: .of(Array(text)))
+        )
+        #expect(told.size == text.count)
+        #expect(told.contentType == "text/plain")
+        #expect(told.checksum == nil)
+        let kept = try await FileStore(store).get("a.txt")
+        #expect(kept.count == text.count + 56)
+        #expect(kept.range(of: text.prefix(8)) == nil)
+        #expect(try await files.list().files.map(\.size) == [text.count])
+        #expect(try await files.get("a.txt") == text)
+    }
+
+    @Test("Equal files are not equal in the store")
+    func salted() async throws {
+        let files = FileStore(try store.encrypted(with: streams(), binding: .context))
+        try await files.put(text, at: "a")
+        try await files.put(text, at: "b")
+        let plain = FileStore(store)
+        #expect(try await plain.get("a") != plain.get("b"))
+    }
+
+    @Test("Every part is the part, around the ends of all segments")
+    func parts() async throws {
+        let files = FileStore(try store.encrypted(with: streams()))
+        let bytes = Data((0..<12_500).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+        let edges = [0, 1, 4039, 4040, 4041, 8119, 8120, 8121, 12_199, 12_200, 12_201, 12_499]
+        for size in [0, 1, 4040, 8120, 12_500] {
+            try await files.put(bytes.prefix(size), at: "a")
+            for start in edges where start <= size {
+                for end in edges where end >= start {
+                    let expected = bytes[start..<max(start, min(end, size))]
+                    let part = try await files.get("a", range: .bytes(start, count: end - start))
+                    #expect(part == Data(expected))
+                }
+                #expect(try await files.get("a", range: .from(start)) == bytes[start..<size])
+                let last = bytes[max(0, size - start)..<size]
+                #expect(try await files.get("a", range: .last(start)) == last)
+            }
+            let behind = await code { try await files.get("a", range: .from(size + 1)) }
+            #expect(behind == .rangeNotSatisfiable)
+        }
+    }
+
+    @Test("A part asks the store for its own segments and the beginning, and nothing else")
+    func partsAreSmall() async throws {
+        let count = Mutex(0)
+        let counted = store.observed { call in
+            if call.operation == .read { count.withLock { $0 += call.byteCount } }
+        }
+        let files = FileStore(try counted.encrypted(with: streams()))
+        try await files.put(Data(count: 1 << 20), at: "a")
+        _ = try await files.get("a", range: .bytes(500_000, count: 100))
+        #expect(count.withLock { $0 } <= 2 * 4096 + 40)
+    }
+
+    @Test("A flipped bit anywhere is noticed, and so is what is missing or too much")
+    func damage() async throws {
+        let files = FileStore(try store.encrypted(with: streams()))
+        try await files.put(Data(count: 9000), at: "a")
+        let sealed = try await FileStore(store).get("a")
+        for place in stride(from: 0, to: sealed.count, by: 211) {
+            var flipped = sealed
+            flipped[place] ^= 4
+            try await FileStore(store).put(flipped, at: "a")
+            #expect(await code { try await files.get("a") } == .damaged)
+        }
+        for other in [sealed.dropLast(), sealed.prefix(4096), sealed + [0], sealed.prefix(20)] {
+            try await FileStore(store).put(Data(other), at: "a")
+            #expect(await code { try await files.get("a") } == .damaged)
+            #expect(await code { try await files.get("a", range: .last(10)) } == .damaged)
+        }
+    }
+
+    @Test("A part of a damaged segment is noticed, one beside of it is read")
+    func damagedPart() async throws {
+        let files = FileStore(try store.encrypted(with: streams()))
+        try await files.put(Data(count: 9000), at: "a")
+        var sealed = try await FileStore(store).get("a")
+        sealed[5000] ^= 1
+        try await FileStore(store).put(sealed, at: "a")
+        #expect(await code { try await files.get("a", range: .bytes(4100, count: 1)) } == .damaged)
+        #expect(try await files.get("a", range: .bytes(100, count: 5)) == Data(count: 5))
+    }
+
+    @Test("A file that somebody put in the place of another is refused, unless that is allowed")
+    func swapped() async throws {
+        for binding in FileBinding.allCases {
+            let files = FileStore(try store.encrypted(with: streams(), binding: binding))
+            try await files.put(text, at: "user")
+            try await FileStore(store).copy("user", to: "admin")
+            let code = await code { try await files.get("admin") }
+            #expect(code == (binding == .path ? .damaged : nil))
+            let part = await self.code { try await files.get("admin", range: .from(3)) }
+            #expect(part == code)
+        }
+    }
+
+    @Test("Another key and another context are refused")
+    func foreign() async throws {
+        let streams = try streams()
+        let files = FileStore(try store.encrypted(with: streams, context: "mail"))
+        try await files.put(text, at: "a")
+        let others = [
+            try store.encrypted(with: streams, context: "mai"),
+            try store.encrypted(with: self.streams(), context: "mail"),
+        ]
+        for other in others {
+            #expect(await code { try await FileStore(other).get("a") } == .damaged)
+        }
+        // The same bytes when the two are only put one behind the other.
+        let path: FileStorePath = "l/a"
+        let mai = FileStore(try store.encrypted(with: streams, context: "mai"))
+        try await files.put(text, at: "a")
+        try await FileStore(store).copy("a", to: path)
+        #expect(await code { try await mai.get(path) } == .damaged)
+    }
+
+    @Test("After a rotation, old files are read and new ones have the new key")
+    func rotation() async throws {
+        let old = try Keyset.make(.aes256GCMHKDF4KB)
+        let files = FileStore(try store.encrypted(with: StreamingEncryption(keyset: old)))
+        try await files.put(text, at: "old")
+        var both = old
+        try both.rotate()
+        let later = FileStore(try store.encrypted(with: StreamingEncryption(keyset: both)))
+        try await later.put(text, at: "new")
+        #expect(try await later.get("old") == text)
+        #expect(try await later.get("old", range: .last(6)) == text.suffix(6))
+        #expect(await code { try await files.get("new") } == .damaged)
+        var mixed = old
+        try mixed.rotate(to: .aes256GCMHKDF64KB)
+        let streams = try StreamingEncryption(keyset: mixed)
+        #expect(await code { try store.encrypted(with: streams) } == .invalidArgument)
+    }
+
+    @Test("A wrong checksum or length changes nothing")
+    func announced() async throws {
+        let files = FileStore(try store.encrypted(with: streams()))
+        try await files.put(text, at: "a")
+        let wrong = FileWriteOptions(checksum: try .of([1, 2, 3]))
+        #expect(
+            await code { try await files.put(Data(count: 9), at: "a", options: wrong) }
+                == .checksumMismatch
+        )
+        let short = FileContent(length: 10, isReplayable: true) { () throws(FileStoreError) in
+            try await FileContent([1, 2]).open()
+        }
+        #expect(await code { try await files.put(short, at: "a") } == .checksumMismatch)
+        #expect(try await files.get("a") == text)
+    }
+
+    @Test("A move whose old file cannot be removed says so, and loses nothing")
+    func halfMove() async throws {
+        let failing = store.failing { call in
+            call.kind == .delete ? .fail(.permissionDenied) : nil
+        }
+        let files = FileStore(try failing.encrypted(with: streams()))
+        try await files.put(text, at: "a")
+        #expect(await code { try await files.move("a", to: "b") } == .unavailable)
+        #expect(try await files.get("a") == text)
+        #expect(try await files.get("b") == text)
+    }
+
+    @Test("A cache inside holds encrypted files")
+    func cached() async throws {
+        let cache = InMemoryFileStoreAdapter()
+        let files = FileStore(try store.cached(in: cache).encrypted(with: streams()))
+        try await files.put(text, at: "a")
+        #expect(try await files.get("a") == text)
+        let kept = try await FileStore(cache).get("a")
+        #expect(kept == (try await FileStore(store).get("a")))
+    }
+}
+#endif
