@@ -63,9 +63,9 @@ while IFS= read -r folder <&3; do
     fi
 done 3< <(keel_nested_packages)
 
-# Apple's Keychain and CoreLocation on stand-ins. Each in a scratch folder of its own: they compile the
-# package's sources into modules of the same names.
-for name in Keychain CoreLocation; do
+# Apple's Keychain, CoreLocation and unified log on stand-ins. Each in a scratch folder of its own: they
+# compile the package's sources into modules of the same names.
+for name in Keychain CoreLocation OSLog; do
     if [ "$(uname -s)" = "Linux" ]; then
         KEEL_SCRATCH_PATH="$KEEL_ROOT/.build/stand-ins/$name" run "Tests/$name" "$@"
     else
