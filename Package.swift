@@ -69,6 +69,15 @@ let logging: [Target.Dependency] = [
     .target(name: "KeelZlib", condition: .when(traits: ["Logging"])),
 ]
 
+/// The service group of servers.
+let serviceLifecycle: [Target.Dependency] = ["ServiceLifecycle", "UnixSignals"].map { product in
+    .product(
+        name: product,
+        package: "swift-service-lifecycle",
+        condition: .when(traits: ["ServiceLifecycle"])
+    )
+}
+
 /// What WebSockets run on; AsyncHTTPClient has none.
 let webSocket: [Target.Dependency] =
     [
@@ -113,7 +122,7 @@ let package = Package(
         "KeelHTTP", "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability",
         "KeelHTTPSecrets", "KeelJournal", "KeelLocation", "KeelLogging", "KeelLoggingOTLP",
         "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecurityFiles",
-        "KeelSecuritySecrets", "KeelServing",
+        "KeelSecuritySecrets", "KeelServiceLifecycle", "KeelServing",
         "KeelServingObservability", "KeelStorage", "KeelStorageFirestore",
         "KeelStorageObservability", "KeelStorageSQLite", "KeelSync", "KeelTestKit",
         "KeelTestServer", "KeelWebSocket",
@@ -128,6 +137,11 @@ let package = Package(
         .trait(
             name: "Observability",
             description: "Logs, metrics and traces, on swift-log, -metrics and -tracing.",
+            enabledTraits: ["Logging"]
+        ),
+        .trait(
+            name: "ServiceLifecycle",
+            description: "Keel in the service group of a server, on swift-service-lifecycle.",
             enabledTraits: ["Logging"]
         ),
         .trait(name: "SQLite", description: "Keeps documents in an SQLite file, on GRDB."),
@@ -152,6 +166,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         // Words that several areas share.
@@ -238,6 +253,14 @@ let package = Package(
             dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", httpTypes]
         ),
 
+        .target(
+            name: "KeelServiceLifecycle",
+            dependencies: [
+                "KeelAnalytics", "KeelCache", "KeelHTTP", "KeelLogging", "KeelLoggingOTLP",
+                "KeelStorage", "KeelSync",
+            ] + serviceLifecycle
+        ),
+
         // What answers requests, without a server of its own.
         .target(
             name: "KeelServing",
@@ -259,7 +282,8 @@ let package = Package(
                 "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies", "KeelFiles",
                 "KeelHTTP", "KeelHTTPCaching", "KeelHTTPSecrets", "KeelLocation",
                 "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecurityFiles",
-                "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite", "KeelSync",
+                "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite",
+                "KeelSync",
             ]
         ),
         .target(
@@ -293,6 +317,13 @@ let package = Package(
         program(
             "KeelOutboxCrashWriter",
             ["KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelSync"]
+        ),
+        program(
+            "KeelLifecycleProgram",
+            [
+                "KeelAnalytics", "KeelCore", "KeelServiceLifecycle", "KeelStorage",
+                "KeelStorageSQLite", "KeelSync",
+            ] + serviceLifecycle + logging
         ),
         program("KeelSecretWriter", ["KeelSecrets"]),
         tests(
@@ -380,6 +411,13 @@ let package = Package(
         tests(
             of: "KeelSecuritySecrets",
             ["KeelCore", "KeelSecrets", "KeelSecurity", "KeelTestKit"]
+        ),
+        tests(
+            of: "KeelServiceLifecycle",
+            [
+                "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelLifecycleProgram",
+                "KeelLogging", "KeelStorage", "KeelSync", "KeelTestKit",
+            ] + serviceLifecycle + logging
         ),
         tests(
             of: "KeelServing",

@@ -1,0 +1,137 @@
+#if ServiceLifecycle
+import KeelCache
+import KeelHTTP
+import KeelLogging
+import KeelServiceLifecycle
+import KeelStorage
+import KeelTestKit
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@Suite("Services of a group", .timeLimit(.minutes(1)))
+struct LifecycleTests {
+    /// What happened, in order.
+    private final class Diary: Sendable {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func write(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    private struct Failure: Error, Equatable {}
+
+    private let diary = Diary()
+
+    /// Runs services in a group, and shuts it down when the last of them has begun.
+    private func run(_ services: LifecycleService...) async throws {
+        let (begun, beginning) = AsyncStream<Void>.makeStream()
+        let last = LifecycleService("last") {
+            beginning.finish()
+            try await gracefulShutdown()
+        }
+        let group = ServiceGroup(
+            services: services + [last],
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            for await _ in begun {}
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    private func service(_ name: String) -> LifecycleService {
+        LifecycleService(name) { [diary] in
+            diary.write("\(name) runs")
+            let (never, _) = AsyncStream<Void>.makeStream()
+            for await _ in never {}
+            diary.write("\(name) is cancelled: \(Task.isCancelled)")
+        } finish: { [diary] in
+            diary.write("\(name) finishes: \(!Task.isCancelled)")
+        }
+    }
+
+    @Test("A shutdown cancels the run, and what finishes is not cancelled")
+    func order() async throws {
+        try await run(service("a"))
+        #expect(diary.all == ["a runs", "a is cancelled: true", "a finishes: true"])
+    }
+
+    @Test("Services are shut down in reverse order, each finished before the next")
+    func reverse() async throws {
+        try await run(service("a"), service("b"))
+        let endings = diary.all.filter { $0.contains("finishes") }
+        #expect(endings == ["b finishes: true", "a finishes: true"])
+    }
+
+    @Test("A run that fails fails the group, after it was finished")
+    func failing() async throws {
+        let service = LifecycleService("a") {
+            throw Failure()
+        } finish: { [diary] in
+            diary.write("finished")
+        }
+        await #expect(throws: Failure.self) { try await service.run() }
+        #expect(diary.all == ["finished"])
+    }
+
+    @Test("A run that ends with an error because of the shutdown is no failure")
+    func cancelled() async throws {
+        try await run(
+            LifecycleService("a") {
+                try await gracefulShutdown()
+                throw Failure()
+            }
+        )
+    }
+
+    @Test("What does not finish within the limit is cancelled")
+    func limit() async throws {
+        let clock = TestClock()
+        let (begun, beginning) = AsyncStream<Void>.makeStream()
+        let service = LifecycleService("a", finishingWithin: .seconds(10), clock: clock) {
+        } finish: { [diary] in
+            beginning.finish()
+            let (never, _) = AsyncStream<Void>.makeStream()
+            for await _ in never {}
+            diary.write("cancelled: \(Task.isCancelled)")
+        }
+        async let run: Void = service.run()
+        for await _ in begun {}
+        await clock.waitForSleepers(1)
+        await clock.advance(by: .seconds(10))
+        try await run
+        #expect(diary.all == ["cancelled: true"])
+    }
+
+    @Test("A transport is shut down, a cache is written and a log is made safe at the shutdown")
+    func closing() async throws {
+        let transport = ScriptedHTTPTransport([])
+        let tier = InMemoryCacheTier().recorded()
+        let output = CountingOutput()
+        let store = CacheStore(over: tier)
+        try await run(transport.service(), store.service(), output.service())
+        #expect(transport.isShutDown)
+        #expect(tier.callCount(of: .flush) == 1)
+        #expect(output.count == 1)
+    }
+
+    @Test("A live collection follows its store until the shutdown")
+    @MainActor
+    func live() async throws {
+        let storage = StorageClient(InMemoryStorageAdapter())
+        let live = LiveCollection(storage.collection("notes", as: [String: String].self))
+        try await run(live.service())
+    }
+}
+
+/// Counts how often it was synchronised.
+private final class CountingOutput: LogOutput {
+    private let synchronized = Mutex(0)
+    var count: Int { synchronized.withLock { $0 } }
+    func write(_ record: LogRecord) {}
+    func synchronize() { synchronized.withLock { $0 += 1 } }
+}
+#endif

@@ -1,0 +1,33 @@
+#if ServiceLifecycle && SQLite && (os(Linux) || os(macOS))
+import Foundation
+import KeelTestKit
+import Testing
+
+@Suite("A service group on SIGTERM", .timeLimit(.minutes(2)))
+struct SignalTests {
+    @Test("What waits is delivered before the process ends, which it does by itself")
+    func delivers() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "keel-lifecycle-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let process = Process()
+        process.executableURL = try CrashTrial.program("KeelLifecycleProgram")
+        process.arguments = [folder.path, "25"]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let ready = output.fileHandleForReading.availableData
+        #expect(String(decoding: ready, as: UTF8.self) == "ready\n")
+        let arrived = folder.appending(path: "arrived")
+        #expect(try String(contentsOf: arrived, encoding: .utf8) == "")
+        process.terminate()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit)
+        #expect(process.terminationStatus == 0)
+        let lines = try String(contentsOf: arrived, encoding: .utf8).split(separator: "\n")
+        let expected = (0..<25).flatMap { ["event \($0)", "write \($0)"] }
+        #expect(lines.map(String.init).sorted() == expected.sorted())
+    }
+}
+#endif
