@@ -61,6 +61,10 @@ while IFS= read -r folder <&3; do
         keel_say "Build of $folder, which has no tests"
         attempt "build of $folder" keel_swift build --package-path "$KEEL_ROOT/$folder"
     fi
+    # What `keel init` makes has the traits of this consumer, and costs no other build of Keel.
+    if [ "$folder" = "Tests/Consumers/Swift6Mode" ]; then
+        attempt "keel init" "$KEEL_ROOT/Scripts/checks/new-app.sh" "$@"
+    fi
 done 3< <(keel_nested_packages)
 
 # Apple's Keychain, CoreLocation and unified log on stand-ins. Each in a scratch folder of its own: they

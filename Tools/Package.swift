@@ -67,6 +67,14 @@ let package = Package(
                 keel("KeelStorageSQLite"),
             ]
         ),
+        .target(name: "KeelProjectTools", dependencies: ["KeelToolSupport"]),
+        .target(
+            name: "KeelDoctorTools",
+            dependencies: [
+                "KeelDocumentTools", "KeelToolSupport", keel("KeelFiles"), keel("KeelHTTP"),
+                keel("KeelSecrets"), keel("KeelStorage"), keel("KeelStorageSQLite"), httpTypes,
+            ]
+        ),
         .target(
             name: "KeelSecurityTools",
             dependencies: [
@@ -84,8 +92,9 @@ let package = Package(
         .executableTarget(
             name: "KeelCLI",
             dependencies: [
-                "KeelDocumentTools", "KeelHummingbird", "KeelSecurityTools", "KeelTelemetryTools",
-                "KeelToolSupport", keel("KeelAnalytics"), keel("KeelAsyncHTTPClient"),
+                "KeelDoctorTools", "KeelDocumentTools", "KeelHummingbird", "KeelProjectTools",
+                "KeelSecurityTools", "KeelTelemetryTools", "KeelToolSupport", keel("KeelAnalytics"),
+                keel("KeelAsyncHTTPClient"),
                 keel("KeelCache"),
                 keel("KeelCore"), keel("KeelHTTP"), keel("KeelHTTPCaching"), keel("KeelLogging"),
                 keel("KeelSecrets"), keel("KeelSecurity"), keel("KeelServing"),
@@ -113,6 +122,14 @@ let package = Package(
                 "KeelCLI", "KeelDocumentTools", "KeelToolSupport", "KeelToolsTestSupport",
                 keel("KeelServing"), keel("KeelStorage"), keel("KeelStorageFirestore"),
                 keel("KeelStorageSQLite"), keel("KeelTestKit"),
+            ]
+        ),
+        .testTarget(
+            name: "KeelProjectToolsTests",
+            dependencies: [
+                "KeelCLI", "KeelDoctorTools", "KeelProjectTools", "KeelToolSupport",
+                "KeelToolsTestSupport", keel("KeelHTTP"), keel("KeelSecrets"),
+                keel("KeelStorage"), keel("KeelStorageSQLite"), keel("KeelTestKit"), httpTypes,
             ]
         ),
         .testTarget(

@@ -7,7 +7,8 @@ struct KeelCommand: AsyncParsableCommand {
         commandName: "keel",
         abstract: "Tools of Keel, the infrastructure layer of Swift apps.",
         subcommands: [
-            ServeCommand.self, DocumentsCommand.self, LogsCommand.self, AnalyticsCommand.self,
+            InitCommand.self, DoctorCommand.self, ServeCommand.self, DocumentsCommand.self,
+            LogsCommand.self, AnalyticsCommand.self,
             SecretsCommand.self, KeysetCommand.self, EncryptCommand.self, DecryptCommand.self,
             ProxyCommand.self,
         ]

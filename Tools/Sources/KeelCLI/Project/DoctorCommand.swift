@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import KeelAsyncHTTPClient
+import KeelDoctorTools
+import KeelToolSupport
+
+/// Looks at what an app on Keel stands on.
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Looks at the machine, its clock and its secrets, and at stores and servers.",
+        discussion: """
+            Says what is wrong and what to do about it; changes nothing. Ends with 2 where there is \
+            something to do, with 0 where all is as it should be.
+            """
+    )
+
+    @Option(help: "An SQLite store to look at; can be given several times.")
+    var store: [String] = []
+
+    @Option(help: "A folder of a file store to look at; can be given several times.")
+    var files: [String] = []
+
+    @Option(help: "A Keel server to ask, such as http://127.0.0.1:8080.")
+    var server: [String] = []
+
+    @Flag(help: "Writes JSON for programs, one object a line.")
+    var json = false
+
+    func validate() throws {
+        for text in server where URL(string: text)?.host?.isEmpty != false {
+            throw ValidationError("--server is an address such as http://127.0.0.1:8080.")
+        }
+    }
+
+    func run() async throws {
+        let output = CommandOutput(isJSON: json)
+        let transport = AsyncHTTPClientTransport()
+        try await output.reporting {
+            var isFine = true
+            for examination in examinations(transport) {
+                for finding in await examination.findings() {
+                    isFine = isFine && finding.state == .good
+                    try show(finding, output)
+                }
+            }
+            await transport.shutdown()
+            return isFine ? .done : .findings
+        }
+    }
+
+    private func examinations(
+        _ transport: AsyncHTTPClientTransport
+    ) -> [any DoctorExamination] {
+        let folders =
+            [URL.homeDirectory]
+            + store.map { URL(filePath: $0).deletingLastPathComponent() }
+            + files.map { URL(filePath: $0) }
+        var seen: Set<String> = []
+        let existing = folders.map(Self.existing).filter { seen.insert($0.path).inserted }
+        var examinations: [any DoctorExamination] = [
+            MachineExamination(folders: existing), ClockExamination(), KeyringExamination(),
+        ]
+        examinations += store.map(StoreExamination.init)
+        examinations += files.map(FolderExamination.init)
+        for address in server.compactMap(URL.init(string:)) {
+            examinations.append(ServerExamination(address, over: transport))
+        }
+        return examinations
+    }
+
+    /// The folder, or the nearest one above it that is there: they are on one volume.
+    private static func existing(_ folder: URL) -> URL {
+        var folder = folder.standardizedFileURL
+        while folder.path != "/", !FileManager.default.fileExists(atPath: folder.path) {
+            folder.deleteLastPathComponent()
+        }
+        return folder
+    }
+
+    private func show(_ finding: DoctorFinding, _ output: CommandOutput) throws {
+        guard !json else { return try output.record(finding) }
+        let mark =
+            switch finding.state {
+            case .good: "ok     "
+            case .warning: "warning"
+            case .problem: "problem"
+            }
+        try output.line("\(mark)  \(finding.subject): \(finding.detail)")
+        if let advice = finding.advice { try output.line("         \(advice)") }
+    }
+}

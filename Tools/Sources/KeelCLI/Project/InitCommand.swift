@@ -1,0 +1,67 @@
+import ArgumentParser
+import Foundation
+import KeelProjectTools
+import KeelToolSupport
+
+/// Makes a new app.
+struct InitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Makes a new app: its layers, one feature from the screen to the store, tests.",
+        discussion: """
+            The app appears whole or not at all, in a folder that is not there yet. It builds and \
+            passes its tests as it is: swift test.
+            """
+    )
+
+    @Argument(help: "What the app is called, such as ShoppingList.")
+    var name: String
+
+    @Option(name: .customLong("in"), help: "The folder that gets the app's folder.")
+    var folder = "."
+
+    @Option(help: "Where Keel is: the folder of a checkout, or the URL of a repository.")
+    var keel: String
+
+    @Flag(help: "Writes JSON for programs.")
+    var json = false
+
+    func run() async throws {
+        let output = CommandOutput(isJSON: json)
+        try await output.reporting {
+            let name = try AppName(name)
+            let target = URL(filePath: folder).standardizedFileURL
+                .appending(path: name.module)
+            let app = NewApp(name, keel: try place())
+            try app.write(to: target)
+            guard !json else {
+                try output.record(Made(folder: target.path, files: app.files.keys.sorted()))
+                return .done
+            }
+            try output.line("\(target.path): \(app.files.count) files")
+            try output.line(
+                "Go on with: cd \(target.path) && swift test && swift run \(name.program)"
+            )
+            return .done
+        }
+    }
+
+    /// An absolute folder, because the app's own is somewhere else.
+    private func place() throws -> String {
+        guard !keel.contains("://") else { return keel }
+        let checkout = URL(filePath: keel).standardizedFileURL
+        let manifest = checkout.appending(path: "Package.swift")
+        guard FileManager.default.fileExists(atPath: manifest.path) else {
+            throw ToolError(
+                "there is no package in “\(checkout.path)”",
+                advice: "Name the folder of a checkout of Keel with --keel, or its URL."
+            )
+        }
+        return checkout.path
+    }
+
+    private struct Made: Encodable {
+        let folder: String
+        let files: [String]
+    }
+}

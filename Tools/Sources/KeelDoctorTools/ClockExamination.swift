@@ -1,0 +1,76 @@
+package import Foundation
+
+/// Looks at the clock of the machine: expiries, signatures and certificates go by it.
+package struct ClockExamination: DoctorExamination {
+    /// Whether the system keeps the clock by others.
+    package enum Synchronization: Sendable, Hashable {
+        case synchronized
+        case unsynchronized
+        /// The system does not tell.
+        case unknown
+    }
+
+    /// When this was written: no clock that is right shows an earlier time.
+    static let earliest = Date(timeIntervalSince1970: 1_795_000_000)
+    /// Thirty years later: a certificate that is valid today is not any more.
+    static let latest = earliest.addingTimeInterval(30 * 365 * 86_400)
+
+    private let now: Date
+    private let synchronization: Synchronization
+
+    package init(now: Date = .now, _ synchronization: Synchronization = .current) {
+        self.now = now
+        self.synchronization = synchronization
+    }
+
+    package func findings() async -> [DoctorFinding] {
+        let time = now.formatted(.iso8601)
+        guard (Self.earliest...Self.latest).contains(now) else {
+            return [
+                .problem(
+                    "clock",
+                    "It shows \(time), which cannot be.",
+                    advice: "Set the clock, or let the system do so: `timedatectl set-ntp true`."
+                )
+            ]
+        }
+        switch synchronization {
+        case .synchronized: return [.good("clock", "\(time), kept by the system")]
+        case .unknown: return [.good("clock", time)]
+        case .unsynchronized:
+            return [
+                .warning(
+                    "clock",
+                    "\(time), and the system does not keep it by others.",
+                    advice: "Switch time synchronisation on: `timedatectl set-ntp true`. In a "
+                        + "container, the host does it."
+                )
+            ]
+        }
+    }
+}
+
+extension ClockExamination.Synchronization {
+    /// What the kernel says.
+    package static var current: Self {
+        #if os(Linux)
+        // adjtimex(2) is in the C library, and not in the headers that Swift sees. In a zeroed
+        // `struct timex` it asks and sets nothing; its status stands at byte 40 where `long` has
+        // 64 bits, and bit 6 of it is STA_UNSYNC.
+        typealias Adjust = @convention(c) (UnsafeMutableRawPointer) -> Int32
+        guard MemoryLayout<Int>.size == 8, let symbol = dlsym(nil, "adjtimex") else {
+            return .unknown
+        }
+        let adjust = unsafeBitCast(symbol, to: Adjust.self)
+        let size = 512
+        return withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { state in
+            _ = state.initializeMemory(as: UInt8.self, repeating: 0)
+            guard let base = state.baseAddress, adjust(base) >= 0 else { return .unknown }
+            let status = state.load(fromByteOffset: 40, as: Int32.self)
+            return status & 0x40 == 0 ? .synchronized : .unsynchronized
+        }
+        #else
+        return .unknown
+        #endif
+    }
+}

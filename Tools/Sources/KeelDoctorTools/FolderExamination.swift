@@ -1,0 +1,44 @@
+internal import Foundation
+internal import KeelFiles
+
+/// Looks at a folder of a file store: whether it keeps files, and what its volume can do.
+package struct FolderExamination: DoctorExamination {
+    private let folder: String
+
+    /// - Parameter folder: The folder, which has to exist.
+    package init(_ folder: String) { self.folder = folder }
+
+    package func findings() async -> [DoctorFinding] {
+        let subject = "files \(folder)"
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder),
+            isFolder.boolValue
+        else {
+            return [
+                .problem(
+                    subject,
+                    "There is no such folder.",
+                    advice: "Correct the path; an app makes its folder when it first runs."
+                )
+            ]
+        }
+        do throws(FileStoreError) {
+            let adapter = try LocalFileStoreAdapter(folder: folder)
+            let page = try await FileStore(adapter).list(limit: 1)
+            let isEmpty = page.files.isEmpty ? "empty" : "there are files"
+            guard adapter.capabilities.contains(.attributes) else {
+                return [
+                    .warning(
+                        subject,
+                        "The volume keeps no extended attributes (\(isEmpty)).",
+                        advice: "Put the folder on a volume that does (ext4, xfs, btrfs, APFS): "
+                            + "files have no content types, attributes and checksums here."
+                    )
+                ]
+            }
+            return [.good(subject, isEmpty)]
+        } catch {
+            return [.problem(subject, error.message, advice: error.code.advice)]
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package import Foundation
+
+/// Looks at disk, memory, limits and the folder for temporary files.
+package struct MachineExamination: DoctorExamination {
+    /// What a machine says of itself.
+    package struct Readings: Sendable {
+        package var system: String
+        package var coreCount: Int
+        package var memoryByteCount: UInt64
+        /// The limit of open files of this process, and how far it may be raised; nil is without end.
+        package var openFiles: (soft: UInt64?, hard: UInt64?)
+        /// The free bytes of the volume that a folder is on; nil where that cannot be told.
+        package var freeByteCount: @Sendable (_ folder: URL) -> Int64?
+        /// The folder for temporary files.
+        package var temporaryFolder: URL
+
+        package init(
+            system: String,
+            coreCount: Int,
+            memoryByteCount: UInt64,
+            openFiles: (soft: UInt64?, hard: UInt64?),
+            freeByteCount: @escaping @Sendable (_ folder: URL) -> Int64?,
+            temporaryFolder: URL
+        ) {
+            self.system = system
+            self.coreCount = coreCount
+            self.memoryByteCount = memoryByteCount
+            self.openFiles = openFiles
+            self.freeByteCount = freeByteCount
+            self.temporaryFolder = temporaryFolder
+        }
+    }
+
+    /// Below this much room writes begin to fail in the middle of a day.
+    static let littleRoom: Int64 = 1 << 30
+    /// What `keel serve` needs for as many clients as a small office has.
+    static let fewFiles: UInt64 = 1024
+
+    private let readings: Readings
+    private let folders: [URL]
+
+    /// - Parameters:
+    ///   - readings: What the machine says of itself.
+    ///   - folders: Where apps keep their data.
+    package init(_ readings: Readings = .current, folders: [URL]) {
+        self.readings = readings
+        self.folders = folders
+    }
+
+    package func findings() async -> [DoctorFinding] {
+        let memory = Self.gigabytes(Int64(clamping: readings.memoryByteCount))
+        var findings: [DoctorFinding] = [
+            .good("machine", "\(readings.system), \(readings.coreCount) cores, \(memory)")
+        ]
+        findings += folders.map(room)
+        findings.append(temporaryFolder())
+        findings.append(openFiles())
+        return findings
+    }
+
+    private func room(in folder: URL) -> DoctorFinding {
+        let subject = "disk \(folder.path)"
+        guard let free = readings.freeByteCount(folder) else {
+            return .problem(
+                subject,
+                "The folder cannot be looked at.",
+                advice: "Name a folder that exists, or give this user the right to enter it."
+            )
+        }
+        let text = "\(Self.gigabytes(free)) free"
+        guard free < Self.littleRoom else { return .good(subject, text) }
+        return .warning(
+            subject,
+            text,
+            advice:
+                "Make room: stores, journals and caches need it, and compacting a store needs a "
+                + "second copy of it for a while."
+        )
+    }
+
+    private func temporaryFolder() -> DoctorFinding {
+        let folder = readings.temporaryFolder
+        let probe = folder.appending(path: "keel-doctor-\(UUID().uuidString)")
+        do {
+            try Data("probe".utf8).write(to: probe)
+            try FileManager.default.removeItem(at: probe)
+            return .good("temporary files", folder.path)
+        } catch {
+            return .problem(
+                "temporary files",
+                "Nothing can be written to \(folder.path).",
+                advice: "Set TMPDIR to a folder that this user may write to."
+            )
+        }
+    }
+
+    private func openFiles() -> DoctorFinding {
+        guard let soft = readings.openFiles.soft, soft < Self.fewFiles else {
+            let soft = readings.openFiles.soft.map { "\($0)" } ?? "no limit"
+            return .good("open files", soft)
+        }
+        let hard = readings.openFiles.hard.map { "\($0)" } ?? "any number"
+        return .warning(
+            "open files",
+            "\(soft) at most, can be raised to \(hard)",
+            advice: "Raise the limit for servers: `ulimit -n 4096`, or LimitNOFILE of the unit."
+        )
+    }
+
+    private static func gigabytes(_ count: Int64) -> String {
+        (Double(count) / Double(1 << 30)).formatted(.number.precision(.fractionLength(1))) + " GiB"
+    }
+}
+
+extension MachineExamination.Readings {
+    /// What this machine says.
+    package static var current: Self {
+        let process = ProcessInfo.processInfo
+        var limit = rlimit()
+        #if canImport(Glibc) || canImport(Musl)
+        _ = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        #else
+        _ = getrlimit(RLIMIT_NOFILE, &limit)
+        #endif
+        func bounded(_ value: rlim_t) -> UInt64? {
+            value == rlim_t.max ? nil : UInt64(value)
+        }
+        return Self(
+            system: process.operatingSystemVersionString,
+            coreCount: process.activeProcessorCount,
+            memoryByteCount: process.physicalMemory,
+            openFiles: (bounded(limit.rlim_cur), bounded(limit.rlim_max)),
+            freeByteCount: { folder in
+                let attributes = try? FileManager.default.attributesOfFileSystem(
+                    forPath: folder.path
+                )
+                return (attributes?[.systemFreeSize] as? NSNumber)?.int64Value
+            },
+            temporaryFolder: FileManager.default.temporaryDirectory
+        )
+    }
+}

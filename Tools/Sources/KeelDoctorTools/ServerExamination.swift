@@ -1,0 +1,97 @@
+package import Foundation
+internal import HTTPTypes
+package import KeelHTTP
+
+/// Asks a Keel server how it is, and compares its clock with this machine's.
+package struct ServerExamination: DoctorExamination {
+    /// How far two clocks may be apart before signatures and tokens are refused.
+    static let patience: TimeInterval = 30
+
+    private let address: URL
+    private let transport: any HTTPTransport
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - address: The server.
+    ///   - transport: What the question goes over.
+    ///   - now: The time of this machine.
+    package init(
+        _ address: URL,
+        over transport: any HTTPTransport,
+        now: @escaping @Sendable () -> Date = { Date.now }
+    ) {
+        self.address = address
+        self.transport = transport
+        self.now = now
+    }
+
+    package func findings() async -> [DoctorFinding] {
+        let subject = "server \(address.absoluteString)"
+        var configuration = NetworkClient.Configuration(baseURL: address)
+        configuration.timeout = .seconds(10)
+        let client = NetworkClient(configuration, transport: transport)
+        switch await client.response(to: Health()) {
+        case .failure(let error):
+            return [.problem(subject, error.message, advice: error.code.advice)]
+        case .success(let response):
+            var findings = [Self.finding(subject, response)]
+            if let skew = skew(to: response.head) { findings.append(skew) }
+            return findings
+        }
+    }
+
+    private static func finding(_ subject: String, _ response: NetworkResponse) -> DoctorFinding {
+        let status = response.status.code
+        switch status {
+        case 200..<300: return .good(subject, "It answers.")
+        case 401, 403:
+            return .problem(
+                subject,
+                "It refuses whoever asks (status \(status)).",
+                advice: "Check the token and whether the server takes this host's name."
+            )
+        case 404:
+            return .problem(
+                subject,
+                "Something answers there, and it is no Keel server (status 404).",
+                advice: "Correct the address; `keel serve` prints its own."
+            )
+        default:
+            return .problem(
+                subject,
+                "It answers with status \(status).",
+                advice: "Look at the server's log; its store may be away or damaged."
+            )
+        }
+    }
+
+    /// What the server's `Date` (RFC 9110, section 6.6.1) says of the two clocks.
+    private func skew(to head: HTTPResponse) -> DoctorFinding? {
+        guard let text = head.headerFields[.date], let date = Self.formatter.date(from: text) else {
+            return nil
+        }
+        let difference = now().timeIntervalSince(date)
+        guard abs(difference) > Self.patience else { return nil }
+        let direction = difference > 0 ? "ahead of" : "behind"
+        return .warning(
+            "clock",
+            "It is \(Int(abs(difference).rounded())) seconds \(direction) the server's.",
+            advice: "Switch time synchronisation on at both ends; tokens are refused otherwise."
+        )
+    }
+
+    /// The form that servers send.
+    private static var formatter: DateFormatter {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
+        return formatter
+    }
+
+    /// The question; see `keel serve`.
+    private struct Health: ServiceEndpoint {
+        var path: EndpointPath { "/health" }
+        var method: HTTPRequest.Method { .get }
+    }
+}

@@ -1,0 +1,59 @@
+internal import KeelToolSupport
+
+/// What a new app is called, in the forms that its files need.
+package struct AppName: Hashable, Sendable {
+    /// The beginning of its modules' names: `ShoppingList`.
+    package let module: String
+    /// The name of its program: `shopping-list`.
+    package let program: String
+    /// The beginning of its variables in the environment: `SHOPPING_LIST`.
+    package let variable: String
+
+    /// Reads a name, such as `ShoppingList`, `shopping-list` or `shopping list`.
+    ///
+    /// - Throws: `ToolError` for a name that no module can have.
+    package init(_ text: String) throws {
+        let words = Self.words(of: text)
+        let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+        guard let first = words.first?.first, first.isLetter, isASCII, words.joined().count <= 40
+        else {
+            throw ToolError(
+                "“\(text)” is no name for an app",
+                advice: "Use up to 40 letters and digits, beginning with a letter: ShoppingList."
+            )
+        }
+        module = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        program = words.joined(separator: "-").lowercased()
+        variable = words.joined(separator: "_").uppercased()
+        guard !Self.taken.contains(module) else {
+            throw ToolError(
+                "“\(module)” is the name of a module that the app uses",
+                advice: "Choose another name."
+            )
+        }
+    }
+
+    /// Modules that the new app, or its tests, import.
+    private static let taken: Set<String> = [
+        "Keel", "KeelStorage", "KeelTestKit", "Foundation", "Swift", "Testing", "Note",
+        "Synchronization",
+    ]
+
+    /// Splits at what is no letter or digit, and before capitals that follow small letters.
+    private static func words(of text: String) -> [String] {
+        var words: [String] = []
+        var word = ""
+        var previous: Character?
+        for character in text {
+            let begins = character.isUppercase && previous?.isUppercase == false
+            if !character.isLetter && !character.isNumber || begins {
+                if !word.isEmpty { words.append(word) }
+                word = ""
+            }
+            if character.isLetter || character.isNumber { word.append(character) }
+            previous = character
+        }
+        if !word.isEmpty { words.append(word) }
+        return words
+    }
+}

@@ -1,0 +1,145 @@
+/// The layer between the domain and Keel.
+enum DataTemplates {
+    static let all: [AppTemplate] = [
+        noteDTOOnDomain,
+        noteDTO,
+        domainErrorOnStorage,
+        storedNoteRepository,
+    ]
+
+    private static let noteDTOOnDomain = AppTemplate(
+        "Sources/__App__Data/DTO/NoteDTO+Domain.swift",
+        #"""
+        internal import __App__Domain
+
+        extension NoteDTO {
+            init(_ note: Note) {
+                self.init(id: note.id.text, text: note.text, written: note.written, isDone: note.isDone)
+            }
+
+            /// What does not fit is an error, and not replaced by something else.
+            func toDomain() throws(DomainError) -> Note {
+                do throws(DomainError) {
+                    return try Note(id: Note.ID(id), text: text, written: written, isDone: isDone)
+                } catch {
+                    throw DomainError(.noteDamaged, cause: error)
+                }
+            }
+        }
+
+        extension [NoteDTO] {
+            func toDomain() throws(DomainError) -> [Note] {
+                var notes: [Note] = []
+                for dto in self { notes.append(try dto.toDomain()) }
+                return notes
+            }
+        }
+
+        """#
+    )
+
+    private static let noteDTO = AppTemplate(
+        "Sources/__App__Data/DTO/NoteDTO.swift",
+        #"""
+        internal import Foundation
+
+        /// A note as the store keeps it.
+        ///
+        /// It never leaves this layer.
+        struct NoteDTO: Codable, Identifiable, Sendable {
+            var id: String
+            var text: String
+            var written: Date
+            var isDone: Bool
+        }
+
+        """#
+    )
+
+    private static let domainErrorOnStorage = AppTemplate(
+        "Sources/__App__Data/Errors/DomainError+Storage.swift",
+        #"""
+        internal import KeelStorage
+        internal import __App__Domain
+
+        extension DomainError {
+            /// Says in the app's words what a failure of the store means, and keeps it as the cause.
+            init(_ error: StorageError) {
+                let kind: Kind =
+                    switch error.code {
+                    case .cancelled: .cancelled
+                    case .decodingFailed: .noteDamaged
+                    case let code where code.isTransient: .unavailable
+                    default: .storageFailed
+                    }
+                self.init(kind, cause: error)
+            }
+
+            /// Runs an operation of the store.
+            static func mapping<Value>(
+                _ operation: () async throws(StorageError) -> Value
+            ) async throws(DomainError) -> Value {
+                do throws(StorageError) {
+                    return try await operation()
+                } catch {
+                    throw DomainError(error)
+                }
+            }
+        }
+
+        """#
+    )
+
+    private static let storedNoteRepository = AppTemplate(
+        "Sources/__App__Data/Repositories/StoredNoteRepository.swift",
+        #"""
+        public import KeelStorage
+        public import __App__Domain
+
+        /// Keeps notes as documents, in whatever store the app is composed with.
+        public struct StoredNoteRepository: NoteRepository {
+            private let notes: DocumentCollection<NoteDTO>
+
+            /// Creates the repository.
+            public init(_ storage: StorageClient) {
+                notes = storage.collection("notes", as: NoteDTO.self)
+            }
+
+            public func notes() async throws(DomainError) -> [Note] {
+                try await DomainError.mapping { () async throws(StorageError) in
+                    try await notes.query { $0.order(by: "written") }
+                }.toDomain()
+            }
+
+            public func note(_ id: Note.ID) async throws(DomainError) -> Note {
+                let dto = try await DomainError.mapping { () async throws(StorageError) in
+                    try await notes.find(id.text)
+                }
+                guard let dto else { throw DomainError(.noteNotFound(id)) }
+                return try dto.toDomain()
+            }
+
+            public func save(_ note: Note) async throws(DomainError) {
+                try await DomainError.mapping { () async throws(StorageError) in
+                    _ = try await notes.save(NoteDTO(note))
+                }
+            }
+
+            public func watch(_ show: ([Note]) async -> Void) async throws(DomainError) {
+                do {
+                    for try await snapshot in notes.listen({ $0.order(by: "written") }) {
+                        await show(try snapshot.items.toDomain())
+                    }
+                } catch let error as StorageError {
+                    throw DomainError(error)
+                } catch let error as DomainError {
+                    throw error
+                } catch {
+                    throw DomainError(.storageFailed, cause: error)
+                }
+            }
+        }
+
+        """#
+    )
+}

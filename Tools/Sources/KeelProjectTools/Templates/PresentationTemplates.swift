@@ -1,0 +1,85 @@
+/// What people see.
+enum PresentationTemplates {
+    static let all: [AppTemplate] = [
+        commandLineScreen,
+        useCases,
+    ]
+
+    private static let commandLineScreen = AppTemplate(
+        "Sources/__App__Presentation/CommandLineScreen.swift",
+        #"""
+        internal import Foundation
+        internal import __App__Domain
+
+        /// The app on a command line: `add TEXT`, `done ID`, `list`, `watch`.
+        public struct CommandLineScreen: Sendable {
+            private let useCases: UseCases
+            private let show: @Sendable (String) -> Void
+
+            /// Creates the screen.
+            ///
+            /// - Parameters:
+            ///   - useCases: What it can do.
+            ///   - show: Takes each line.
+            public init(_ useCases: UseCases, show: @escaping @Sendable (String) -> Void) {
+                self.useCases = useCases
+                self.show = show
+            }
+
+            /// Does what the arguments say.
+            ///
+            /// - Returns: Whether it was done.
+            public func run(_ arguments: [String]) async -> Bool {
+                let rest = arguments.dropFirst().joined(separator: " ")
+                do throws(DomainError) {
+                    switch arguments.first {
+                    case "add": show(Self.line(try await useCases.add(rest)))
+                    case "done": show(Self.line(try await useCases.finish(Note.ID(rest))))
+                    case "list": showAll(try await useCases.list())
+                    case "watch": try await useCases.list.watch(showAll)
+                    default:
+                        show("usage: __program__ add TEXT | done ID | list | watch")
+                        return false
+                    }
+                    return true
+                } catch {
+                    show(error.errorDescription ?? "\(error)")
+                    if let advice = error.recoverySuggestion { show(advice) }
+                    return false
+                }
+            }
+
+            private func showAll(_ notes: [Note]) {
+                show(notes.isEmpty ? "Nothing to do." : notes.map(Self.line).joined(separator: "\n"))
+            }
+
+            private static func line(_ note: Note) -> String {
+                "\(note.isDone ? "✓" : "○") \(note.id.text)  \(note.text)"
+            }
+        }
+
+        """#
+    )
+
+    private static let useCases = AppTemplate(
+        "Sources/__App__Presentation/UseCases.swift",
+        #"""
+        public import __App__Domain
+
+        /// What the screens can do.
+        public struct UseCases: Sendable {
+            let add: AddNote
+            let finish: FinishNote
+            let list: ListNotes
+
+            /// Takes what the composition root has made.
+            public init(add: AddNote, finish: FinishNote, list: ListNotes) {
+                self.add = add
+                self.finish = finish
+                self.list = list
+            }
+        }
+
+        """#
+    )
+}

@@ -1,0 +1,106 @@
+/// The files of a new app beside its sources.
+enum RootTemplates {
+    static let all: [AppTemplate] = [
+        ignoredFiles,
+        package,
+        readme,
+    ]
+
+    private static let ignoredFiles = AppTemplate(
+        ".gitignore",
+        #"""
+        .build/
+        .swiftpm/
+        *.xcodeproj
+        xcuserdata/
+        .DS_Store
+
+        """#
+    )
+
+    private static let package = AppTemplate(
+        "Package.swift",
+        #"""
+        // swift-tools-version: 6.2
+        import PackageDescription
+
+        /// The settings of every target.
+        let strict: [SwiftSetting] =
+            [
+                "ExistentialAny",
+                "InternalImportsByDefault",
+                "MemberImportVisibility",
+                "NonisolatedNonsendingByDefault",
+                "InferIsolatedConformances",
+            ].map { .enableUpcomingFeature($0) } + [.treatAllWarnings(as: .error)]
+
+        /// A product of Keel, the infrastructure.
+        func keel(_ product: String) -> Target.Dependency { .product(name: product, package: "keel") }
+
+        // Each layer is a module, so that the compiler keeps the direction of dependencies:
+        // Presentation → Domain ← Data → Keel. Only the composition root sees all of them.
+        let package = Package(
+            name: "__App__",
+            platforms: [.macOS(.v15)],
+            products: [.executable(name: "__program__", targets: ["__App__"])],
+            dependencies: [__keel__],
+            targets: [
+                .target(name: "__App__Domain"),
+                .target(name: "__App__Presentation", dependencies: ["__App__Domain"]),
+                .target(name: "__App__Data", dependencies: ["__App__Domain", keel("KeelStorage")]),
+                .executableTarget(
+                    name: "__App__",
+                    dependencies: ["__App__Domain", "__App__Presentation", "__App__Data", keel("Keel")]
+                ),
+                .testTarget(
+                    name: "__App__Tests",
+                    dependencies: [
+                        "__App__Domain", "__App__Presentation", "__App__Data", keel("KeelStorage"),
+                        keel("KeelTestKit"),
+                    ]
+                ),
+            ]
+        )
+
+        for target in package.targets { target.swiftSettings = strict }
+
+        """#
+    )
+
+    private static let readme = AppTemplate(
+        "README.md",
+        #"""
+        # __App__
+
+        An app on Keel, with the layers
+
+        ```
+        Presentation → Domain ← Data → Keel
+        ```
+
+        ```sh
+        swift test                       # every layer, and all of them together
+        swift run __program__ add Buy milk
+        swift run __program__ list
+        swift run __program__ watch            # follows every change, also those of other processes
+        ```
+
+        | target | what it is | knows |
+        |---|---|---|
+        | `__App__Domain` | entities, use cases, protocols of repositories, `DomainError` | nothing |
+        | `__App__Presentation` | what people see | the domain |
+        | `__App__Data` | repositories, DTOs, the mapping of errors | the domain and Keel |
+        | `Notes` | the composition root: puts them together | all |
+
+        The backend is one line in `Composition.swift`: an SQLite file in the app's own folder, and with `__VARIABLE___SERVER` a server:
+
+        ```sh
+        keel serve --storage sqlite:server.sqlite --port 8080 &
+        __VARIABLE___SERVER=http://127.0.0.1:8080 swift run __program__ list
+        ```
+
+        `keel-lint.yml` says what the layers may import; `keel lint` holds the app to it.
+
+        """#
+    )
+}

@@ -1,0 +1,70 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelDoctorTools
+import KeelStorage
+import KeelStorageSQLite
+import KeelToolsTestSupport
+import Testing
+
+@Suite("The doctor and stores", .timeLimit(.minutes(5)))
+struct DoctorStoreTests {
+    private let scratch: Scratch
+    private var path: String { scratch.file("store.sqlite").path }
+
+    init() throws { scratch = try Scratch() }
+
+    private func makeStore() async throws {
+        let adapter = try SQLiteStorageAdapter(at: .file(path))
+        let storage = StorageClient(adapter)
+        for number in 0..<200 {
+            let text = DocumentValue.string(String(repeating: "x", count: 500))
+            try await storage.setDocument("notes/\(number)", ["text": text])
+        }
+        try adapter.close()
+    }
+
+    @Test("A sound store is good")
+    func sound() async throws {
+        try await makeStore()
+        let findings = await StoreExamination(path).findings()
+        #expect(findings.map(\.state) == [.good])
+        #expect(findings.first?.detail.hasPrefix("200 documents") == true)
+    }
+
+    @Test("A missing, a foreign and a damaged store are problems")
+    func problems() async throws {
+        #expect(await StoreExamination(path).findings().map(\.state) == [.problem])
+        let text = scratch.file("text.sqlite")
+        try Data("This is no store, and never was one; it only has the name.".utf8).write(to: text)
+        #expect(await StoreExamination(text.path).findings().map(\.state) == [.problem])
+        try await makeStore()
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        let size = try file.seekToEnd()
+        for page in stride(from: UInt64(8192), to: size, by: 4096) {
+            try file.seek(toOffset: page)
+            try file.write(contentsOf: Data(count: 200))
+        }
+        try file.close()
+        let findings = await StoreExamination(path).findings()
+        #expect(findings.map(\.state) == [.problem])
+        #expect(findings.first?.advice != nil)
+    }
+
+    @Test("The command ends with 2 where there is something to do, and writes JSON for programs")
+    func command() async throws {
+        let ill = try KeelProcess(["doctor", "--store", path, "--json"]).wait()
+        #expect(ill.code == 2)
+        let lines = ill.output.split(separator: "\n").filter { $0.contains(#""subject":"store "#) }
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains(#""state":"problem""#) == true)
+        let served = try ServedProcess(scratch.file("served.sqlite").path, port: 0)
+        defer { served.kill() }
+        let asked = try KeelProcess(["doctor", "--server", served.address.absoluteString]).wait()
+        #expect(
+            asked.output.contains("ok       server \(served.address.absoluteString): It answers.")
+        )
+        let wrong = try KeelProcess(["doctor", "--server", "nonsense"]).wait()
+        #expect(wrong.code == 64)
+    }
+}
+#endif

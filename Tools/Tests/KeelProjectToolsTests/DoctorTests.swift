@@ -1,0 +1,127 @@
+import Foundation
+import HTTPTypes
+import KeelDoctorTools
+import KeelHTTP
+import KeelSecrets
+import KeelTestKit
+import KeelToolsTestSupport
+import Testing
+
+@Suite("The doctor")
+struct DoctorTests {
+    private static let day = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private func readings(
+        free: Int64? = 5 << 30,
+        files: UInt64? = 65_536,
+        temporary: URL = FileManager.default.temporaryDirectory
+    ) -> MachineExamination.Readings {
+        MachineExamination.Readings(
+            system: "Test OS",
+            coreCount: 4,
+            memoryByteCount: 8 << 30,
+            openFiles: (files, nil),
+            freeByteCount: { _ in free },
+            temporaryFolder: temporary
+        )
+    }
+
+    private func states(_ examination: some DoctorExamination) async -> [DoctorFinding.State] {
+        await examination.findings().map(\.state)
+    }
+
+    @Test("A machine with room is good, one without is not")
+    func machine() async {
+        let folders = [URL(filePath: "/data")]
+        let good = await MachineExamination(readings(), folders: folders).findings()
+        #expect(good.allSatisfy { $0.state == .good })
+        #expect(good.map(\.subject) == ["machine", "disk /data", "temporary files", "open files"])
+        let full = MachineExamination(readings(free: 1 << 20), folders: folders)
+        #expect(await states(full) == [.good, .warning, .good, .good])
+        let gone = MachineExamination(readings(free: nil), folders: folders)
+        #expect(await states(gone) == [.good, .problem, .good, .good])
+        let few = MachineExamination(readings(files: 256), folders: [])
+        #expect(await states(few) == [.good, .good, .warning])
+        let nowhere = URL(filePath: "/dev/null/temporary")
+        let unwritable = MachineExamination(readings(temporary: nowhere), folders: [])
+        #expect(await states(unwritable) == [.good, .problem, .good])
+    }
+
+    @Test("Whatever is not good says what to do")
+    func advice() async {
+        let findings =
+            await MachineExamination(readings(free: 1, files: 1), folders: [URL(filePath: "/")])
+            .findings() + ClockExamination(now: .distantPast, .unknown).findings()
+        for finding in findings {
+            #expect((finding.advice == nil) == (finding.state == .good), "\(finding.subject)")
+        }
+    }
+
+    @Test("This machine can be looked at")
+    func current() async {
+        let findings = await MachineExamination(folders: [URL(filePath: "/")]).findings()
+        #expect(findings.count == 4)
+        #expect(await ClockExamination().findings().count == 1)
+    }
+
+    @Test("A clock that cannot be right, one that is not kept and one that is")
+    func clock() async {
+        #expect(await states(ClockExamination(now: .distantPast, .synchronized)) == [.problem])
+        #expect(await states(ClockExamination(now: .distantFuture, .synchronized)) == [.problem])
+        #expect(await states(ClockExamination(now: Self.day, .synchronized)) == [.good])
+        #expect(await states(ClockExamination(now: Self.day, .unsynchronized)) == [.warning])
+        #expect(await states(ClockExamination(now: Self.day, .unknown)) == [.good])
+    }
+
+    @Test("A platform without a store of secrets is told with what to use in its place")
+    func keyring() async throws {
+        let good = KeyringExamination { () throws(SecretError) in
+            try SecretStore(InMemorySecretStoreAdapter(), service: "test")
+        }
+        #expect(await states(good) == [.good])
+        let none = KeyringExamination { () throws(SecretError) in
+            throw SecretError(.noStore, "No store of secrets can be used.")
+        }
+        let findings = await none.findings()
+        #expect(findings.map(\.state) == [.warning])
+        #expect(findings.first?.advice?.contains("keel secrets doctor") == true)
+    }
+
+    private func server(_ reply: ScriptedHTTPTransport.Answer) async throws -> [DoctorFinding] {
+        let transport = ScriptedHTTPTransport([reply])
+        let address = try #require(URL(string: "http://127.0.0.1:8080"))
+        return await ServerExamination(address, over: transport, now: { Self.day }).findings()
+    }
+
+    @Test("A server that answers is good, one that refuses, is another or is ill is not")
+    func server() async throws {
+        #expect(try await server(.status(.ok)).map(\.state) == [.good])
+        for status in [HTTPResponse.Status.forbidden, .notFound, .serviceUnavailable] {
+            let findings = try await server(.status(status))
+            #expect(findings.map(\.state) == [.problem])
+        }
+        let away = try await server(.failure(TransportError(.connectionRefused, processed: .no)))
+        #expect(away.map(\.state) == [.problem])
+    }
+
+    @Test("Two clocks that are apart are told, two that are not are not")
+    func skew() async throws {
+        // Ten seconds, and two minutes, before the time of this machine.
+        for (date, expected) in [
+            ("Fri, 15 Jan 2027 07:59:50 GMT", [DoctorFinding.State.good]),
+            ("Fri, 15 Jan 2027 07:58:00 GMT", [.good, .warning]),
+            ("no date", [.good]),
+        ] {
+            let findings = try await server(.status(.ok, headers: [.date: date]))
+            #expect(findings.map(\.state) == expected, "\(date)")
+        }
+    }
+
+    @Test("A folder that is there and one that is not")
+    func folder() async throws {
+        let scratch = try Scratch()
+        #expect(await states(FolderExamination(scratch.file("none").path)) == [.problem])
+        let findings = await FolderExamination(scratch.file("").path).findings()
+        #expect(findings.first?.state != .problem)
+    }
+}

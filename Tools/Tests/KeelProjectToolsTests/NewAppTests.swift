@@ -1,0 +1,94 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelProjectTools
+import KeelToolSupport
+import KeelToolsTestSupport
+import Testing
+
+/// That what is made builds and passes its tests, Scripts/checks/new-app.sh shows.
+@Suite("A new app")
+struct NewAppTests {
+    private let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    @Test(
+        "A name has its forms",
+        arguments: [
+            ("ShoppingList", "ShoppingList", "shopping-list", "SHOPPING_LIST"),
+            ("shopping list", "ShoppingList", "shopping-list", "SHOPPING_LIST"),
+            ("notes", "Notes", "notes", "NOTES"), ("my2do", "My2do", "my2do", "MY2DO"),
+            ("ABCNews", "ABCNews", "abcnews", "ABCNEWS"),
+        ]
+    )
+    func forms(_ text: String, _ module: String, _ program: String, _ variable: String) throws {
+        let name = try AppName(text)
+        #expect(name.module == module)
+        #expect(name.program == program)
+        #expect(name.variable == variable)
+    }
+
+    @Test(
+        "What can be no module is refused",
+        arguments: [
+            "", "-", "2do", "Größe", "Keel", "foundation", String(repeating: "a", count: 41),
+        ]
+    )
+    func refused(_ text: String) {
+        #expect(throws: ToolError.self) { try AppName(text) }
+    }
+
+    @Test("No place for a name is left in any file")
+    func filled() throws {
+        let files = NewApp(try AppName("shopping list"), keel: "../keel").files
+        for (path, text) in files {
+            #expect(!path.contains("__"), "\(path)")
+            #expect(!text.contains("__"), "\(path)")
+        }
+        let manifest = try #require(files["Package.swift"])
+        #expect(manifest.contains(#".package(name: "keel", path: "../keel")"#))
+        #expect(manifest.contains(#".executable(name: "shopping-list""#))
+        #expect(files["Sources/ShoppingListDomain/DomainError.swift"] != nil)
+    }
+
+    @Test("A repository is named by its URL, and quotes in a path stay in the text")
+    func dependency() throws {
+        let name = try AppName("a")
+        let remote = NewApp(name, keel: "https://example.com/keel.git").files["Package.swift"]
+        #expect(remote?.contains(#".package(url: "https://example.com/keel.git", "#) == true)
+        let odd = NewApp(name, keel: #"/a"b\c"#).files["Package.swift"]
+        #expect(odd?.contains(#"path: "/a\"b\\c")"#) == true)
+    }
+
+    @Test("What is there is not touched, and a failure leaves nothing")
+    func untouched() throws {
+        let app = NewApp(try AppName("Notes"), keel: "../keel")
+        let folder = scratch.file("Notes")
+        try app.write(to: folder)
+        let before = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        #expect(throws: ToolError.self) { try app.write(to: folder) }
+        let after = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        #expect(after.sorted() == before.sorted())
+        let file = scratch.file("file")
+        try Data().write(to: file)
+        #expect(throws: ToolError.self) { try app.write(to: file.appending(path: "Notes")) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("").path)
+        #expect(names.sorted() == ["Notes", "file"])
+    }
+
+    @Test("The command says what it made and how to go on")
+    func command() throws {
+        let missing = try KeelProcess([
+            "init", "Notes", "--in", scratch.file("").path, "--keel", scratch.file("none").path,
+        ]).wait()
+        #expect(missing.code == 1)
+        #expect(missing.errors.contains("there is no package in"))
+        try Data().write(to: scratch.file("Package.swift"))
+        let made = try KeelProcess([
+            "init", "Notes", "--in", scratch.file("").path, "--keel", scratch.file("").path,
+        ]).wait()
+        #expect(made.code == 0)
+        #expect(made.output.contains("swift test && swift run notes"))
+    }
+}
+#endif
