@@ -97,6 +97,19 @@ let testServer: [Target.Dependency] = [
     .product(name: product, package: package, condition: .when(traits: ["TestServer"]))
 }
 
+#if canImport(Darwin)
+/// What Apple's App Store wants to know of Keel; one file speaks for all modules.
+let privacy: (resources: [Resource], exclude: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#else
+/// Elsewhere nobody asks, and a target with resources links all of Foundation.
+let privacy: (resources: [Resource], exclude: [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#endif
+
+/// A library.
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies)
+}
+
 /// A program that tests start.
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: "Tests/Support/\(name)")
@@ -170,34 +183,32 @@ let package = Package(
     ],
     targets: [
         // Words that several areas share.
-        .target(name: "KeelCore"),
-        .target(name: "KeelDependencies"),
-        .target(name: "KeelJournal", dependencies: ["KeelCore"]),
-        .target(name: "KeelDependenciesTesting", dependencies: ["KeelDependencies"]),
+        .target(
+            name: "KeelCore",
+            exclude: privacy.exclude,
+            resources: privacy.resources
+        ),
+        module("KeelDependencies", []),
+        module("KeelJournal", ["KeelCore"]),
+        module("KeelDependenciesTesting", ["KeelDependencies"]),
 
         // Areas and their adapters.
-        .target(name: "KeelAnalytics", dependencies: ["KeelCore", "KeelJournal"]),
-        .target(name: "KeelCache", dependencies: ["KeelCore"]),
+        module("KeelAnalytics", ["KeelCore", "KeelJournal"]),
+        module("KeelCache", ["KeelCore"]),
         .systemLibrary(name: "CKeelAttributes"),
-        .target(name: "KeelFiles", dependencies: ["CKeelAttributes", "KeelCore"] + ciphers),
-        .target(name: "KeelHTTP", dependencies: ["KeelCore", httpTypes]),
+        module("KeelFiles", ["CKeelAttributes", "KeelCore"] + ciphers),
+        module("KeelHTTP", ["KeelCore", httpTypes]),
         .systemLibrary(
             name: "CKeelZlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
-        .target(name: "KeelZlib", dependencies: ["CKeelZlib"]),
-        .target(name: "KeelHTTPCompression", dependencies: ["KeelHTTP", "KeelZlib", httpTypes]),
-        .target(
-            name: "KeelHTTPCaching",
-            dependencies: ["KeelCache", "KeelCore", "KeelHTTP", httpTypes]
-        ),
-        .target(
-            name: "KeelHTTPObservability",
-            dependencies: ["KeelCore", "KeelHTTP", httpTypes] + observability
-        ),
-        .target(
-            name: "KeelLogging",
-            dependencies: ["KeelCore"] + logging + [
+        module("KeelZlib", ["CKeelZlib"]),
+        module("KeelHTTPCompression", ["KeelHTTP", "KeelZlib", httpTypes]),
+        module("KeelHTTPCaching", ["KeelCache", "KeelCore", "KeelHTTP", httpTypes]),
+        module("KeelHTTPObservability", ["KeelCore", "KeelHTTP", httpTypes] + observability),
+        module(
+            "KeelLogging",
+            ["KeelCore"] + logging + [
                 .product(
                     name: "Metrics",
                     package: "swift-metrics",
@@ -205,80 +216,57 @@ let package = Package(
                 )
             ]
         ),
-        .target(
-            name: "KeelLoggingOTLP",
-            dependencies: [
+        module(
+            "KeelLoggingOTLP",
+            [
                 "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelJournal", "KeelLogging",
                 httpTypes,
             ] + logging.dropLast()
         ),
-        .target(
-            name: "KeelWebSocket",
-            dependencies: ["KeelCore", "KeelHTTP", httpTypes] + webSocket
-        ),
-        .target(
-            name: "KeelAsyncHTTPClient",
-            dependencies: ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient
-        ),
-        .target(name: "KeelLocation", dependencies: ["KeelCore"]),
-        .target(name: "KeelSecrets", dependencies: ["KeelCore"] + ciphers),
-        .target(name: "KeelSecurity", dependencies: ["KeelCore"] + ciphers),
-        .target(name: "KeelStorage", dependencies: ["KeelCore"]),
-        .target(
-            name: "KeelStorageFirestore",
-            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", crypto, httpTypes]
-        ),
-        .target(
-            name: "KeelStorageObservability",
-            dependencies: ["KeelCore", "KeelStorage"] + observability
-        ),
-        .target(name: "KeelStorageSQLite", dependencies: ["KeelCore", "KeelStorage"] + grdb),
+        module("KeelWebSocket", ["KeelCore", "KeelHTTP", httpTypes] + webSocket),
+        module("KeelAsyncHTTPClient", ["KeelCore", "KeelHTTP", httpTypes] + asyncHTTPClient),
+        module("KeelLocation", ["KeelCore"]),
+        module("KeelSecrets", ["KeelCore"] + ciphers),
+        module("KeelSecurity", ["KeelCore"] + ciphers),
+        module("KeelStorage", ["KeelCore"]),
+        module("KeelStorageFirestore", ["KeelCore", "KeelHTTP", "KeelStorage", crypto, httpTypes]),
+        module("KeelStorageObservability", ["KeelCore", "KeelStorage"] + observability),
+        module("KeelStorageSQLite", ["KeelCore", "KeelStorage"] + grdb),
 
         // What stands on several areas.
-        .target(
-            name: "KeelAnalyticsHTTP",
-            dependencies: [
-                "KeelAnalytics", "KeelCore", "KeelHTTP", "KeelHTTPCompression", httpTypes,
-            ]
+        module(
+            "KeelAnalyticsHTTP",
+            ["KeelAnalytics", "KeelCore", "KeelHTTP", "KeelHTTPCompression", httpTypes]
         ),
-        .target(name: "KeelHTTPSecrets", dependencies: ["KeelCore", "KeelHTTP", "KeelSecrets"]),
-        .target(name: "KeelSecurityFiles", dependencies: ["KeelFiles", "KeelSecurity"]),
-        .target(
-            name: "KeelSecuritySecrets",
-            dependencies: ["KeelCore", "KeelSecrets", "KeelSecurity"]
-        ),
-        .target(name: "KeelSync", dependencies: ["KeelCore", "KeelStorage"]),
-        .target(
-            name: "KeelRepositories",
-            dependencies: ["KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", httpTypes]
-        ),
+        module("KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelSecrets"]),
+        module("KeelSecurityFiles", ["KeelFiles", "KeelSecurity"]),
+        module("KeelSecuritySecrets", ["KeelCore", "KeelSecrets", "KeelSecurity"]),
+        module("KeelSync", ["KeelCore", "KeelStorage"]),
+        module("KeelRepositories", ["KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", httpTypes]),
 
-        .target(
-            name: "KeelServiceLifecycle",
-            dependencies: [
+        module(
+            "KeelServiceLifecycle",
+            [
                 "KeelAnalytics", "KeelCache", "KeelHTTP", "KeelLogging", "KeelLoggingOTLP",
                 "KeelStorage", "KeelSync",
             ] + serviceLifecycle
         ),
 
         // What answers requests, without a server of its own.
-        .target(
-            name: "KeelServing",
-            dependencies: [
+        module(
+            "KeelServing",
+            [
                 "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelStorage",
                 "KeelStorageFirestore", httpTypes,
             ]
         ),
 
-        .target(
-            name: "KeelServingObservability",
-            dependencies: ["KeelHTTP", "KeelServing", httpTypes] + observability
-        ),
+        module("KeelServingObservability", ["KeelHTTP", "KeelServing", httpTypes] + observability),
 
         // The umbrella, and what tests are made with.
-        .target(
-            name: "Keel",
-            dependencies: [
+        module(
+            "Keel",
+            [
                 "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies", "KeelFiles",
                 "KeelHTTP", "KeelHTTPCaching", "KeelHTTPSecrets", "KeelLocation",
                 "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecurityFiles",
@@ -286,21 +274,21 @@ let package = Package(
                 "KeelSync",
             ]
         ),
-        .target(
-            name: "KeelConformance",
-            dependencies: [
+        module(
+            "KeelConformance",
+            [
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP", "KeelLocation",
                 "KeelSecrets", "KeelStorage", "KeelTestKit", httpTypes,
             ]
         ),
-        .target(
-            name: "KeelTestKit",
-            dependencies: [
+        module(
+            "KeelTestKit",
+            [
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP",
                 "KeelHTTPCompression", "KeelLocation", "KeelSecrets", "KeelStorage", httpTypes,
             ]
         ),
-        .target(name: "KeelTestServer", dependencies: ["KeelTestKit", httpTypes] + testServer),
+        module("KeelTestServer", ["KeelTestKit", httpTypes] + testServer),
 
         // Tests, one target for each target above, and the programs that they start.
         program("KeelAnalyticsCrashWriter", ["KeelAnalytics", "KeelJournal"]),

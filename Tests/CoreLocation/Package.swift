@@ -23,7 +23,7 @@ let package = Package(
     targets: [
         .target(name: "Combine"),
         .target(name: "CoreLocation"),
-        .target(name: "KeelCore"),
+        .target(name: "KeelCore", exclude: ["PrivacyInfo.xcprivacy"]),
         .target(name: "KeelLocation", dependencies: ["Combine", "CoreLocation", "KeelCore"]),
         .target(name: "KeelConformance", dependencies: ["KeelCore", "KeelLocation"]),
         .testTarget(

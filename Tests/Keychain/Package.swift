@@ -22,7 +22,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     targets: [
         .target(name: "Security"),
-        .target(name: "KeelCore"),
+        .target(name: "KeelCore", exclude: ["PrivacyInfo.xcprivacy"]),
         .target(name: "KeelSecrets", dependencies: ["KeelCore", "Security"]),
         .target(name: "KeelConformance", dependencies: ["KeelCore", "KeelSecrets"]),
         .testTarget(

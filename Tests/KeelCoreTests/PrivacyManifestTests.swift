@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+/// Apple's privacy manifest, which Xcode takes from the package:
+/// https://developer.apple.com/documentation/bundleresources/privacy-manifest-files
+@Suite("The privacy manifest")
+struct PrivacyManifestTests {
+    /// What uses a category of Apple's list of required reason APIs, and the reasons that it may have.
+    private struct Category: Sendable {
+        let name: String
+        let uses: [String]
+        let reasons: Set<String>
+    }
+
+    private static let categories = [
+        Category(
+            name: "NSPrivacyAccessedAPICategoryFileTimestamp",
+            uses: [
+                "stat(", "contentModificationDate", "creationDate", ".modificationDate",
+                "getattrlist",
+            ],
+            reasons: ["DDA9.1", "C617.1", "3B52.1", "0A2A.1"]
+        ),
+        Category(
+            name: "NSPrivacyAccessedAPICategorySystemBootTime",
+            uses: ["systemUptime", "mach_absolute_time"],
+            reasons: ["35F9.1", "8FFB.1", "3D61.1"]
+        ),
+        Category(
+            name: "NSPrivacyAccessedAPICategoryDiskSpace",
+            uses: [
+                "volumeAvailableCapacity", "volumeTotalCapacity", "systemFreeSize", "systemSize",
+                "statfs(", "statvfs(",
+            ],
+            reasons: ["85F4.1", "E174.1", "7D9E.1", "B728.1"]
+        ),
+        Category(
+            name: "NSPrivacyAccessedAPICategoryActiveKeyboards",
+            uses: ["activeInputModes"],
+            reasons: ["3EC4.1", "54BD.1"]
+        ),
+        Category(
+            name: "NSPrivacyAccessedAPICategoryUserDefaults",
+            uses: ["UserDefaults"],
+            reasons: ["CA92.1", "1C8F.1", "C56D.1", "AC6B.1"]
+        ),
+    ]
+
+    private let sources = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+
+    private func manifest() throws -> [String: Any] {
+        let file = sources.appending(path: "KeelCore/PrivacyInfo.xcprivacy")
+        let list = try PropertyListSerialization.propertyList(
+            from: Data(contentsOf: file),
+            format: nil
+        )
+        return try #require(list as? [String: Any])
+    }
+
+    /// The reasons for each category.
+    private func declared() throws -> [String: [String]] {
+        let types = try #require(
+            try manifest()["NSPrivacyAccessedAPITypes"] as? [[String: Any]]
+        )
+        return try Dictionary(
+            uniqueKeysWithValues: types.map { type in
+                (
+                    try #require(type["NSPrivacyAccessedAPIType"] as? String),
+                    try #require(type["NSPrivacyAccessedAPITypeReasons"] as? [String])
+                )
+            }
+        )
+    }
+
+    @Test("Nothing tracks, and no category of data is collected")
+    func tracking() throws {
+        let manifest = try manifest()
+        #expect(manifest["NSPrivacyTracking"] as? Bool == false)
+        #expect((manifest["NSPrivacyTrackingDomains"] as? [String])?.isEmpty == true)
+        #expect((manifest["NSPrivacyCollectedDataTypes"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test("What the sources use is declared, with a reason of Apple's list, and nothing else is")
+    func complete() throws {
+        // TestKit and Conformance are never in an app.
+        let left: Set<String> = ["KeelTestKit", "KeelTestServer", "KeelConformance"]
+        let files = try #require(FileManager.default.enumerator(atPath: sources.path))
+            .compactMap { $0 as? String }
+            .filter { $0.hasSuffix(".swift") && !left.contains(String($0.prefix { $0 != "/" })) }
+        #expect(files.count > 500)
+        var text = ""
+        for file in files {
+            text += try String(contentsOf: sources.appending(path: file), encoding: .utf8)
+        }
+        let declared = try declared()
+        for category in Self.categories {
+            let isUsed = category.uses.contains { text.contains($0) }
+            #expect(isUsed == (declared[category.name] != nil), "\(category.name)")
+            let reasons = Set(declared[category.name] ?? [])
+            #expect(reasons.isEmpty == !isUsed, "\(category.name)")
+            #expect(reasons.isSubset(of: category.reasons), "\(category.name)")
+        }
+    }
+}
