@@ -90,7 +90,7 @@ enum RootTemplates {
         | `__App__Domain` | entities, use cases, protocols of repositories, `DomainError` | nothing |
         | `__App__Presentation` | what people see | the domain |
         | `__App__Data` | repositories, DTOs, the mapping of errors | the domain and Keel |
-        | `Notes` | the composition root: puts them together | all |
+        | `__App__` | the composition root: puts them together | all |
 
         The backend is one line in `Composition.swift`: an SQLite file in the app's own folder, and with `__VARIABLE___SERVER` a server:
 
