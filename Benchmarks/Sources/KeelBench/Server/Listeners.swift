@@ -31,7 +31,10 @@ final class Listeners: Sendable {
         var channels: [any Channel] = []
         for _ in 0..<count {
             let channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
-            let request = "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
+            // As clients of server-sent events ask.
+            let request =
+                "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
+                + "Accept: text/event-stream\r\n\r\n"
             let begun = arrivals.expect("\r\n\r\n", from: 1)
             try await channel.writeAndFlush(ByteBuffer(string: request))
             _ = try await begun.get()
