@@ -111,8 +111,8 @@ let package = Package(
         "Keel", "KeelAnalytics", "KeelAnalyticsHTTP", "KeelAsyncHTTPClient", "KeelCache",
         "KeelConformance", "KeelCore", "KeelDependencies", "KeelDependenciesTesting", "KeelFiles",
         "KeelHTTP", "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability",
-        "KeelHTTPSecrets", "KeelJournal", "KeelLocation", "KeelLogging", "KeelLoggingOTLP",
-        "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecuritySecrets", "KeelServing",
+        "KeelHTTPSecrets", "KeelHTTPTransfers", "KeelJournal", "KeelLocation", "KeelLogging",
+        "KeelLoggingOTLP", "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecuritySecrets", "KeelServing",
         "KeelServingObservability", "KeelStorage", "KeelStorageFirestore",
         "KeelStorageObservability", "KeelStorageSQLite", "KeelSync", "KeelTestKit",
         "KeelTestServer", "KeelWebSocket",
@@ -227,6 +227,10 @@ let package = Package(
         ),
         .target(name: "KeelHTTPSecrets", dependencies: ["KeelCore", "KeelHTTP", "KeelSecrets"]),
         .target(
+            name: "KeelHTTPTransfers",
+            dependencies: ["KeelCore", "KeelHTTP", httpTypes] + ciphers
+        ),
+        .target(
             name: "KeelSecuritySecrets",
             dependencies: ["KeelCore", "KeelSecrets", "KeelSecurity"]
         ),
@@ -293,6 +297,10 @@ let package = Package(
             ["KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelSync"]
         ),
         program("KeelSecretWriter", ["KeelSecrets"]),
+        program(
+            "KeelTransferProgram",
+            ["KeelAsyncHTTPClient", "KeelHTTP", "KeelHTTPTransfers"]
+        ),
         tests(
             of: "KeelAnalytics",
             [
@@ -339,6 +347,14 @@ let package = Package(
                 + observabilityDoubles
         ),
         tests(of: "KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelSecrets", "KeelTestKit"]),
+        tests(
+            of: "KeelHTTPTransfers",
+            exclude: ["Support/tus-server.py"],
+            [
+                "KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", "KeelTestKit", "KeelTestServer",
+                "KeelTransferProgram", httpTypes,
+            ]
+        ),
         tests(of: "KeelJournal", ["KeelCore", "KeelJournalCrashWriter", "KeelTestKit"]),
         tests(of: "KeelLocation", ["KeelConformance", "KeelCore", "KeelTestKit"]),
         tests(
