@@ -349,11 +349,10 @@ let package = Package(
         tests(of: "KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelSecrets", "KeelTestKit"]),
         tests(
             of: "KeelHTTPTransfers",
-            exclude: ["Support/tus-server.py"],
             [
                 "KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", "KeelTestKit", "KeelTestServer",
                 "KeelTransferProgram", httpTypes,
-            ]
+            ] + ciphers
         ),
         tests(of: "KeelJournal", ["KeelCore", "KeelJournalCrashWriter", "KeelTestKit"]),
         tests(of: "KeelLocation", ["KeelConformance", "KeelCore", "KeelTestKit"]),

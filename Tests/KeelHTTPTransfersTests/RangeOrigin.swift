@@ -10,6 +10,11 @@ final class RangeOrigin: HTTPTransport {
         case refused, lostReply, brokenBody, truncatedBody, status503, throttled, changed
         case ignoresRange, wrongOffset, otherTag, missingTag, noTotal, weakTag, noLength, denies416
         case shortRange, changesMidway
+
+        /// Those that leave the file what it was.
+        static let losses: [Fault] = [
+            .refused, .lostReply, .brokenBody, .truncatedBody, .status503, .shortRange,
+        ]
     }
 
     struct State {
@@ -103,7 +108,9 @@ extension RangeOrigin.State {
         case .lostReply: throw TransportError(.connectionLost)
         case .status503: return (HTTPResponse(status: .serviceUnavailable), [], nil)
         case .throttled:
-            return (HTTPResponse(status: .tooManyRequests, headerFields: [.retryAfter: "3"]), [], nil)
+            return (
+                HTTPResponse(status: .tooManyRequests, headerFields: [.retryAfter: "3"]), [], nil
+            )
         case .changed: change()
         case .weakTag: isWeak = true
         default: isWeak = false
@@ -134,7 +141,8 @@ extension RangeOrigin.State {
         if fault != .noLength { response.headerFields[.contentLength] = "\(body.count)" }
         let cut = Int.random(in: 0...body.count, using: &random)
         switch fault {
-        case .brokenBody: return (response, Array(body.prefix(cut)), TransportError(.connectionLost))
+        case .brokenBody:
+            return (response, Array(body.prefix(cut)), TransportError(.connectionLost))
         case .truncatedBody:
             return (response, Array(body.prefix(cut)), TransportError(.truncatedBody))
         case .changesMidway:
