@@ -27,7 +27,9 @@ struct UploadSimulationTests {
             var isDone = false
             for run in 0..<40 where !isDone {
                 if run == 30 { origin.calm() }
-                let upload = try Self.upload(origin, files)
+                let upload = try Self.upload(origin, files) { configuration in
+                    if seed % 2 == 0 { configuration.retry.policy = .never }
+                }
                 do throws(TransferError) {
                     let receipt = try await upload.run()
                     isDone = true

@@ -72,7 +72,11 @@ final class DownloadFile: Sendable {
             return Found(isDamaged: (size ?? 0) > 0)
         }
         guard let size,
-            let record = RecordFile.record(DownloadRecord.self, in: bytes, kind: DownloadRecord.kind)
+            let record = RecordFile.record(
+                DownloadRecord.self,
+                in: bytes,
+                kind: DownloadRecord.kind
+            )
         else { return Found(isDamaged: true) }
         let checksum = Self.checksum(of: bytes)
         let slots = (1...2).compactMap { Self.slot(in: bytes, at: $0 * Self.block, checksum) }

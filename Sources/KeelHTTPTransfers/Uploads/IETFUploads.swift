@@ -44,7 +44,9 @@ struct IETFUploads: UploadDialect {
     func probed(_ head: HTTPResponse) -> UploadAnswer {
         let fields = head.headerFields
         let speaks = fields[.uploadLimit] != nil || fields[.uploadDraftInteropVersion] != nil
-        if head.status.kind == .successful { return speaks ? .offers(limits(fields)) : .unsupported }
+        if head.status.kind == .successful {
+            return speaks ? .offers(limits(fields)) : .unsupported
+        }
         // Servers that know no OPTIONS say so in several ways.
         if [404, 405, 501].contains(head.status.code) { return .unsupported }
         return .failure(head)

@@ -170,7 +170,9 @@ struct UploadRun {
     private func own(_ head: HTTPRequest) -> HTTPRequest {
         var head = head
         let fields = upload.configuration.headers
-        for name in Set(fields.map(\.name)) { head.headerFields[fields: name] = fields[fields: name] }
+        for name in Set(fields.map(\.name)) {
+            head.headerFields[fields: name] = fields[fields: name]
+        }
         return head
     }
 
