@@ -49,21 +49,22 @@ struct TransferFaultTests {
                 let answer = Self.answer(request, content)
                 guard let cut = plan.next() else { return answer }
                 return answer.interrupted(.insideBody(after: cut.offset), by: cut.action)
+            },
+            while: { server in
+                var rounds = 0
+                while plan.isLeft || rounds == 0 {
+                    let scratch = try Scratch()
+                    let receipt = try await Self.download(server, scratch, transport).run()
+                    #expect(receipt.byteCount == Int64(content.count))
+                    #expect(receipt.restarts == 0)
+                    #expect(try scratch.bytes("film") == content)
+                    #expect(scratch.names == ["film"])
+                    rounds += 1
+                }
+                #expect(server.requests.count >= count)
+                print("\(count) bodies broken off in \(rounds) downloads, all identical")
             }
-        ) { server in
-            var rounds = 0
-            while plan.isLeft || rounds == 0 {
-                let scratch = try Scratch()
-                let receipt = try await Self.download(server, scratch, transport).run()
-                #expect(receipt.byteCount == Int64(content.count))
-                #expect(receipt.restarts == 0)
-                #expect(try scratch.bytes("film") == content)
-                #expect(scratch.names == ["film"])
-                rounds += 1
-            }
-            #expect(server.requests.count >= count)
-            print("\(count) bodies broken off in \(rounds) downloads, all identical")
-        }
+        )
         await transport.shutdown()
     }
 
@@ -77,17 +78,23 @@ struct TransferFaultTests {
                 let answer = Self.answer(request, content)
                 guard let cut = plan.next() else { return answer }
                 return answer.interrupted(.insideBody(after: cut.offset), by: cut.action)
+            },
+            while: { server in
+                let scratch = try Scratch()
+                let events = Events()
+                let download = try Self.download(
+                    server,
+                    scratch,
+                    transport,
+                    idle: .milliseconds(200)
+                )
+                _ = try await download.run(observer: events.observer)
+                #expect(try scratch.bytes("film") == content)
+                #expect(events.pauses.count == 1)
+                let second = try #require(server.requests.last)
+                #expect(second["Range"] == "bytes=100000-")
             }
-        ) { server in
-            let scratch = try Scratch()
-            let events = Events()
-            let download = try Self.download(server, scratch, transport, idle: .milliseconds(200))
-            _ = try await download.run(observer: events.observer)
-            #expect(try scratch.bytes("film") == content)
-            #expect(events.pauses.count == 1)
-            let second = try #require(server.requests.last)
-            #expect(second["Range"] == "bytes=100000-")
-        }
+        )
         await transport.shutdown()
     }
 
@@ -98,12 +105,13 @@ struct TransferFaultTests {
         try await FaultServer.run(
             answering: { request in
                 Self.answer(request, content).throttled(bytes: 100, every: .milliseconds(2))
+            },
+            while: { server in
+                let scratch = try Scratch()
+                _ = try await Self.download(server, scratch, transport).run()
+                #expect(try scratch.bytes("film") == content)
             }
-        ) { server in
-            let scratch = try Scratch()
-            _ = try await Self.download(server, scratch, transport).run()
-            #expect(try scratch.bytes("film") == content)
-        }
+        )
         await transport.shutdown()
     }
 
@@ -112,32 +120,37 @@ struct TransferFaultTests {
         let content = Fixture.bytes(50_000)
         let transport = AsyncHTTPClientTransport()
         try await FaultServer.run(
-            answering: { Self.answer($0, content).delayed(by: .milliseconds(300)) }
-        ) { server in
-            let scratch = try Scratch()
-            let download = try Self.download(server, scratch, transport)
-            async let first = download.run()
-            try await server.waitForRequests(1)
-            let error = await #expect(throws: TransferError.self) { _ = try await download.run() }
-            #expect(error?.code == .inUse)
-            let other = Process()
-            other.executableURL = try CrashTrial.program("KeelTransferProgram")
-            other.arguments = ["download", scratch.path + "/film", server.address("/film"), "1000"]
-            other.standardOutput = FileHandle.nullDevice
-            let output = Pipe()
-            other.standardError = output
-            let (ended, ending) = AsyncStream<Void>.makeStream()
-            other.terminationHandler = { _ in ending.finish() }
-            try other.run()
-            for await _ in ended {}
-            let text = String(
-                decoding: output.fileHandleForReading.availableData,
-                as: UTF8.self
-            )
-            #expect(text.contains("inUse") || server.requests.count > 1, "\(text)")
-            _ = try await first
-            #expect(try scratch.bytes("film") == content)
-        }
+            answering: { Self.answer($0, content).delayed(by: .milliseconds(300)) },
+            while: { server in
+                let scratch = try Scratch()
+                let download = try Self.download(server, scratch, transport)
+                async let first = download.run()
+                try await server.waitForRequests(1)
+                let error = await #expect(throws: TransferError.self) {
+                    _ = try await download.run()
+                }
+                #expect(error?.code == .inUse)
+                let other = Process()
+                other.executableURL = try CrashTrial.program("KeelTransferProgram")
+                other.arguments = [
+                    "download", scratch.path + "/film", server.address("/film"), "1000",
+                ]
+                other.standardOutput = FileHandle.nullDevice
+                let output = Pipe()
+                other.standardError = output
+                let (ended, ending) = AsyncStream<Void>.makeStream()
+                other.terminationHandler = { _ in ending.finish() }
+                try other.run()
+                for await _ in ended {}
+                let text = String(
+                    decoding: output.fileHandleForReading.availableData,
+                    as: UTF8.self
+                )
+                #expect(text.contains("inUse") || server.requests.count > 1, "\(text)")
+                _ = try await first
+                #expect(try scratch.bytes("film") == content)
+            }
+        )
         await transport.shutdown()
     }
 

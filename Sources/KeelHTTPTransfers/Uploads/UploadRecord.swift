@@ -38,7 +38,9 @@ struct UploadSource: Codable, Hashable, Sendable {
 struct UploadRecord: Codable, Hashable, Sendable {
     /// The name of the protocol.
     var dialect: String
-    /// Where the upload is. Who knows it may add to the upload, so only the user may read the file.
+    /// Where the upload is.
+    ///
+    /// Who knows it may add to the upload, so only the user may read the file.
     var location: String
     /// What the file was.
     var source: UploadSource

@@ -195,10 +195,14 @@ private final class Folder: Sendable {
             maximumDelay: .milliseconds(20)
         )
         configuration.retry.restartLimit = 1000
+        var client = NetworkClient.Configuration(baseURL: address)
+        // A server that is ended may leave a request without an answer.
+        client.idleTimeout = .milliseconds(500)
+        client.timeout = .milliseconds(500)
         return ResumableUpload(
             of: url.appending(path: "film"),
             to: address,
-            through: NetworkClient(baseURL: address, transport: Self.transport),
+            through: NetworkClient(client, transport: Self.transport),
             configuration: configuration
         )
     }

@@ -34,6 +34,7 @@ final class UploadServer: Sendable {
     /// - Parameters:
     ///   - port: Where it listens; 0 finds a free one.
     ///   - kept: What servers before it have got.
+    /// - Throws: An error of the system where the port is not to be had.
     init(port: Int = 0, kept: Kept = Kept()) async throws {
         self.kept = kept
         // Locations are relative: the port is not known before the server listens.
@@ -83,6 +84,7 @@ private final class Keeper: ChannelInboundHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             method = head.method
+            body = []
             if method == .options { answer(.notImplemented, context) }
         case .body(let bytes):
             body.append(contentsOf: bytes.readableBytesView)
