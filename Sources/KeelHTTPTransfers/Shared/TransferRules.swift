@@ -7,7 +7,7 @@ public import KeelCore
 public struct TransferRetry: Sendable {
     /// How many attempts in a row may bring nothing, and the pauses between them.
     ///
-    /// Its ``RetryPolicy/totalLimit`` is counted from the start of the run.
+    /// Its `totalLimit` is counted from the start of the run.
     public var policy = RetryPolicy(attempts: 6, baseDelay: .milliseconds(500))
 
     /// The longest pause that a server may ask for in `Retry-After`; a longer one ends the run.
