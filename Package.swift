@@ -133,7 +133,8 @@ let package = Package(
         "Keel", "KeelAnalytics", "KeelAnalyticsHTTP", "KeelAsyncHTTPClient", "KeelCache",
         "KeelConformance", "KeelCore", "KeelDependencies", "KeelDependenciesTesting", "KeelFiles",
         "KeelHTTP", "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability",
-        "KeelHTTPSecrets", "KeelJournal", "KeelLocation", "KeelLogging", "KeelLoggingOTLP",
+        "KeelHTTPSecrets", "KeelHTTPTransfers", "KeelJournal", "KeelLocation", "KeelLogging",
+        "KeelLoggingOTLP",
         "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecurityFiles",
         "KeelSecuritySecrets", "KeelServiceLifecycle", "KeelServing",
         "KeelServingObservability", "KeelStorage", "KeelStorageFirestore",
@@ -239,6 +240,7 @@ let package = Package(
             ["KeelAnalytics", "KeelCore", "KeelHTTP", "KeelHTTPCompression", httpTypes]
         ),
         module("KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelSecrets"]),
+        module("KeelHTTPTransfers", ["KeelCore", "KeelHTTP", httpTypes] + ciphers),
         module("KeelSecurityFiles", ["KeelFiles", "KeelSecurity"]),
         module("KeelSecuritySecrets", ["KeelCore", "KeelSecrets", "KeelSecurity"]),
         module("KeelSync", ["KeelCore", "KeelStorage"]),
@@ -314,6 +316,10 @@ let package = Package(
             ] + serviceLifecycle + logging
         ),
         program("KeelSecretWriter", ["KeelSecrets"]),
+        program(
+            "KeelTransferProgram",
+            ["KeelAsyncHTTPClient", "KeelHTTP", "KeelHTTPTransfers"]
+        ),
         tests(
             of: "KeelAnalytics",
             [
@@ -360,6 +366,13 @@ let package = Package(
                 + observabilityDoubles
         ),
         tests(of: "KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelSecrets", "KeelTestKit"]),
+        tests(
+            of: "KeelHTTPTransfers",
+            [
+                "KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", "KeelTestKit", "KeelTestServer",
+                "KeelTransferProgram", httpTypes,
+            ] + ciphers
+        ),
         tests(of: "KeelJournal", ["KeelCore", "KeelJournalCrashWriter", "KeelTestKit"]),
         tests(of: "KeelLocation", ["KeelConformance", "KeelCore", "KeelTestKit"]),
         tests(

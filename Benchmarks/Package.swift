@@ -35,8 +35,8 @@ let storage: [Target.Dependency] = [
 ]
 
 let http: [Target.Dependency] = [
-    ("KeelAsyncHTTPClient", "keel"), ("KeelHTTP", "keel"), ("KeelTestKit", "keel"),
-    ("KeelWebSocket", "keel"), ("AsyncHTTPClient", "async-http-client"),
+    ("KeelAsyncHTTPClient", "keel"), ("KeelHTTP", "keel"), ("KeelHTTPTransfers", "keel"),
+    ("KeelTestKit", "keel"), ("KeelWebSocket", "keel"), ("AsyncHTTPClient", "async-http-client"),
     ("Crypto", "swift-crypto"), ("HTTPTypes", "swift-http-types"), ("NIOCore", "swift-nio"),
     ("NIOHTTP1", "swift-nio"),
 ].map { .product(name: $0, package: $1) }

@@ -29,6 +29,7 @@ test    dbus              -
 test    gnome-keyring     -
 test    gpsd              -
 test    libsecret-tools   -
+test    nginx-light       nginx
 test    python3           -
 test    python3-venv      -
 "

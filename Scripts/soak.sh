@@ -13,12 +13,16 @@
 #     Scripts/soak.sh secrets        kills 2,000 writers of an encrypted file of secrets
 #     Scripts/soak.sh server         kills keel serve 100 times while clients write to it
 #     Scripts/soak.sh storage        kills 10,000 writing processes, in release; --trials N fewer
+#     Scripts/soak.sh transfers      kills each side of downloads and uploads 120 times, downloads 1 GiB,
+#                                    and tries 20,000 schedules of faults
 #     Scripts/soak.sh http           100,000 schedules of faults, 100,000 random event streams and
 #                                    10,000 orders of sign-in events
 #
 # The arguments after "storage" and "passwords" are those of keel-soak. KEEL_CACHE_CRASHES,
 # KEEL_KILLS and KEEL_CACHE_RACES change the numbers of "cache"; KEEL_SCHEDULES, KEEL_SSE_STREAMS
 # and KEEL_AUTH_SEEDS change the numbers of "http", KEEL_SEED and KEEL_SSE_SEED repeat a run.
+# KEEL_TRANSFER_KILLS, KEEL_TRANSFER_SERVER_KILLS, KEEL_TRANSFER_CUTS, KEEL_TRANSFER_SEEDS and
+# KEEL_TRANSFER_MIB change the numbers of "transfers".
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -80,6 +84,19 @@ soak_secrets() {
     KEEL_KILLS="${KEEL_KILLS:-2000}" keel_test . --filter '^KeelSecretsTests\.SecretFileKillTests/'
 }
 
+# As with "http"; the IETF's protocol has its peer in the package of the tools.
+soak_transfers() {
+    keel_say "Killing transfers for a long time"
+    keel_use_python
+    export KEEL_TRANSFER_KILLS="${KEEL_TRANSFER_KILLS:-120}"
+    export KEEL_TRANSFER_SERVER_KILLS="${KEEL_TRANSFER_SERVER_KILLS:-120}"
+    export KEEL_TRANSFER_CUTS="${KEEL_TRANSFER_CUTS:-1000}"
+    export KEEL_TRANSFER_SEEDS="${KEEL_TRANSFER_SEEDS:-20000}"
+    export KEEL_TRANSFER_MIB="${KEEL_TRANSFER_MIB:-1024}"
+    keel_test . --filter '^KeelHTTPTransfersTests\.'
+    keel_test Tools --filter '^KeelTransferPeerTests\.'
+}
+
 # As with "http".
 soak_server() {
     keel_say "Killing a server under load"
@@ -99,6 +116,7 @@ case "${1:-}" in
         soak_passwords
         soak_secrets
         soak_server
+        soak_transfers
         ;;
     analytics) soak_analytics ;;
     cache) soak_cache ;;
@@ -114,5 +132,6 @@ case "${1:-}" in
         shift
         soak_storage "$@"
         ;;
-    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, http, journal, passwords, secrets, server, storage." ;;
+    transfers) soak_transfers ;;
+    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, http, journal, passwords, secrets, server, storage, transfers." ;;
 esac

@@ -44,7 +44,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.20.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -160,6 +160,28 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ],
             exclude: ["Support/firestore-client.py"]
+        ),
+        // Uploads to the IETF's protocol, against SwiftNIO's own server for it: here, because no app
+        // is to resolve that package.
+        .executableTarget(
+            name: "KeelTransferUploader",
+            dependencies: [
+                keel("KeelAsyncHTTPClient"), keel("KeelHTTP"), keel("KeelHTTPTransfers"),
+            ],
+            path: "Tests/KeelTransferUploader"
+        ),
+        .testTarget(
+            name: "KeelTransferPeerTests",
+            dependencies: [
+                "KeelTransferUploader", keel("KeelAsyncHTTPClient"), keel("KeelCore"),
+                keel("KeelHTTP"), keel("KeelHTTPTransfers"), httpTypes,
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOResumableUpload", package: "swift-nio-extras"),
+            ]
         ),
         .testTarget(
             name: "PostHogHarnessAdapterTests",

@@ -10,8 +10,14 @@ import Darwin
 
 /// The files of the machine.
 package struct DiskFileSystem: FileSystem {
+    /// What users may do with files that are made, before the process's own mask.
+    private let permissions: mode_t
+
     /// Creates access to the machine's files.
-    package init() {}
+    ///
+    /// - Parameter permissions: What users may do with files that are made, before the process's own
+    ///   mask; by default only the owner may read and write them.
+    package init(permissions: UInt16 = 0o600) { self.permissions = mode_t(permissions) }
 
     package func makeFolder(_ path: String) throws(FileSystemError) {
         if mkdir(path, 0o700) == 0 { return }
@@ -68,7 +74,7 @@ package struct DiskFileSystem: FileSystem {
             case .creating: O_RDWR | O_CREAT | O_EXCL
             case .appending: O_RDWR | O_CREAT | O_APPEND
             }
-        let descriptor = try Self.descriptor(path, flags)
+        let descriptor = try descriptor(path, flags)
         if access == .appending {
             // Where a volume has no such locks, nobody gets the other kind either.
             while flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EINTR {}
@@ -94,12 +100,12 @@ package struct DiskFileSystem: FileSystem {
     }
 
     package func syncFolder(_ path: String) throws(FileSystemError) {
-        let folder = DiskFile(try Self.descriptor(path, O_RDONLY), path)
+        let folder = DiskFile(try descriptor(path, O_RDONLY), path)
         try folder.sync()
     }
 
     package func lock(_ path: String) throws(FileSystemError) -> any FileLock {
-        let descriptor = try Self.descriptor(path, O_RDWR | O_CREAT)
+        let descriptor = try descriptor(path, O_RDWR | O_CREAT)
         let lock = DiskLock(descriptor: descriptor)
         // flock and not fcntl: its locks belong to this opening of the file, so that a second
         // opening in the same process is refused too, and closing another one releases nothing.
@@ -109,17 +115,16 @@ package struct DiskFileSystem: FileSystem {
         return lock
     }
 
-    private static func descriptor(_ path: String, _ flags: Int32) throws(FileSystemError) -> Int32
-    {
+    private func descriptor(_ path: String, _ flags: Int32) throws(FileSystemError) -> Int32 {
         while true {
             #if canImport(Darwin)
-            let descriptor = Darwin.open(path, flags | O_CLOEXEC, 0o600)
+            let descriptor = Darwin.open(path, flags | O_CLOEXEC, permissions)
             #elseif canImport(Glibc)
-            let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o600)
+            let descriptor = Glibc.open(path, flags | O_CLOEXEC, permissions)
             #elseif canImport(Musl)
-            let descriptor = Musl.open(path, flags | O_CLOEXEC, 0o600)
+            let descriptor = Musl.open(path, flags | O_CLOEXEC, permissions)
             #elseif canImport(Bionic)
-            let descriptor = Bionic.open(path, flags | O_CLOEXEC, 0o600)
+            let descriptor = Bionic.open(path, flags | O_CLOEXEC, permissions)
             #endif
             if descriptor >= 0 { return descriptor }
             guard errno == EINTR else { throw FileSystemError("open", path, number: errno) }
@@ -134,4 +139,11 @@ private final class DiskLock: FileLock {
     init(descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
+
+    func isStill(at path: String) -> Bool {
+        var locked = stat()
+        var named = stat()
+        guard fstat(descriptor, &locked) == 0, stat(path, &named) == 0 else { return false }
+        return locked.st_ino == named.st_ino && locked.st_dev == named.st_dev
+    }
 }

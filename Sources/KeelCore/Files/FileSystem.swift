@@ -50,7 +50,13 @@ package enum FileAccess: Hashable, Sendable {
 }
 
 /// A lock that is held as long as somebody holds this.
-package protocol FileLock: AnyObject, Sendable {}
+package protocol FileLock: AnyObject, Sendable {
+    /// Whether this path still leads to the locked file.
+    ///
+    /// Who removes a lock file while it holds the lock has others wait on a file that has no name
+    /// any more; they find out here, and lock the new one.
+    func isStill(at path: String) -> Bool
+}
 
 /// A file that is open.
 package protocol OpenFile: AnyObject, Sendable {

@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -100,7 +100,9 @@ public struct RedirectMiddleware: HTTPMiddleware {
 
 extension HTTPRequest {
     /// Points the request at a `Location`, which may be relative (RFC 9110 section 10.2.2).
-    fileprivate mutating func move(
+    ///
+    /// - Throws: ``TransportError`` with the code `redirectInvalid` or `redirectDowngrade`.
+    package mutating func move(
         to location: String?,
         from origin: HTTPRequest
     ) throws(TransportError) {
@@ -130,7 +132,8 @@ extension HTTPRequest {
             + (target.query(percentEncoded: true).map { "?\($0)" } ?? "")
     }
 
-    fileprivate func hasSameOrigin(as other: HTTPRequest) -> Bool {
+    /// Whether another request goes to the same scheme, host and port.
+    package func hasSameOrigin(as other: HTTPRequest) -> Bool {
         func origin(_ request: HTTPRequest) -> String {
             let scheme = (request.scheme ?? "http").lowercased()
             let place = (request.authority ?? "").lowercased()

@@ -181,4 +181,8 @@ private final class SimulatedLock: FileLock {
     }
 
     deinit { _ = files.state.withLock { $0.locks.remove(path) } }
+
+    func isStill(at path: String) -> Bool {
+        path == self.path && files.state.withLock { $0.disk.paths[path] != nil }
+    }
 }

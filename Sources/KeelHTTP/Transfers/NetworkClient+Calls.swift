@@ -1,0 +1,94 @@
+package import HTTPTypes
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+extension NetworkClient {
+    /// Makes the head of a request to an address of its own, absolute or relative to the base URL.
+    ///
+    /// The client's header fields are added where the address has the origin of its base URL: a
+    /// credential among them is meant for that origin alone.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - address: The address.
+    /// - Returns: The head.
+    /// - Throws: ``TransportError`` with the code `redirectInvalid` where the address is none.
+    package func head(
+        _ method: HTTPRequest.Method,
+        _ address: URL
+    ) throws(TransportError) -> HTTPRequest {
+        let base: BaseAddress
+        do throws(NetworkError) {
+            base = try BaseAddress(configuration.baseURL)
+        } catch {
+            throw TransportError(.invalidRequest, cause: error)
+        }
+        let home = HTTPRequest(
+            method: method,
+            scheme: base.scheme,
+            authority: base.authority,
+            path: base.path + "/"
+        )
+        // The address is the caller's own choice: one of another scheme is no downgrade.
+        var origin = home
+        origin.scheme = address.scheme?.lowercased() ?? base.scheme
+        var head = home
+        try head.move(to: address.absoluteString, from: origin)
+        if head.hasSameOrigin(as: home) { head.headerFields = configuration.defaultHeaders }
+        return head
+    }
+
+    /// Sends a request of a transfer, which is repeated by the transfer and not by the client.
+    ///
+    /// The limits on silence are the client's: while a body is sent, ``Configuration/timeout`` is
+    /// how long nothing may move; ``Configuration/idleTimeout`` is how long the head, and then each
+    /// piece of the response, may be waited for.
+    ///
+    /// - Parameters:
+    ///   - head: The method, the target and all header fields.
+    ///   - body: The body.
+    ///   - options: What the call asks of the layers.
+    /// - Returns: The reply, whatever its status.
+    /// - Throws: ``TransportError``.
+    package func transfer(
+        _ head: HTTPRequest,
+        body: HTTPBody? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(TransportError) -> HTTPReply {
+        var everything = configuration.options
+        everything.merge(options)
+        everything.retry = .attempts(1)
+        if let pins = configuration.pins { everything.pins = pins }
+        var timeouts = configuration.timeouts
+        timeouts.idle = configuration.idleTimeout
+        var body = body
+        if let limit = configuration.timeout, let sent = body, sent.bytes == nil {
+            let watch = SilenceWatch(limit: limit)
+            body = sent.observed(by: watch.observer)
+            everything.silence = watch
+        } else {
+            timeouts.firstByte = timeouts.firstByte ?? configuration.idleTimeout
+        }
+        var call = HTTPCall(
+            head,
+            body: body,
+            timeouts: timeouts,
+            options: everything,
+            id: configuration.callID()
+        )
+        call.recorder = HTTPEventRecorder(configuration.observers, clock: configuration.clock)
+        call.record(.started(head))
+        do throws(TransportError) {
+            let reply = try await send(call)
+            call.record(.succeeded(status: reply.head.status.code))
+            return reply
+        } catch {
+            call.record(.failed(error))
+            throw error
+        }
+    }
+}

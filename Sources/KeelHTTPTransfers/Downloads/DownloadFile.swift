@@ -1,0 +1,260 @@
+import KeelCore
+import Synchronization
+
+/// The files of one download: the part that grows, what is noted about it, and the lock.
+///
+/// The record stands at the start of its file and is replaced whole. Behind it are two slots that
+/// are written in turn, each a count of safe bytes with a checksum: a slot that a crash tore leaves
+/// the other one. A slot is written after the bytes that it counts are synchronised, so whatever
+/// of it survives a power failure is true.
+///
+/// Calls block; the transfer makes them one after the other, on its queue.
+final class DownloadFile: Sendable {
+    private struct State {
+        var lock: (any FileLock)?
+        var part: (any OpenFile)?
+        var notes: (any OpenFile)?
+        var sequence: UInt64 = 0
+        var checksum: UInt32 = 0
+        var digest: (any TransferDigest)?
+        var digested: Int64 = 0
+    }
+
+    /// Slots lie in blocks of their own, behind the record's.
+    private static let block = 4096
+    private static let slotLength = 20
+
+    private let files: any FileSystem
+    /// Makes files that others may read, as far as the process's mask allows.
+    private let shared: any FileSystem
+    private let names: TransferNames
+    private let expected: ExpectedDigest?
+    private let state = Mutex(State())
+
+    init(
+        _ names: TransferNames,
+        _ files: any FileSystem,
+        shared: any FileSystem,
+        expected: ExpectedDigest?
+    ) {
+        self.names = names
+        self.files = files
+        self.shared = shared
+        self.expected = expected
+    }
+
+    private var partPath: String { names.companion("part") }
+    private var notesPath: String { names.companion("download") }
+    private var newNotesPath: String { names.companion("download-new") }
+    private var lockPath: String { names.companion("lock") }
+
+    // MARK: Opening
+
+    /// What an earlier run has left.
+    struct Found: Sendable {
+        var record: DownloadRecord?
+        var durable: Int64 = 0
+        /// Whether something is there that cannot be used.
+        var isDamaged = false
+    }
+
+    /// Takes the lock and looks at what is there.
+    func open() throws(FileSystemError) -> Found {
+        let lock = try files.transferLock(lockPath)
+        state.withLock { $0.lock = lock }
+        return try look()
+    }
+
+    /// Looks at what is there.
+    func look() throws(FileSystemError) -> Found {
+        let size = try files.size(of: partPath)
+        guard let bytes = try files.contents(of: notesPath, upTo: Self.block * 3) else {
+            return Found(isDamaged: (size ?? 0) > 0)
+        }
+        guard let size,
+            let record = RecordFile.record(
+                DownloadRecord.self,
+                in: bytes,
+                kind: DownloadRecord.kind
+            )
+        else { return Found(isDamaged: true) }
+        let checksum = Self.checksum(of: bytes)
+        let slots = (1...2).compactMap { Self.slot(in: bytes, at: $0 * Self.block, checksum) }
+        guard let last = slots.max(by: { $0.sequence < $1.sequence }) else {
+            return Found(record: record)
+        }
+        // Someone cut the part off: what is noted about it is worth nothing.
+        guard last.durable <= Int64(size), last.durable <= record.total ?? .max else {
+            return Found(isDamaged: true)
+        }
+        state.withLock { state in
+            state.sequence = last.sequence
+            state.checksum = checksum
+        }
+        return Found(record: record, durable: last.durable)
+    }
+
+    /// The checksum of the record, which ties the slots to it.
+    private static func checksum(of bytes: [UInt8]) -> UInt32 {
+        CRC32C.checksum(Array(bytes.prefix(RecordFile.headLength)))
+    }
+
+    private static func slot(
+        in bytes: [UInt8],
+        at offset: Int,
+        _ checksum: UInt32
+    ) -> (sequence: UInt64, durable: Int64)? {
+        guard bytes.count >= offset + slotLength else { return nil }
+        let slot = Array(bytes[offset..<offset + slotLength])
+        return slot.withUnsafeBytes { buffer in
+            let sequence = buffer.loadLittleEndian(at: 0, as: UInt64.self)
+            let durable = buffer.loadLittleEndian(at: 8, as: Int64.self)
+            let sum = buffer.loadLittleEndian(at: 16, as: UInt32.self)
+            guard sum == Self.sum(sequence, durable, checksum), durable >= 0 else { return nil }
+            return (sequence, durable)
+        }
+    }
+
+    private static func sum(_ sequence: UInt64, _ durable: Int64, _ record: UInt32) -> UInt32 {
+        var sum = CRC32C()
+        sum.update(sequence)
+        sum.update(UInt64(bitPattern: durable))
+        sum.update(UInt64(record))
+        return sum.value
+    }
+
+    // MARK: Writing
+
+    /// Begins with nothing: empties the part and notes what it is to become.
+    func begin(_ record: DownloadRecord) throws(FileSystemError) {
+        let part = try openPart()
+        try part.truncate(to: 0)
+        try write(record, durable: nil)
+        state.withLock { state in
+            state.part = part
+            state.digest = expected?.make()
+            state.digested = 0
+        }
+    }
+
+    /// Goes on behind what is safe; what is beyond may be anything.
+    func resume(at durable: Int64) throws(FileSystemError) {
+        let part = try shared.open(partPath, for: .writing)
+        try part.truncate(to: Int(durable))
+        let notes = try files.open(notesPath, for: .writing)
+        state.withLock { state in
+            state.part = part
+            state.notes = notes
+            state.digest = expected?.make()
+            state.digested = 0
+        }
+    }
+
+    /// Notes more about the file than was known when it was begun.
+    func note(_ record: DownloadRecord, durable: Int64) throws(FileSystemError) {
+        try write(record, durable: durable)
+    }
+
+    private func openPart() throws(FileSystemError) -> any OpenFile {
+        do throws(FileSystemError) {
+            return try shared.open(partPath, for: .creating)
+        } catch {
+            guard error.kind == .exists else { throw error }
+            return try shared.open(partPath, for: .writing)
+        }
+    }
+
+    /// Replaces the record, and with it the slots, in one step.
+    private func write(_ record: DownloadRecord, durable: Int64?) throws(FileSystemError) {
+        var bytes = RecordFile.bytes(of: record, kind: DownloadRecord.kind)
+        let checksum = Self.checksum(of: bytes)
+        bytes += [UInt8](repeating: 0, count: max(0, Self.block - bytes.count))
+        let sequence = state.withLock { state in
+            state.checksum = checksum
+            state.sequence += 1
+            return state.sequence
+        }
+        if let durable { bytes += Self.slot(sequence, durable, checksum) }
+        try files.replaceFile(notesPath, by: newNotesPath, with: bytes)
+        // Before the first byte is written: after a power failure an older record must not be found
+        // beside newer bytes.
+        try files.syncFolder(names.folder)
+        let notes = try files.open(notesPath, for: .writing)
+        state.withLock { $0.notes = notes }
+    }
+
+    private static func slot(_ sequence: UInt64, _ durable: Int64, _ checksum: UInt32) -> [UInt8] {
+        var slot: [UInt8] = []
+        slot.append(littleEndian: sequence)
+        slot.append(littleEndian: durable)
+        slot.append(littleEndian: sum(sequence, durable, checksum))
+        return slot
+    }
+
+    /// Writes bytes at an offset of the part.
+    func write(_ bytes: [UInt8], at offset: Int64) throws(FileSystemError) {
+        let part = state.withLock { state in
+            if state.digest != nil, state.digested == offset {
+                bytes.withUnsafeBytes { state.digest?.update($0) }
+                state.digested += Int64(bytes.count)
+            }
+            return state.part
+        }
+        try part?.write(bytes, at: Int(offset))
+    }
+
+    /// Makes what was written safe, then notes how much that is.
+    func keep(_ durable: Int64) throws(FileSystemError) {
+        let (part, notes, sequence, checksum) = state.withLock { state in
+            state.sequence += 1
+            return (state.part, state.notes, state.sequence, state.checksum)
+        }
+        try part?.sync()
+        let offset = Self.block * (1 + Int(sequence % 2))
+        try notes?.write(Self.slot(sequence, durable, checksum), at: offset)
+        // What is reported as progress is promised to be there after a power failure too.
+        try notes?.sync()
+    }
+
+    // MARK: The end
+
+    /// Whether the file has the digest that was expected.
+    func check(_ total: Int64) throws(FileSystemError) -> Bool {
+        guard let expected else { return true }
+        var (digest, offset, open) = state.withLock { state in
+            (state.digest ?? expected.make(), state.digested, state.part)
+        }
+        if open == nil { open = try shared.open(partPath, for: .reading) }
+        while offset < total {
+            let count = Int(min(total - offset, 1 << 20))
+            let bytes = try open?.read(at: Int(offset), count: count) ?? []
+            guard !bytes.isEmpty else { return false }
+            bytes.withUnsafeBytes { digest.update($0) }
+            offset += Int64(bytes.count)
+        }
+        return digest.finish() == expected.value
+    }
+
+    /// Gives the file its name, in place of what had it, and removes the rest.
+    func finish() throws(FileSystemError) {
+        try files.rename(partPath, to: names.file)
+        try files.syncFolder(names.folder)
+        try files.removeIfThere(notesPath)
+        try unlock()
+    }
+
+    /// Removes all that is there of the download.
+    func discard() throws(FileSystemError) {
+        try files.removeIfThere(partPath)
+        try files.removeIfThere(notesPath)
+        try files.removeIfThere(newNotesPath)
+    }
+
+    /// Releases the lock, and removes its file, while nobody else can have it.
+    func unlock() throws(FileSystemError) {
+        let isHeld = state.withLock { $0.lock != nil }
+        guard isHeld else { return }
+        try files.removeIfThere(lockPath)
+        state.withLock { $0 = State() }
+    }
+}

@@ -1,0 +1,122 @@
+import HTTPTypes
+import KeelHTTP
+
+/// What proves that a file at a server is still the same, byte for byte.
+enum StrongValidator: Codable, Hashable, Sendable {
+    /// An entity tag that is not weak, with its quotes.
+    case entityTag(String)
+    /// A modification date that is strong, as the server wrote it.
+    case lastModified(String)
+
+    /// What `If-Range` says.
+    var text: String {
+        switch self {
+        case .entityTag(let text), .lastModified(let text): text
+        }
+    }
+
+    /// The validator of a response that may be used in `If-Range` (RFC 9110 sections 8.8.2.2 and
+    /// 13.1.5); nil where there is none.
+    ///
+    /// A date counts only where there is no entity tag at all, and where the response was made at
+    /// least a minute after it: a file may change twice within the second that a date can tell, and
+    /// the clocks of the file and of the server may differ.
+    init?(_ fields: HTTPFields) {
+        if let tag = fields[.eTag] {
+            guard Self.isStrong(tag) else { return nil }
+            self = .entityTag(tag)
+            return
+        }
+        guard let text = fields[.lastModified], let modified = HTTPDate(text),
+            let sent = fields[.date].flatMap({ HTTPDate($0) }),
+            sent.seconds - modified.seconds >= 60
+        else { return nil }
+        self = .lastModified(text)
+    }
+
+    private static func isStrong(_ tag: String) -> Bool {
+        let bytes = Array(tag.utf8)
+        let quote = UInt8(ascii: "\"")
+        return bytes.count >= 2 && bytes.first == quote && bytes.last == quote
+            && !bytes.dropFirst().dropLast().contains(quote)
+    }
+
+    /// Whether a response with a part of the file is a part of this one.
+    ///
+    /// A 206 must carry the entity tag that a 200 would (RFC 9110 section 15.3.7); it may leave the
+    /// date out, because `If-Range` has compared it.
+    func holds(for fields: HTTPFields) -> Bool {
+        switch self {
+        case .entityTag(let tag): fields[.eTag] == tag
+        case .lastModified(let date): fields[.lastModified].map { $0 == date } ?? true
+        }
+    }
+}
+
+/// What is noted about the file that a download is a part of.
+struct DownloadRecord: Codable, Hashable, Sendable {
+    /// Scheme, host and path: a query may hold credentials, so none is kept.
+    var address: String
+    /// What proves that the file is the same; nil if nothing does.
+    var validator: StrongValidator?
+    /// How many bytes the file has, if that is known.
+    var total: Int64?
+
+    static let kind = "KEELDWN1"
+}
+
+/// The parts of a response head that a download decides on.
+struct DownloadAnswer: Hashable, Sendable {
+    var status: HTTPResponse.Status
+    var record: DownloadRecord
+    var fields: HTTPFields
+    var range: ContentRange?
+    var isCoded: Bool
+    var asked: Duration?
+
+    init(_ head: HTTPResponse, address: String) {
+        status = head.status
+        fields = head.headerFields
+        range = head.headerFields[.contentRange].flatMap { ContentRange($0) }
+        asked = head.retryAfter
+        let coding = head.headerFields[.contentEncoding]?.lowercased() ?? "identity"
+        isCoded = coding != "identity" && !coding.isEmpty
+        record = DownloadRecord(
+            address: address,
+            validator: StrongValidator(head.headerFields),
+            total: head.headerFields[.contentLength].flatMap { Int64($0) }
+        )
+    }
+}
+
+/// A `Content-Range` of bytes (RFC 9110 section 14.4).
+struct ContentRange: Hashable, Sendable {
+    /// The first and the last byte; nil for an unsatisfied range.
+    var positions: ClosedRange<Int64>?
+    /// The length of the whole; nil where the server does not know it.
+    var total: Int64?
+
+    init?(_ text: String) {
+        let words = text.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+        let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        if parts[1] != "*" {
+            guard let number = Self.number(parts[1]) else { return nil }
+            total = number
+        }
+        guard parts[0] != "*" else {
+            if total == nil { return nil }
+            return
+        }
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
+            first <= last, total.map({ last < $0 }) ?? true
+        else { return nil }
+        positions = first...last
+    }
+
+    private static func number(_ text: Substring) -> Int64? {
+        text.utf8.allSatisfy { (48...57).contains($0) } ? Int64(text) : nil
+    }
+}

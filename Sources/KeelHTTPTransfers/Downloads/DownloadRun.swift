@@ -1,0 +1,229 @@
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+
+/// One run of a download: does what its machine says, and tells it what came of that.
+struct DownloadRun {
+    private let download: ResumableDownload
+    private let observer: ResumableTransferObserver?
+    private let head: HTTPRequest
+    private let part: DownloadFile
+    private let queue = DiskQueue()
+    private let clock: any Clock<Duration>
+    private let time: Timeline
+    private var machine: DownloadMachine
+    private var body: HTTPByteStream.Iterator?
+    /// How the body ended, while its last bytes were still to be written.
+    private var pending: DownloadMachine.Event?
+    private var isOpen = false
+    private var resumedBytes: Int64 = 0
+
+    /// How many bytes are written in one go: a switch of threads for each piece of the network's
+    /// would cost more than the writing.
+    private static let blockSize = 512 * 1024
+
+    init(
+        _ download: ResumableDownload,
+        _ observer: ResumableTransferObserver?
+    ) throws(TransferError) {
+        self.download = download
+        self.observer = observer
+        do throws(TransportError) {
+            var head = try download.client.head(.get, download.address)
+            for name in Set(download.configuration.headers.map(\.name)) {
+                head.headerFields[fields: name] = download.configuration.headers[fields: name]
+            }
+            // Offsets count the bytes that are sent: a coding on the way would move them.
+            head.headerFields[.acceptEncoding] = "identity"
+            self.head = head
+        } catch {
+            throw TransferError(error)
+        }
+        part = try download.part()
+        clock = download.client.configuration.clock
+        time = Timeline(clock)
+        machine = DownloadMachine(download.configuration, address: head.redactedURL)
+    }
+
+    mutating func run() async throws(TransferError) -> ResumableDownload.Receipt {
+        let result: Result<ResumableDownload.Receipt, TransferError>
+        do throws(TransferError) {
+            result = .success(try await steps())
+        } catch {
+            result = .failure(error)
+        }
+        body = nil
+        // A lock file that stays is no harm: the lock itself ends with this run.
+        _ = try? await queue.run { [part] () throws(FileSystemError) in try part.unlock() }
+        return try result.get()
+    }
+
+    private mutating func steps() async throws(TransferError) -> ResumableDownload.Receipt {
+        let found = try await disk { part throws(FileSystemError) in try part.open() }
+        var event = DownloadMachine.Event.found(
+            found.record,
+            durable: found.durable,
+            isDamaged: found.isDamaged
+        )
+        while true {
+            var next: DownloadMachine.Event?
+            for effect in machine.step(event, now: time.now) {
+                switch effect {
+                case .finish:
+                    try await disk { part throws(FileSystemError) in try part.finish() }
+                    return receipt()
+                case .fail(let error):
+                    throw error
+                default:
+                    next = try await perform(effect) ?? next
+                }
+            }
+            guard let next else { throw TransferError(.exchange, "The transfer stood still.") }
+            event = next
+        }
+    }
+
+    private func receipt() -> ResumableDownload.Receipt {
+        var tag: String?
+        if case .entityTag(let text) = machine.validator { tag = text }
+        return ResumableDownload.Receipt(
+            byteCount: machine.position,
+            resumedBytes: resumedBytes,
+            restarts: machine.restarts,
+            entityTag: tag
+        )
+    }
+
+    // MARK: Effects
+
+    /// Does one thing, and returns the event that it brings, if it brings one.
+    private mutating func perform(
+        _ effect: DownloadMachine.Effect
+    ) async throws(TransferError) -> DownloadMachine.Event? {
+        switch effect {
+        case .ask(let offset, let validator):
+            return await ask(from: offset, validator)
+        case .begin(let record):
+            resumedBytes = 0
+            isOpen = true
+            try await disk { part throws(FileSystemError) in try part.begin(record) }
+        case .note(let record):
+            let durable = machine.durable
+            try await disk { part throws(FileSystemError) in
+                try part.note(record, durable: durable)
+            }
+        case .read:
+            return try await read()
+        case .keep:
+            let position = machine.position
+            try await disk { part throws(FileSystemError) in try part.keep(position) }
+            return .kept
+        case .rest(let longest, let atLeast, let error):
+            return await rest(longest, atLeast, error)
+        case .check:
+            body = nil
+            let total = machine.position
+            let isRight = try await disk { part throws(FileSystemError) in try part.check(total) }
+            return .checked(isRight)
+        case .discard:
+            try await disk { part throws(FileSystemError) in try part.discard() }
+        case .tell(let event):
+            switch event {
+            case .resumed(let offset): resumedBytes = offset
+            case .restarted: resumedBytes = 0
+            default: break
+            }
+            observer?.tell(event)
+        case .finish, .fail:
+            break
+        }
+        return nil
+    }
+
+    private mutating func ask(
+        from offset: Int64,
+        _ validator: StrongValidator?
+    ) async -> DownloadMachine.Event {
+        body = nil
+        pending = nil
+        var head = head
+        if let validator {
+            head.headerFields[.range] = "bytes=\(offset)-"
+            head.headerFields[.ifRange] = validator.text
+        }
+        do throws(TransportError) {
+            let options = download.configuration.options
+            let reply = try await download.client.transfer(head, options: options)
+            // A body that is not wanted is dropped with the reply, and that ends the exchange.
+            if reply.head.status.kind == .successful { body = reply.body.makeAsyncIterator() }
+            return .answered(DownloadAnswer(reply.head, address: head.redactedURL))
+        } catch {
+            return .broke(TransferError(error))
+        }
+    }
+
+    private mutating func read() async throws(TransferError) -> DownloadMachine.Event {
+        let offset = machine.position
+        if !isOpen {
+            isOpen = true
+            try await disk { part throws(FileSystemError) in try part.resume(at: offset) }
+        }
+        if let pending {
+            self.pending = nil
+            return pending
+        }
+        var block: [UInt8] = []
+        var outcome: DownloadMachine.Event?
+        let blockSize = min(Self.blockSize, download.configuration.checkpointBytes)
+        while block.count < blockSize, outcome == nil {
+            do throws(TransportError) {
+                guard let piece = try await body?.next() else {
+                    outcome = .ended
+                    continue
+                }
+                // Most pieces are small; one that is a block already needs no copy.
+                if block.isEmpty { block.reserveCapacity(blockSize + piece.count) }
+                block.append(contentsOf: piece)
+            } catch {
+                outcome = .broke(TransferError(error))
+            }
+        }
+        if !block.isEmpty {
+            let bytes = block
+            try await disk { part throws(FileSystemError) in try part.write(bytes, at: offset) }
+            pending = outcome
+            return .wrote(bytes.count)
+        }
+        return outcome ?? .ended
+    }
+
+    private mutating func rest(
+        _ longest: Duration,
+        _ atLeast: Duration,
+        _ error: TransferError
+    ) async -> DownloadMachine.Event {
+        body = nil
+        let part = min(max(download.configuration.retry.jitter(), 0), 1)
+        let pause = max(longest * part, atLeast)
+        observer?.tell(.retrying(after: pause, error))
+        do {
+            if pause > .zero { try await clock.sleep(for: pause) }
+            try Task.checkCancellation()
+            return .rested
+        } catch {
+            return .broke(TransferError(.cancelled))
+        }
+    }
+
+    private func disk<Value: Sendable>(
+        _ work: @escaping @Sendable (DownloadFile) throws(FileSystemError) -> Value
+    ) async throws(TransferError) -> Value {
+        do throws(FileSystemError) {
+            return try await queue.run { [part] () throws(FileSystemError) in try work(part) }
+        } catch {
+            var failure = TransferError(error)
+            failure.completedBytes = machine.durable
+            throw failure
+        }
+    }
+}

@@ -1,0 +1,343 @@
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+
+/// Decides what a resumable upload does next, by whichever protocol; it knows neither a network nor a
+/// disk nor a clock.
+///
+/// Each event is answered by effects, which are done in order. The last of them brings the next
+/// event, except `finish` and `fail`, which are the end.
+struct UploadMachine: Sendable {
+    /// What happened.
+    enum Event: Sendable {
+        /// This was noted by an earlier run; nil where there is nothing of use.
+        case found(UploadRecord?, isDamaged: Bool)
+        /// The server answered.
+        case answered(UploadAnswer)
+        /// The exchange failed.
+        case broke(TransferError)
+        /// The record is on the disk.
+        case saved
+        /// The pause is over.
+        case rested
+    }
+
+    /// What is to be done.
+    enum Effect: Hashable, Sendable {
+        /// Ask what the server offers.
+        case probe
+        /// Make the upload.
+        case create
+        /// Note the record.
+        case save(UploadRecord)
+        /// Ask how many bytes have arrived.
+        case query(location: String)
+        /// Send a piece.
+        case append(location: String, UploadPiece)
+        /// Send the whole file as one plain request.
+        case sendWhole
+        /// Rest for a part of `longest`, but not less than `atLeast`.
+        case rest(longest: Duration, atLeast: Duration)
+        /// Ask the server to forget the upload, whatever comes of it; brings no event.
+        case terminate(location: String)
+        /// Remove the record; brings no event.
+        case forget
+        /// Tell who looks; brings no event.
+        case resumed(at: Int64)
+        case restarted(TransferRestart)
+        case progress(Int64)
+        case sendingWhole
+        /// End well.
+        case finish
+        /// End with an error.
+        case fail
+    }
+
+    private enum State: Hashable, Sendable {
+        case start
+        case probing
+        case creating
+        case saving
+        case querying
+        case appending(UploadPiece)
+        case sendingWhole
+        case resting
+        case over
+    }
+
+    private let rules: ResumableUpload.Configuration
+    private let dialect: String
+    private let source: UploadSource
+    private var state = State.start
+    private var record: UploadRecord?
+    private var limits: UploadLimits?
+    private var patience = TransferPatience()
+    private var conflicts = 0
+    private var isResumed = false
+    private var now = Duration.zero
+
+    /// How many bytes the server has.
+    private(set) var acknowledged: Int64 = 0
+    /// Why the upload failed.
+    private(set) var failure: TransferError?
+    /// How many of the bytes an earlier run had sent.
+    private(set) var resumedBytes: Int64 = 0
+    /// Whether the protocol was spoken.
+    private(set) var wasResumable = true
+
+    init(_ rules: ResumableUpload.Configuration, dialect: String, source: UploadSource) {
+        self.rules = rules
+        self.dialect = dialect
+        self.source = source
+    }
+
+    /// How often the upload began anew.
+    var restarts: Int { patience.restarts }
+
+    /// Takes an event in, which happened `now` after the start of the run.
+    mutating func step(_ event: Event, now: Duration) -> [Effect] {
+        self.now = now
+        switch (state, event) {
+        case (.start, .found(let record, let isDamaged)):
+            return start(record, isDamaged)
+        case (_, .broke(let error)):
+            return broke(error)
+        case (.probing, .answered(let answer)), (.creating, .answered(let answer)):
+            return begun(answer)
+        case (.saving, .saved):
+            return append()
+        case (.querying, .answered(let answer)):
+            return took(answer, nil)
+        case (.appending(let piece), .answered(let answer)):
+            return took(answer, piece)
+        case (.sendingWhole, .answered(let answer)):
+            if answer == .complete { return finish() }
+            return failed(by: answer)
+        case (.resting, .rested):
+            return retry()
+        default:
+            return fail(TransferError(.exchange, "The transfer lost its thread."))
+        }
+    }
+
+    // MARK: Beginning
+
+    private mutating func start(_ record: UploadRecord?, _ isDamaged: Bool) -> [Effect] {
+        guard let record, record.dialect == dialect else {
+            let isUnusable = isDamaged || record != nil
+            return (isUnusable ? [.restarted(.unusableRecord)] : []) + probe()
+        }
+        guard record.source == source else { return fail(TransferError(.sourceChanged)) }
+        self.record = record
+        isResumed = true
+        return query()
+    }
+
+    private mutating func probe() -> [Effect] {
+        guard rules.asksFirst else { return create() }
+        state = .probing
+        return [.probe]
+    }
+
+    private mutating func create() -> [Effect] {
+        state = .creating
+        return [.create]
+    }
+
+    private mutating func begun(_ answer: UploadAnswer) -> [Effect] {
+        switch answer {
+        case .offers(let limits):
+            guard source.size <= limits.maximumSize ?? .max else {
+                return fail(TransferError(.tooLarge))
+            }
+            self.limits = limits
+            return create()
+        case .created(let location, let more):
+            acknowledged = 0
+            record = UploadRecord(
+                dialect: dialect,
+                location: location,
+                source: source,
+                expires: more.expires ?? limits?.expires,
+                maximumPiece: more.maximumPiece ?? limits?.maximumPiece,
+                minimumPiece: more.minimumPiece ?? limits?.minimumPiece
+            )
+            return save()
+        case .unsupported:
+            guard rules.withoutSupport == .sendWhole else {
+                return fail(TransferError(.resumptionUnsupported))
+            }
+            wasResumable = false
+            state = .sendingWhole
+            return [.sendingWhole, .sendWhole]
+        case .gone:
+            return fail(TransferError(refusedWith: .notFound))
+        default:
+            return failed(by: answer)
+        }
+    }
+
+    private mutating func save() -> [Effect] {
+        guard let record else { return create() }
+        state = .saving
+        return [.save(record)]
+    }
+
+    // MARK: Sending
+
+    private mutating func query() -> [Effect] {
+        guard let record else { return probe() }
+        state = .querying
+        return [.query(location: record.location)]
+    }
+
+    private mutating func append() -> [Effect] {
+        guard var record else { return probe() }
+        let wanted = max(
+            min(Int64(rules.pieceBytes), record.maximumPiece ?? .max),
+            record.minimumPiece ?? 1,
+            1
+        )
+        let count = min(wanted, source.size - acknowledged)
+        let piece = UploadPiece(
+            offset: acknowledged,
+            count: count,
+            isLast: acknowledged + count == source.size
+        )
+        // Once the last bytes may be there, an upload that the server does not know may be one
+        // that it has finished: that has to survive a crash.
+        if piece.isLast, !record.mayBeComplete {
+            record.mayBeComplete = true
+            self.record = record
+            return save()
+        }
+        state = .appending(piece)
+        return [.append(location: record.location, piece)]
+    }
+
+    private mutating func took(_ answer: UploadAnswer, _ piece: UploadPiece?) -> [Effect] {
+        switch answer {
+        case .arrived(let offset):
+            // A server may tell less than before, if it lost bytes; never more than there are.
+            let lowest = piece?.offset ?? 0
+            let highest = piece?.end ?? source.size
+            guard (lowest...highest).contains(offset) else { return conflict() }
+            return arrived(offset, piece)
+        case .complete:
+            acknowledged = source.size
+            return finish()
+        case .gone:
+            return gone()
+        case .conflict:
+            return conflict()
+        default:
+            return failed(by: answer)
+        }
+    }
+
+    private mutating func arrived(_ offset: Int64, _ piece: UploadPiece?) -> [Effect] {
+        var effects: [Effect] = []
+        if piece == nil {
+            if isResumed {
+                isResumed = false
+                resumedBytes = offset
+                effects.append(.resumed(at: offset))
+            }
+            record?.mayBeComplete = false
+        }
+        let isFurther = offset > acknowledged
+        acknowledged = offset
+        effects.append(.progress(offset))
+        if isFurther {
+            patience.cameFurther()
+            conflicts = 0
+        } else if piece != nil, source.size > 0 {
+            return effects + rest(TransferError(.unavailable, "The server took no bytes."), nil)
+        }
+        return effects + append()
+    }
+
+    private mutating func finish() -> [Effect] {
+        state = .over
+        return [.progress(source.size), .forget, .finish]
+    }
+
+    // MARK: Trouble
+
+    private mutating func gone() -> [Effect] {
+        guard record?.mayBeComplete != true else { return fail(TransferError(.outcomeUnknown)) }
+        return restart(.expired)
+    }
+
+    private mutating func conflict() -> [Effect] {
+        conflicts += 1
+        guard conflicts > 1, let location = record?.location else { return query() }
+        conflicts = 0
+        return [.terminate(location: location)] + restart(.conflict)
+    }
+
+    private mutating func restart(_ reason: TransferRestart) -> [Effect] {
+        guard patience.restarted(rules.retry) else { return fail(TransferError(.expired)) }
+        record = nil
+        acknowledged = 0
+        resumedBytes = 0
+        isResumed = false
+        return [.forget, .restarted(reason), .progress(0)] + create()
+    }
+
+    private mutating func failed(by answer: UploadAnswer) -> [Effect] {
+        switch answer {
+        case .refused(let status, let asked):
+            let error = TransferError(refusedWith: status)
+            return error.isTransient ? rest(error, asked) : fail(error)
+        case .tooLarge:
+            return fail(TransferError(.tooLarge))
+        case .damaged:
+            return rest(TransferError(.unavailable, "A piece was damaged on its way."), nil)
+        case .invalid(let message):
+            return fail(TransferError(.invalidResponse, message))
+        case .unsupported:
+            return fail(TransferError(.resumptionUnsupported))
+        case .gone:
+            return fail(TransferError(refusedWith: .notFound))
+        case .conflict:
+            return fail(TransferError(refusedWith: .conflict))
+        case .offers, .created, .arrived, .complete:
+            return fail(TransferError(.invalidResponse))
+        }
+    }
+
+    private mutating func broke(_ error: TransferError) -> [Effect] {
+        // A plain request may have been carried out: it is not sent again.
+        guard error.isTransient, state != .sendingWhole, state != .resting else {
+            return fail(error)
+        }
+        return rest(error, nil)
+    }
+
+    private mutating func rest(_ error: TransferError, _ asked: Duration?) -> [Effect] {
+        guard state != .sendingWhole else { return fail(error) }
+        switch patience.failed(rules.retry, asked: asked, now: now) {
+        case .giveUp:
+            return fail(error)
+        case .rest(let longest, let atLeast):
+            failure = error
+            state = .resting
+            return [.rest(longest: longest, atLeast: atLeast)]
+        }
+    }
+
+    /// After a pause, the server is asked what has arrived: it may be more than it could tell.
+    private mutating func retry() -> [Effect] {
+        failure = nil
+        if record != nil { return query() }
+        return limits == nil ? probe() : create()
+    }
+
+    private mutating func fail(_ error: TransferError) -> [Effect] {
+        state = .over
+        failure = error
+        failure?.completedBytes = acknowledged
+        return [.fail]
+    }
+}

@@ -1,0 +1,76 @@
+import KeelCore
+import Synchronization
+
+/// The record of one upload, and its lock.
+///
+/// Calls block; the transfer makes them one after the other, on its queue.
+final class UploadNotes: Sendable {
+    private let files: any FileSystem
+    private let folder: String
+    private let path: String
+    private let newPath: String
+    private let lockPath: String
+    private let lock = Mutex<(any FileLock)?>(nil)
+
+    /// - Parameters:
+    ///   - names: The names beside the file.
+    ///   - folder: Another folder for them; nil is the file's own.
+    ///   - purpose: What tells several uploads of one file apart.
+    ///   - files: The files of the machine.
+    init(
+        _ names: TransferNames,
+        folder: String?,
+        purpose: String,
+        _ files: any FileSystem
+    ) {
+        self.files = files
+        let mark = String(CRC32C.checksum(Array(purpose.utf8)), radix: 16)
+        var place = names
+        if let folder {
+            // Files of one name from several folders may have their records in one.
+            let origin = String(CRC32C.checksum(Array(names.file.utf8)), radix: 16)
+            let name = names.file.split(separator: "/").last.map(String.init) ?? "file"
+            place = TransferNames(path: folder + "/" + origin + "-" + name)
+        }
+        self.folder = place.folder
+        path = place.companion("\(mark).upload")
+        newPath = place.companion("\(mark).upload-new")
+        lockPath = place.companion("\(mark).upload-lock")
+    }
+
+    /// What an earlier run has left.
+    struct Found: Sendable {
+        var record: UploadRecord?
+        /// Whether something is there that cannot be used.
+        var isDamaged = false
+    }
+
+    /// Takes the lock and reads the record.
+    func open() throws(FileSystemError) -> Found {
+        let taken = try files.transferLock(lockPath)
+        lock.withLock { $0 = taken }
+        guard let bytes = try files.contents(of: path, upTo: 1 << 20) else { return Found() }
+        let record = RecordFile.record(UploadRecord.self, in: bytes, kind: UploadRecord.kind)
+        return Found(record: record, isDamaged: record == nil)
+    }
+
+    /// Replaces the record in one step, and makes it survive a power failure.
+    func save(_ record: UploadRecord) throws(FileSystemError) {
+        let bytes = RecordFile.bytes(of: record, kind: UploadRecord.kind)
+        try files.replaceFile(path, by: newPath, with: bytes)
+        try files.syncFolder(folder)
+    }
+
+    /// Removes the record.
+    func forget() throws(FileSystemError) {
+        try files.removeIfThere(path)
+        try files.removeIfThere(newPath)
+    }
+
+    /// Releases the lock, and removes its file, while nobody else can have it.
+    func unlock() throws(FileSystemError) {
+        guard lock.withLock({ $0 != nil }) else { return }
+        try files.removeIfThere(lockPath)
+        lock.withLock { $0 = nil }
+    }
+}

@@ -1,0 +1,334 @@
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// One run of an upload: does what its machine says, and tells it what came of that.
+struct UploadRun {
+    private let upload: ResumableUpload
+    private let observer: ResumableTransferObserver?
+    private let dialect: any UploadDialect
+    private let head: HTTPRequest
+    private let path: String
+    private let notes: UploadNotes
+    private let queue = DiskQueue()
+    private let clock: any Clock<Duration>
+    private let time: Timeline
+    private var response: HTTPResponse?
+    private var body: [UInt8] = []
+
+    init(
+        _ upload: ResumableUpload,
+        _ observer: ResumableTransferObserver?
+    ) throws(TransferError) {
+        self.upload = upload
+        self.observer = observer
+        dialect = upload.kind.dialect
+        do throws(TransportError) {
+            head = try upload.client.head(.post, upload.address)
+        } catch {
+            throw TransferError(error)
+        }
+        path = try TransferNames(upload.file).file
+        notes = UploadNotes(
+            try TransferNames(upload.file),
+            folder: try upload.configuration.records.map { folder throws(TransferError) in
+                try TransferNames(folder).file
+            },
+            // One file may go to several places at once.
+            purpose: "\(upload.kind) \(head.redactedURL)",
+            upload.files
+        )
+        clock = upload.client.configuration.clock
+        time = Timeline(clock)
+    }
+
+    mutating func run() async throws(TransferError) -> ResumableUpload.Receipt {
+        let result: Result<ResumableUpload.Receipt, TransferError>
+        do throws(TransferError) {
+            result = .success(try await steps())
+        } catch {
+            result = .failure(error)
+        }
+        // A lock file that stays is no harm: the lock itself ends with this run.
+        _ = try? await queue.run { [notes] () throws(FileSystemError) in try notes.unlock() }
+        return try result.get()
+    }
+
+    /// Removes what is noted, and asks the server to forget the upload.
+    func discard() async throws(TransferError) {
+        let found = try await disk { notes throws(FileSystemError) in try notes.open() }
+        if let record = found.record { await terminate(record.location) }
+        try await disk { notes throws(FileSystemError) in
+            try notes.forget()
+            try notes.unlock()
+        }
+    }
+
+    private mutating func steps() async throws(TransferError) -> ResumableUpload.Receipt {
+        let found = try await disk { notes throws(FileSystemError) in try notes.open() }
+        let source: UploadSource
+        do throws(FileSystemError) {
+            source = try await queue.run { [path, upload] () throws(FileSystemError) in
+                try UploadSource(path, upload.files)
+            }
+        } catch {
+            throw TransferError(error, source: true)
+        }
+        var machine = UploadMachine(
+            upload.configuration,
+            dialect: upload.kind.description,
+            source: source
+        )
+        var event = UploadMachine.Event.found(found.record, isDamaged: found.isDamaged)
+        while true {
+            var next: UploadMachine.Event?
+            for effect in machine.step(event, now: time.now) {
+                switch effect {
+                case .finish:
+                    return ResumableUpload.Receipt(
+                        byteCount: source.size,
+                        resumedBytes: machine.resumedBytes,
+                        restarts: machine.restarts,
+                        wasResumable: machine.wasResumable,
+                        response: response,
+                        body: body
+                    )
+                case .fail:
+                    throw machine.failure ?? TransferError(.exchange)
+                case .rest(let longest, let atLeast):
+                    next = await rest(longest, atLeast, machine.failure)
+                default:
+                    next = try await perform(effect, source) ?? next
+                }
+            }
+            guard let next else { throw TransferError(.exchange, "The transfer stood still.") }
+            event = next
+        }
+    }
+
+    // MARK: Effects
+
+    private mutating func perform(
+        _ effect: UploadMachine.Effect,
+        _ source: UploadSource
+    ) async throws(TransferError) -> UploadMachine.Event? {
+        let dialect = dialect
+        switch effect {
+        case .probe:
+            var head = own(head)
+            dialect.probe(&head)
+            return await send(head) { dialect.probed($0) }
+        case .create:
+            var head = own(head)
+            head.headerFields[.contentType] = upload.configuration.contentType
+            dialect.create(&head, length: source.size, metadata: upload.configuration.metadata)
+            return await send(head, HTTPBody([])) { dialect.created($0) }
+        case .query(let location):
+            return await ask(location) { head in
+                dialect.query(&head)
+            } reading: {
+                dialect.told($0, length: source.size)
+            }
+        case .append(let location, let piece):
+            return await append(location, piece, source)
+        case .sendWhole:
+            let piece = UploadPiece(offset: 0, count: source.size, isLast: true)
+            var head = own(head)
+            head.headerFields[.contentType] = upload.configuration.contentType
+            return await send(head, content(piece, source), keepsResponse: true) { head in
+                head.status.kind == .successful ? .complete : .failure(head)
+            }
+        case .save(let record):
+            try await disk { notes throws(FileSystemError) in try notes.save(record) }
+            return .saved
+        case .terminate(let location):
+            await terminate(location)
+        case .forget:
+            try await disk { notes throws(FileSystemError) in try notes.forget() }
+        case .resumed(let offset):
+            observer?.tell(.resumed(at: offset))
+        case .restarted(let reason):
+            observer?.tell(.restarted(reason))
+        case .progress(let count):
+            let progress = TransferProgress(completedBytes: count, totalBytes: source.size)
+            observer?.tell(.progress(progress))
+        case .sendingWhole:
+            observer?.tell(.sendingWhole)
+        case .rest, .finish, .fail:
+            break
+        }
+        return nil
+    }
+
+    /// A head with the header fields of the configuration.
+    private func own(_ head: HTTPRequest) -> HTTPRequest {
+        var head = head
+        let fields = upload.configuration.headers
+        for name in Set(fields.map(\.name)) {
+            head.headerFields[fields: name] = fields[fields: name]
+        }
+        return head
+    }
+
+    /// The head of a request to an upload.
+    private func head(at location: String) throws(TransportError) -> HTTPRequest {
+        guard let url = URL(string: location) else {
+            throw TransportError(.redirectInvalid, url: head.redactedURL)
+        }
+        let head = try upload.client.head(.head, url)
+        return head.hasSameOrigin(as: self.head) ? own(head) : head
+    }
+
+    /// The address of an upload, from what the server wrote (RFC 9110 section 10.2.2).
+    private func absolute(_ location: String) throws(TransportError) -> String {
+        var target = head
+        try target.move(to: location, from: head)
+        return "\(target.scheme ?? "http")://\(target.authority ?? "")\(target.path ?? "/")"
+    }
+
+    private mutating func ask(
+        _ location: String,
+        _ prepare: (inout HTTPRequest) -> Void,
+        reading read: (HTTPResponse) -> UploadAnswer
+    ) async -> UploadMachine.Event {
+        var head: HTTPRequest
+        do throws(TransportError) {
+            head = try self.head(at: location)
+        } catch {
+            return .broke(TransferError(error))
+        }
+        prepare(&head)
+        return await send(head, reading: read)
+    }
+
+    private mutating func append(
+        _ location: String,
+        _ piece: UploadPiece,
+        _ source: UploadSource
+    ) async -> UploadMachine.Event {
+        var head: HTTPRequest
+        do throws(TransportError) {
+            head = try self.head(at: location)
+        } catch {
+            return .broke(TransferError(error))
+        }
+        dialect.append(&head, piece)
+        do throws(TransferError) {
+            if upload.kind == .tus, let checksum = upload.configuration.pieceChecksum {
+                let digest = try await digest(piece, checksum)
+                let text = Data(digest).base64EncodedString()
+                head.headerFields[.uploadChecksum] = "\(checksum.name) \(text)"
+            }
+        } catch {
+            return .broke(error)
+        }
+        let content = content(piece, source)
+        return await send(head, content, keepsResponse: piece.isLast) { [dialect] head in
+            dialect.appended(head, piece)
+        }
+    }
+
+    private mutating func send(
+        _ head: HTTPRequest,
+        _ content: HTTPBody? = nil,
+        keepsResponse: Bool = false,
+        reading read: (HTTPResponse) -> UploadAnswer
+    ) async -> UploadMachine.Event {
+        do throws(TransportError) {
+            let options = upload.configuration.options
+            let reply = try await upload.client.transfer(head, body: content, options: options)
+            var answer = read(reply.head)
+            if case .created(let location, let limits) = answer {
+                answer = .created(location: try absolute(location), limits)
+            }
+            // Short bodies are read, so that the connection serves the next request too.
+            let limit = upload.client.configuration.errorBodyLimit
+            if keepsResponse, answer == .complete {
+                // The upload is complete, whatever becomes of the rest of the response.
+                response = reply.head
+                body = (try? await reply.body.collectPrefix(limit)) ?? []
+            } else if (reply.announcedLength ?? 0) <= Int64(limit) {
+                _ = try? await reply.body.collectPrefix(limit + 1)
+            }
+            return .answered(answer)
+        } catch {
+            return .broke(TransferError(error))
+        }
+    }
+
+    private func terminate(_ location: String) async {
+        guard var head = try? head(at: location) else { return }
+        dialect.terminate(&head)
+        let options = upload.configuration.options
+        guard let reply = try? await upload.client.transfer(head, options: options) else { return }
+        _ = try? await reply.body.collectPrefix(4096)
+    }
+
+    private func rest(
+        _ longest: Duration,
+        _ atLeast: Duration,
+        _ error: TransferError?
+    ) async -> UploadMachine.Event {
+        let part = min(max(upload.configuration.retry.jitter(), 0), 1)
+        let pause = max(longest * part, atLeast)
+        if let error { observer?.tell(.retrying(after: pause, error)) }
+        do {
+            if pause > .zero { try await clock.sleep(for: pause) }
+            try Task.checkCancellation()
+            return .rested
+        } catch {
+            return .broke(TransferError(.cancelled))
+        }
+    }
+
+    // MARK: The file
+
+    private func content(_ piece: UploadPiece, _ source: UploadSource) -> HTTPBody {
+        guard piece.count > 0 else { return HTTPBody([]) }
+        let (path, files, queue) = (path, upload.files, queue)
+        return HTTPBody(length: piece.count, isReplayable: true) {
+            () async throws(TransportError) in
+            let reader = PieceReader(path, files, piece, source, queue)
+            return HTTPByteStream { () async throws(TransportError) in try await reader.next() }
+        }
+    }
+
+    private func digest(
+        _ piece: UploadPiece,
+        _ checksum: ResumableUpload.PieceChecksum
+    ) async throws(TransferError) -> [UInt8] {
+        do throws(FileSystemError) {
+            return try await queue.run { [path, upload] () throws(FileSystemError) in
+                let file = try upload.files.open(path, for: .reading)
+                var digest = checksum.make()
+                var offset = piece.offset
+                while offset < piece.end {
+                    let count = Int(min(piece.end - offset, 1 << 20))
+                    let bytes = try file.read(at: Int(offset), count: count)
+                    guard !bytes.isEmpty else { break }
+                    bytes.withUnsafeBytes { digest.update($0) }
+                    offset += Int64(bytes.count)
+                }
+                return digest.finish()
+            }
+        } catch {
+            throw TransferError(error, source: true)
+        }
+    }
+
+    private func disk<Value: Sendable>(
+        _ work: @escaping @Sendable (UploadNotes) throws(FileSystemError) -> Value
+    ) async throws(TransferError) -> Value {
+        do throws(FileSystemError) {
+            return try await queue.run { [notes] () throws(FileSystemError) in try work(notes) }
+        } catch {
+            throw TransferError(error)
+        }
+    }
+}

@@ -1,0 +1,202 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelAsyncHTTPClient
+import KeelCore
+import KeelHTTP
+import KeelHTTPTransfers
+import KeelTestKit
+import Testing
+
+/// Downloads from nginx, with processes killed on either side.
+@Suite(
+    "Downloads from nginx",
+    .serialized,
+    .enabled(if: Nginx.program != nil, Nginx.absence),
+    .timeLimit(.minutes(30))
+)
+struct DownloadPeerTests {
+    @Test("a killed client goes on behind all that it had reported; the bytes are the server's")
+    func killedClients() async throws {
+        let kills = Fixture.count("KEEL_TRANSFER_KILLS", 20)
+        let nginx = try Nginx()
+        let content = Fixture.bytes(6 << 20)
+        try nginx.put("film", content)
+        let server = try await nginx.start()
+        let target = try Scratch()
+        var done = 0
+        var finished = 0
+        var last: Int64 = 0
+        while done < kills || finished == 0 {
+            let life: [Int64]? = try await CrashTrial.run(
+                "KeelTransferProgram",
+                [
+                    "download", target.path + "/film",
+                    try nginx.address("slow/film").absoluteString,
+                    "\(128 << 10)",
+                ],
+                killedAfter: .microseconds(Int.random(in: 0...(done < kills ? 120_000 : 900_000))),
+                waitsForLife: true
+            )
+            if let life {
+                done += 1
+                // The first report after the 0 of the start is of what an earlier life had.
+                if life.count > 1 { #expect(life[1] >= last, "kill \(done)") }
+                last = max(last, life.last ?? 0)
+            }
+            guard target.names.contains("film") else { continue }
+            #expect(try target.bytes("film") == content)
+            #expect(target.names == ["film"])
+            try FileManager.default.removeItem(atPath: target.path + "/film")
+            finished += 1
+            last = 0
+        }
+        await server.kill()
+        #expect(finished > 0)
+        print("\(done) kills of a downloading process, \(finished) files finished, all identical")
+    }
+
+    @Test("a killed server: the download waits, and goes on with the next one")
+    func killedServers() async throws {
+        let kills = Fixture.count("KEEL_TRANSFER_KILLS", 20)
+        let nginx = try Nginx()
+        let content = Fixture.bytes(4 << 20, seed: 2)
+        try nginx.put("film", content)
+        let transport = AsyncHTTPClientTransport()
+        let target = try Scratch()
+        var done = 0
+        while done < kills {
+            var server = try await nginx.start()
+            let download = try Self.download(nginx.address("slow/film"), target, transport)
+            async let receipt = download.run()
+            for _ in 0..<5 where done < kills {
+                // Real time, because they are real processes: the moment is one nobody chose.
+                try await Task.sleep(for: .microseconds(Int.random(in: 0...50_000)))
+                await server.kill()
+                done += 1
+                server = try await nginx.start()
+            }
+            #expect(try await receipt.byteCount == Int64(content.count))
+            #expect(try target.bytes("film") == content)
+            await server.kill()
+        }
+        await transport.shutdown()
+        print("\(done) kills of a serving process")
+    }
+
+    @Test("another file at the address: nginx's tag is another, and the download begins anew")
+    func changedFile() async throws {
+        let nginx = try Nginx()
+        let content = Fixture.bytes(3 << 20, seed: 3)
+        try nginx.put("film", Fixture.bytes(3 << 20, seed: 4))
+        let server = try await nginx.start()
+        let transport = AsyncHTTPClientTransport()
+        let target = try Scratch()
+        let download = try Self.download(nginx.address("slow/film"), target, transport)
+        try await Self.runUntil(512 << 10, download)
+        let part = try #require(try await download.progress())
+        #expect(part.completedBytes >= 512 << 10)
+        // nginx makes its tag of the length and the date in seconds: the length has to differ.
+        try nginx.put("film", content + [1])
+        let events = Events()
+        let receipt = try await download.run(observer: events.observer)
+        #expect(events.restarts == [.changed])
+        #expect(receipt.resumedBytes == 0)
+        #expect(try target.bytes("film") == content + [1])
+        #expect(target.names == ["film"])
+        await transport.shutdown()
+        await server.kill()
+    }
+
+    @Test("another address of the same file goes on with the part")
+    func changedAddress() async throws {
+        let nginx = try Nginx()
+        let content = Fixture.bytes(3 << 20, seed: 5)
+        try nginx.put("film", content)
+        let server = try await nginx.start()
+        let transport = AsyncHTTPClientTransport()
+        let target = try Scratch()
+        let first = try Self.download(nginx.address("slow/film?signature=1"), target, transport)
+        try await Self.runUntil(512 << 10, first)
+        let second = try Self.download(nginx.address("fast/film?signature=2"), target, transport)
+        let receipt = try await second.run()
+        #expect(receipt.resumedBytes >= 512 << 10)
+        #expect(try target.bytes("film") == content)
+        await transport.shutdown()
+        await server.kill()
+    }
+
+    @Test("a large file takes a process that downloads it at most 16 MiB of memory")
+    func memory() async throws {
+        let size = Fixture.count("KEEL_TRANSFER_MIB", 256)
+        let nginx = try Nginx()
+        let path = nginx.folder.path + "/files/large"
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        let handle = try FileHandle(forWritingTo: URL(filePath: path))
+        let block = Data(Fixture.bytes(1 << 20, seed: 6))
+        for _ in 0..<size { try handle.write(contentsOf: block) }
+        try handle.close()
+        let server = try await nginx.start()
+        let target = try Scratch()
+        let growth = try await Self.growth(
+            ["download", target.path + "/large", try nginx.address("fast/large").absoluteString]
+                + ["\(32 << 20)"]
+        )
+        await server.kill()
+        #expect(growth <= 16 * 1024, "KiB")
+        let attributes = try FileManager.default.attributesOfItem(atPath: target.path + "/large")
+        #expect(attributes[.size] as? Int == size << 20)
+        print("\(size) MiB downloaded, the process grew by \(growth) KiB")
+    }
+
+    /// Runs the program to its end and returns by how many KiB its memory grew.
+    static func growth(_ arguments: [String]) async throws -> Int {
+        let process = Process()
+        process.executableURL = try CrashTrial.program("KeelTransferProgram")
+        process.arguments = arguments
+        let errors = Pipe()
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = errors
+        let (ended, ending) = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in ending.finish() }
+        try process.run()
+        for await _ in ended {}
+        let text = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+        #expect(process.terminationStatus == 0, "\(text)")
+        return try #require(Int(text.filter(\.isNumber)), "\(text)")
+    }
+
+    /// Runs a download and pauses it once so many bytes are safe.
+    static func runUntil(_ count: Int64, _ download: ResumableDownload) async throws {
+        let (updates, report) = AsyncStream.makeStream(of: Int64.self)
+        let observer = ResumableTransferObserver.events { event in
+            if case .progress(let progress) = event { report.yield(progress.completedBytes) }
+        }
+        let run = Task {
+            defer { report.finish() }
+            return try await download.run(observer: observer)
+        }
+        _ = await updates.first { $0 >= count }
+        run.cancel()
+        await #expect(throws: TransferError.self) { _ = try await run.value }
+    }
+
+    static func download(
+        _ address: URL,
+        _ target: Scratch,
+        _ transport: AsyncHTTPClientTransport
+    ) throws -> ResumableDownload {
+        var configuration = ResumableDownload.Configuration()
+        configuration.checkpointBytes = 128 << 10
+        configuration.retry.policy.baseDelay = .milliseconds(5)
+        configuration.retry.policy.attempts = 60
+        configuration.retry.policy.maximumDelay = .milliseconds(50)
+        let home = URL(string: "/", relativeTo: address)?.absoluteURL
+        return ResumableDownload(
+            from: address,
+            to: target.url("film"),
+            through: NetworkClient(baseURL: try #require(home), transport: transport),
+            configuration: configuration
+        )
+    }
+}
+#endif

@@ -1,0 +1,323 @@
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelHTTPTransfers
+import KeelTestKit
+import Testing
+
+@Suite("Resumable downloads")
+struct DownloadTests {
+    private static let content = Fixture.bytes(20_000)
+
+    /// An answer with the whole file and these fields.
+    private static func whole(
+        _ fields: HTTPFields,
+        cutAt count: Int? = nil
+    ) -> ScriptedHTTPTransport.Answer {
+        ScriptedHTTPTransport.Answer { _ async throws(TransportError) in
+            var fields = fields
+            fields[.contentLength] = "\(content.count)"
+            let head = HTTPResponse(status: .ok, headerFields: fields)
+            guard let count else { return HTTPReply(head: head, body: .chunks([content])) }
+            let lost = TransportError(.connectionLost, phase: .readBody)
+            let body = HTTPByteStream.chunks([Array(content.prefix(count))], thenThrow: lost)
+            return HTTPReply(head: head, body: body)
+        }
+    }
+
+    @Test(
+        "only what is a strong validator is sent in If-Range",
+        arguments: [
+            (["ETag": #""a1""#], #""a1""#),
+            (["ETag": #"W/"a1""#], nil),
+            (["ETag": "a1"], nil),
+            (
+                [
+                    "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
+                    "Date": "Sun, 06 Nov 1994 08:50:37 GMT",
+                ], "Sun, 06 Nov 1994 08:49:37 GMT"
+            ),
+            (
+                [
+                    "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
+                    "Date": "Sun, 06 Nov 1994 08:50:36 GMT",
+                ], nil
+            ),
+            (["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"], nil),
+            (
+                [
+                    "ETag": #"W/"a1""#, "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
+                    "Date": "Sun, 06 Nov 1995 08:50:37 GMT",
+                ], nil
+            ),
+            ([:], nil),
+        ] as [([String: String], String?)]
+    )
+    func validators(_ fields: [String: String], _ expected: String?) async throws {
+        var head = HTTPFields()
+        for (name, value) in fields { head[.named(name)] = value }
+        let transport = ScriptedHTTPTransport([Self.whole(head, cutAt: 9000), Self.whole(head)])
+        let files = SimulatedFileSystem()
+        _ = try await Fixture.download(transport, files).run()
+        let second = try #require(transport.calls.last)
+        #expect(second.head.headerFields[.ifRange] == expected)
+        #expect(second.head.headerFields[.range] == (expected == nil ? nil : "bytes=9000-"))
+        #expect(second.head.headerFields[.acceptEncoding] == "identity")
+        #expect(files.disk["/disk/film.mp4"] == Self.content)
+    }
+
+    @Test("a weak tag leaves nothing to go on from, and says so")
+    func weakTag() async throws {
+        let files = SimulatedFileSystem()
+        let fields: HTTPFields = [.eTag: #"W/"a""#]
+        let first = ScriptedHTTPTransport([Self.whole(fields, cutAt: 9000)])
+        await #expect(throws: TransferError.self) {
+            _ = try await Fixture.download(first, files) { $0.retry.policy = .never }.run()
+        }
+        let events = Events()
+        let second = ScriptedHTTPTransport([Self.whole(fields)])
+        _ = try await Fixture.download(second, files).run(observer: events.observer)
+        #expect(events.restarts == [.noValidator])
+        #expect(second.calls.count == 1)
+    }
+
+    @Test("a coded answer is refused")
+    func coded() async throws {
+        let transport = ScriptedHTTPTransport([Self.whole([.contentEncoding: "gzip"])])
+        let error = await #expect(throws: TransferError.self) {
+            _ = try await Fixture.download(transport, SimulatedFileSystem()).run()
+        }
+        #expect(error?.code == .contentCoded)
+    }
+
+    @Test("a download to a file that another one works on is refused")
+    func locked() async throws {
+        let files = SimulatedFileSystem()
+        let lock = try files.lock("/disk/.keel-film.mp4.lock")
+        let origin = RangeOrigin(Self.content)
+        let error = await #expect(throws: TransferError.self) {
+            _ = try await Fixture.download(origin, files).run()
+        }
+        #expect(error?.code == .inUse)
+        let other = await #expect(throws: TransferError.self) {
+            try await Fixture.download(origin, files).discard()
+        }
+        #expect(other?.code == .inUse)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("a full disk is an error of its own, and the download goes on once there is room")
+    func fullDisk() async throws {
+        let files = SimulatedFileSystem()
+        files.limit(to: 17_000)
+        let origin = RangeOrigin(Self.content)
+        let error = await #expect(throws: TransferError.self) {
+            _ = try await Fixture.download(origin, files).run()
+        }
+        #expect(error?.code == .noSpace)
+        #expect(error?.completedBytes ?? 0 > 0)
+        files.limit(to: nil)
+        let receipt = try await Fixture.download(origin, files).run()
+        #expect(receipt.resumedBytes == error?.completedBytes)
+        #expect(files.disk["/disk/film.mp4"] == Self.content)
+    }
+
+    @Test("an error of any call on files ends the run with that error, and the next one succeeds")
+    func failingFiles() async throws {
+        let calls: [FileCall] = [
+            .create("/disk/.keel-film.mp4.part"), .write("/disk/.keel-film.mp4.part"),
+            .sync("/disk/.keel-film.mp4.part"), .sync("/disk/.keel-film.mp4.download"),
+            .create("/disk/.keel-film.mp4.download-new"),
+            .rename("/disk/.keel-film.mp4.download-new"), .rename("/disk/.keel-film.mp4.part"),
+            .syncFolder("/disk"), .remove("/disk/.keel-film.mp4.download"),
+            .lock("/disk/.keel-film.mp4.lock"), .truncate("/disk/.keel-film.mp4.part"),
+        ]
+        for call in calls {
+            let files = SimulatedFileSystem()
+            files.fail { $0 == call ? FileSystemError.inputOutput : nil }
+            let origin = RangeOrigin(Self.content)
+            let error = await #expect(throws: TransferError.self, "\(call)") {
+                _ = try await Fixture.download(origin, files).run()
+            }
+            #expect(error?.code == .fileSystem, "\(call)")
+            files.fail(nil)
+            _ = try await Fixture.download(origin, files).run()
+            #expect(files.disk["/disk/film.mp4"] == Self.content, "\(call)")
+            #expect(files.disk.paths.keys.sorted() == ["/disk/film.mp4"], "\(call)")
+        }
+    }
+
+    @Test("another address is refused where the configuration says so; another query is none")
+    func otherAddress() async throws {
+        for (address, isOther) in [("film.mp4?s=2", false), ("mirror/film.mp4?s=1", true)] {
+            let files = SimulatedFileSystem()
+            let origin = RangeOrigin(Self.content, seed: 4, rate: 1, faults: [.brokenBody])
+            await #expect(throws: TransferError.self) {
+                _ = try await Fixture.download(origin, files, from: "film.mp4?s=1") {
+                    $0.retry.policy = .never
+                }.run()
+            }
+            origin.calm()
+            let events = Events()
+            let second = try Fixture.download(origin, files, from: address) {
+                $0.changedAddress = .restart
+            }
+            let receipt = try await second.run(observer: events.observer)
+            #expect(events.restarts == (isOther ? [.otherAddress] : []))
+            #expect((receipt.resumedBytes > 0) == !isOther)
+        }
+    }
+
+    @Test("no part of the query and no header field is on the disk")
+    func secrets() async throws {
+        let files = SimulatedFileSystem()
+        let origin = RangeOrigin(Self.content, seed: 4, rate: 1, faults: [.brokenBody])
+        await #expect(throws: TransferError.self) {
+            _ = try await Fixture.download(origin, files, from: "film.mp4?key=topsecret") {
+                $0.retry.policy = .never
+                $0.headers = [.authorization: "Bearer topsecret"]
+            }.run()
+        }
+        #expect(origin.requests.allSatisfy { $0.headerFields[.authorization] != nil })
+        let notes = try #require(files.disk["/disk/.keel-film.mp4.download"])
+        #expect(!String(decoding: notes, as: UTF8.self).contains("topsecret"))
+    }
+
+    @Test("a damaged record is not believed")
+    func damagedRecord() async throws {
+        let files = SimulatedFileSystem()
+        let origin = RangeOrigin(Self.content, seed: 4, rate: 1, faults: [.brokenBody])
+        await #expect(throws: TransferError.self) {
+            _ = try await Fixture.download(origin, files) { $0.retry.policy = .never }.run()
+        }
+        origin.calm()
+        let path = "/disk/.keel-film.mp4.download"
+        let notes = try #require(files.disk[path])
+        for position in 0..<200 where position < notes.count {
+            var disk = files.disk
+            var bytes = notes
+            bytes[position] ^= 0x10
+            disk[path] = bytes
+            let left = SimulatedFileSystem(disk)
+            _ = try await Fixture.download(origin, left).run()
+            #expect(left.disk["/disk/film.mp4"] == Self.content, "byte \(position)")
+        }
+    }
+
+    @Test("a part that was cut off is not believed")
+    func cutPart() async throws {
+        let files = SimulatedFileSystem()
+        let origin = RangeOrigin(Self.content, seed: 4, rate: 1, faults: [.brokenBody])
+        await #expect(throws: TransferError.self) {
+            _ = try await Fixture.download(origin, files) { $0.retry.policy = .never }.run()
+        }
+        origin.calm()
+        files.disk["/disk/.keel-film.mp4.part"]?.removeLast()
+        let events = Events()
+        _ = try await Fixture.download(origin, files).run(observer: events.observer)
+        #expect(events.restarts == [.unusableRecord])
+        #expect(files.disk["/disk/film.mp4"] == Self.content)
+    }
+
+    @Test("a pause that the server asks for is kept, and one that is too long ends the run")
+    func retryAfter() async throws {
+        func answers(_ seconds: String) -> [ScriptedHTTPTransport.Answer] {
+            [.status(.serviceUnavailable, headers: [.retryAfter: seconds]), Self.whole([:])]
+        }
+        let events = Events()
+        let patient = ScriptedHTTPTransport(answers("90"))
+        _ = try await Fixture.download(patient, SimulatedFileSystem())
+            .run(observer: events.observer)
+        #expect(events.pauses == [.seconds(90)])
+        let error = await #expect(throws: TransferError.self) {
+            let transport = ScriptedHTTPTransport(answers("121"))
+            _ = try await Fixture.download(transport, SimulatedFileSystem()).run()
+        }
+        #expect(error?.code == .unavailable)
+    }
+
+    @Test("a refusal keeps the part: a fresh address goes on with it")
+    func refusal() async throws {
+        let files = SimulatedFileSystem()
+        let tag: HTTPFields = [.eTag: #""a""#]
+        let transport = ScriptedHTTPTransport([
+            Self.whole(tag, cutAt: 9000), .status(.forbidden),
+        ])
+        let error = await #expect(throws: TransferError.self) {
+            _ = try await Fixture.download(transport, files).run()
+        }
+        #expect(error?.code == .refused)
+        #expect(error?.status == .forbidden)
+        #expect(error?.completedBytes == 9000)
+        #expect(try await Fixture.download(transport, files).progress()?.completedBytes == 9000)
+        try await Fixture.download(transport, files).discard()
+        #expect(files.disk.paths.isEmpty)
+    }
+
+    #if Crypto
+    @Test("a digest is checked over all bytes, also those of an earlier run")
+    func digest() async throws {
+        var digest = PlainSHA256()
+        Self.content.withUnsafeBytes { digest.update($0) }
+        let right = digest.finish()
+        let files = SimulatedFileSystem()
+        let origin = RangeOrigin(Self.content, seed: 4, rate: 1, faults: [.brokenBody])
+        await #expect(throws: TransferError.self) {
+            _ = try await Fixture.download(origin, files) { $0.retry.policy = .never }.run()
+        }
+        origin.calm()
+        let disk = files.disk
+        let good = SimulatedFileSystem(disk)
+        let receipt = try await Fixture.download(origin, good) {
+            $0.expectedDigest = .sha256(right)
+        }.run()
+        #expect(receipt.resumedBytes > 0)
+        #expect(good.disk["/disk/film.mp4"] == Self.content)
+        // A byte of the part that a disk has changed is found out, and nothing is left of it.
+        let bad = SimulatedFileSystem(disk)
+        bad.disk["/disk/.keel-film.mp4.part"]?[0] ^= 1
+        let error = await #expect(throws: TransferError.self) {
+            _ = try await Fixture.download(origin, bad) { $0.expectedDigest = .sha256(right) }.run()
+        }
+        #expect(error?.code == .digestMismatch)
+        #expect(bad.disk.paths.isEmpty)
+    }
+    #endif
+
+    @Test("header fields of the client go only to the origin of its base URL")
+    func foreignOrigin() async throws {
+        for (address, isHome) in [
+            ("film.mp4", true), ("https://elsewhere.example/film.mp4", false),
+        ] {
+            let transport = ScriptedHTTPTransport([Self.whole([:])])
+            var configuration = NetworkClient.Configuration(baseURL: try #require(Fixture.base))
+            configuration.defaultHeaders = [.authorization: "Bearer mine"]
+            configuration.clock = LeapingClock()
+            let files = SimulatedFileSystem()
+            let download = ResumableDownload(
+                from: try Fixture.url(address),
+                to: Fixture.file,
+                through: NetworkClient(configuration, transport: transport),
+                configuration: ResumableDownload.Configuration(),
+                files: files,
+                shared: files
+            )
+            _ = try await download.run()
+            let head = try #require(transport.calls.first?.head)
+            #expect((head.headerFields[.authorization] != nil) == isHome)
+            #expect(head.authority == (isHome ? "files.example" : "elsewhere.example"))
+            #expect(head.path == (isHome ? "/v1/film.mp4" : "/film.mp4"))
+        }
+    }
+
+    @Test("every code has an advice, and its name is unique")
+    func codes() {
+        let known = TransferError.Code.known
+        #expect(Set(known.map(\.name)).count == known.count)
+        for code in known {
+            #expect(code.advice.hasSuffix("."))
+            #expect(!TransferError(code).message.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelHTTPTransfers
+import KeelTestKit
+import Synchronization
+import Testing
+
+/// What the tests of transfers have in common.
+enum Fixture {
+    static let base = URL(string: "https://files.example/v1")
+    static let file = URL(fileURLWithPath: "/disk/film.mp4")
+
+    static func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
+
+    static func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+        var random = SeededRandom(seed: seed)
+        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+    }
+
+    static func client(
+        _ transport: any HTTPTransport,
+        clock: any Clock<Duration> = LeapingClock()
+    ) throws -> NetworkClient {
+        var configuration = NetworkClient.Configuration(baseURL: try #require(base))
+        configuration.clock = clock
+        // On a clock that leaps, a limit beside the work would pass at once.
+        configuration.timeout = nil
+        return NetworkClient(configuration, transport: transport)
+    }
+
+    /// A download to a simulated disk.
+    static func download(
+        _ transport: any HTTPTransport,
+        _ files: SimulatedFileSystem,
+        from address: String = "film.mp4",
+        _ change: (inout ResumableDownload.Configuration) -> Void = { _ in }
+    ) throws -> ResumableDownload {
+        var configuration = ResumableDownload.Configuration()
+        configuration.checkpointBytes = 4000
+        configuration.retry.jitter = { 0.5 }
+        change(&configuration)
+        return ResumableDownload(
+            from: try url(address),
+            to: file,
+            through: try client(transport),
+            configuration: configuration,
+            files: files,
+            shared: files
+        )
+    }
+
+    /// A number from the environment, for longer runs.
+    static func count(_ name: String, _ usual: Int) -> Int {
+        ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? usual
+    }
+}
+
+/// What an observer saw.
+final class Events: Sendable {
+    private let state = Mutex<[TransferEvent]>([])
+
+    var observer: ResumableTransferObserver {
+        .events { event in self.state.withLock { $0.append(event) } }
+    }
+
+    var all: [TransferEvent] { state.withLock { $0 } }
+
+    var restarts: [TransferRestart] {
+        all.compactMap { if case .restarted(let reason) = $0 { reason } else { nil } }
+    }
+
+    var progress: [Int64] {
+        all.compactMap { if case .progress(let now) = $0 { now.completedBytes } else { nil } }
+    }
+
+    var pauses: [Duration] {
+        all.compactMap { if case .retrying(let pause, _) = $0 { pause } else { nil } }
+    }
+
+    var resumed: [Int64] {
+        all.compactMap { if case .resumed(let offset) = $0 { offset } else { nil } }
+    }
+}

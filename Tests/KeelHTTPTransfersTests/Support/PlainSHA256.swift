@@ -1,0 +1,20 @@
+#if Crypto
+import Crypto
+import KeelHTTPTransfers
+
+/// A digest that an app brings itself; on demand, one that is wrong.
+struct PlainSHA256: TransferDigest {
+    private var function = SHA256()
+    private let isWrong: Bool
+
+    init(isWrong: Bool = false) { self.isWrong = isWrong }
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) { function.update(bufferPointer: bytes) }
+
+    func finish() -> [UInt8] {
+        var digest = Array(function.finalize())
+        if isWrong { digest[0] ^= 1 }
+        return digest
+    }
+}
+#endif

@@ -1,0 +1,194 @@
+#if TestServer
+import Foundation
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelCore
+import KeelHTTP
+import KeelHTTPTransfers
+import KeelTestKit
+import KeelTestServer
+import Synchronization
+import Testing
+
+/// Transfers over real sockets, to a server that fails as the test says.
+@Suite("Transfers over real sockets", .timeLimit(.minutes(10)))
+struct TransferFaultTests {
+    /// Answers with what a request's `Range` asks for.
+    private static func answer(
+        _ request: HTTPTestRequest,
+        _ content: [UInt8]
+    ) -> HTTPTestAnswer {
+        let tag = #""one""#
+        guard request["If-Range"] == tag, let range = request["Range"],
+            let first = Int(range.dropFirst("bytes=".count).prefix { $0 != "-" })
+        else { return .bytes(content, headers: [.eTag: tag]) }
+        return .bytes(
+            Array(content[first...]),
+            status: .partialContent,
+            headers: [
+                .eTag: tag,
+                .contentRange: "bytes \(first)-\(content.count - 1)/\(content.count)",
+            ]
+        )
+    }
+
+    @Test("bodies that break off at random offsets, by close, cut and reset: the file is whole")
+    func brokenBodies() async throws {
+        let content = Fixture.bytes(400_000)
+        let count = Fixture.count("KEEL_TRANSFER_CUTS", 100)
+        let transport = AsyncHTTPClientTransport()
+        var random = SeededRandom(seed: 11)
+        var cuts: [(offset: Int, action: HTTPTestAnswer.Action)] = []
+        for _ in 0..<count {
+            let action = [HTTPTestAnswer.Action.close, .cut, .reset].randomElement(using: &random)
+            cuts.append((Int.random(in: 0...60_000, using: &random), action ?? .close))
+        }
+        let plan = Plan(cuts)
+        try await FaultServer.run(
+            answering: { request in
+                let answer = Self.answer(request, content)
+                guard let cut = plan.next() else { return answer }
+                return answer.interrupted(.insideBody(after: cut.offset), by: cut.action)
+            },
+            while: { server in
+                var rounds = 0
+                while plan.isLeft || rounds == 0 {
+                    let scratch = try Scratch()
+                    let receipt = try await Self.download(server, scratch, transport).run()
+                    #expect(receipt.byteCount == Int64(content.count))
+                    #expect(receipt.restarts == 0)
+                    #expect(try scratch.bytes("film") == content)
+                    #expect(scratch.names == ["film"])
+                    rounds += 1
+                }
+                #expect(server.requests.count >= count)
+                print("\(count) bodies broken off in \(rounds) downloads, all identical")
+            }
+        )
+        await transport.shutdown()
+    }
+
+    @Test("a body that stops coming is given up after the idle limit, and the rest is asked for")
+    func stalledBody() async throws {
+        let content = Fixture.bytes(200_000)
+        let transport = AsyncHTTPClientTransport()
+        let plan = Plan([(100_000, .stall)])
+        try await FaultServer.run(
+            answering: { request in
+                let answer = Self.answer(request, content)
+                guard let cut = plan.next() else { return answer }
+                return answer.interrupted(.insideBody(after: cut.offset), by: cut.action)
+            },
+            while: { server in
+                let scratch = try Scratch()
+                let events = Events()
+                let download = try Self.download(
+                    server,
+                    scratch,
+                    transport,
+                    idle: .milliseconds(200)
+                )
+                _ = try await download.run(observer: events.observer)
+                #expect(try scratch.bytes("film") == content)
+                #expect(events.pauses.count == 1)
+                let second = try #require(server.requests.last)
+                #expect(second["Range"] == "bytes=100000-")
+            }
+        )
+        await transport.shutdown()
+    }
+
+    @Test("a slow body arrives")
+    func slowBody() async throws {
+        let content = Fixture.bytes(3000)
+        let transport = AsyncHTTPClientTransport()
+        try await FaultServer.run(
+            answering: { request in
+                Self.answer(request, content).throttled(bytes: 100, every: .milliseconds(2))
+            },
+            while: { server in
+                let scratch = try Scratch()
+                _ = try await Self.download(server, scratch, transport).run()
+                #expect(try scratch.bytes("film") == content)
+            }
+        )
+        await transport.shutdown()
+    }
+
+    @Test("two downloads to one file: one of them is refused, in two processes as in one")
+    func twoAtOnce() async throws {
+        let content = Fixture.bytes(50_000)
+        let transport = AsyncHTTPClientTransport()
+        try await FaultServer.run(
+            answering: { Self.answer($0, content).delayed(by: .milliseconds(300)) },
+            while: { server in
+                let scratch = try Scratch()
+                let download = try Self.download(server, scratch, transport)
+                async let first = download.run()
+                try await server.waitForRequests(1)
+                let error = await #expect(throws: TransferError.self) {
+                    _ = try await download.run()
+                }
+                #expect(error?.code == .inUse)
+                let other = Process()
+                other.executableURL = try CrashTrial.program("KeelTransferProgram")
+                other.arguments = [
+                    "download", scratch.path + "/film", server.address("/film"), "1000",
+                ]
+                other.standardOutput = FileHandle.nullDevice
+                let output = Pipe()
+                other.standardError = output
+                let (ended, ending) = AsyncStream<Void>.makeStream()
+                other.terminationHandler = { _ in ending.finish() }
+                try other.run()
+                for await _ in ended {}
+                let text = String(
+                    decoding: output.fileHandleForReading.availableData,
+                    as: UTF8.self
+                )
+                #expect(text.contains("inUse") || server.requests.count > 1, "\(text)")
+                _ = try await first
+                #expect(try scratch.bytes("film") == content)
+            }
+        )
+        await transport.shutdown()
+    }
+
+    /// What is to be cut, and where.
+    private final class Plan: Sendable {
+        private let left: Mutex<[(offset: Int, action: HTTPTestAnswer.Action)]>
+
+        init(_ cuts: [(offset: Int, action: HTTPTestAnswer.Action)]) { left = Mutex(cuts) }
+
+        var isLeft: Bool { left.withLock { !$0.isEmpty } }
+
+        func next() -> (offset: Int, action: HTTPTestAnswer.Action)? {
+            left.withLock { $0.popLast() }
+        }
+    }
+
+    private static func download(
+        _ server: FaultServer,
+        _ scratch: Scratch,
+        _ transport: AsyncHTTPClientTransport,
+        idle: Duration = .seconds(20)
+    ) throws -> ResumableDownload {
+        let address = try #require(URL(string: server.address("/")))
+        var client = NetworkClient.Configuration(baseURL: address)
+        client.idleTimeout = idle
+        var configuration = ResumableDownload.Configuration()
+        configuration.checkpointBytes = 16_000
+        configuration.retry.policy = RetryPolicy(
+            attempts: 1000,
+            baseDelay: .milliseconds(1),
+            maximumDelay: .milliseconds(2)
+        )
+        return ResumableDownload(
+            from: try #require(URL(string: server.address("/film"))),
+            to: scratch.url("film"),
+            through: NetworkClient(client, transport: transport),
+            configuration: configuration
+        )
+    }
+}
+#endif

@@ -1,0 +1,159 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelAsyncHTTPClient
+import KeelCore
+import KeelHTTP
+import KeelHTTPTransfers
+import KeelTestKit
+import Testing
+
+/// Uploads to the tus server of PyPI's `resumable-upload`, with processes killed on either side.
+@Suite(
+    "Uploads to PyPI's resumable-upload",
+    .serialized,
+    .enabled(if: TusServer.interpreter != nil, TusServer.absence),
+    .timeLimit(.minutes(30))
+)
+struct TusPeerTests {
+    @Test("a killed client goes on with the same upload; the server gets the file once")
+    func killedClients() async throws {
+        let kills = Fixture.count("KEEL_TRANSFER_KILLS", 20)
+        let tus = try TusServer()
+        let server = try await tus.start()
+        let source = try Scratch()
+        let content = Fixture.bytes(3 << 20, seed: 7)
+        try Data(content).write(to: source.url("film"))
+        var done = 0
+        var finished = 0
+        var last: Int64 = 0
+        while done < kills || finished == 0 {
+            let life: [Int64]? = try await CrashTrial.run(
+                "KeelTransferProgram",
+                [
+                    "upload-tus", source.path + "/film", try tus.address.absoluteString,
+                    "\(32 << 10)",
+                ],
+                killedAfter: .microseconds(Int.random(in: 0...(done < kills ? 150_000 : 900_000))),
+                waitsForLife: true
+            )
+            if let life {
+                done += 1
+                if life.count > 1 { #expect(life[1] >= last, "kill \(done)") }
+                last = max(last, life.last ?? 0)
+            }
+            let isOver = life == nil || last == Int64(content.count)
+            guard isOver else { continue }
+            if life != nil { continue }
+            finished += 1
+            last = 0
+        }
+        await server.kill()
+        let stored = try tus.contents()
+        #expect(stored.filter { $0 == content }.count >= finished)
+        #expect(stored.allSatisfy { content.starts(with: $0) })
+        print("\(done) kills of an uploading process, \(finished) uploads finished, all identical")
+    }
+
+    @Test("a killed server: the upload waits, asks the next one for the offset, and goes on")
+    func killedServers() async throws {
+        let kills = Fixture.count("KEEL_TRANSFER_SERVER_KILLS", 6)
+        let tus = try TusServer()
+        let source = try Scratch()
+        let content = Fixture.bytes(3 << 20, seed: 8)
+        try Data(content).write(to: source.url("film"))
+        let transport = AsyncHTTPClientTransport()
+        var server = try await tus.start()
+        var done = 0
+        var rounds = 0
+        while done < kills {
+            let upload = try Self.upload(source.url("film"), tus, transport) {
+                $0.pieceBytes = 32 << 10
+            }
+            async let receipt = upload.run()
+            for _ in 0..<3 where done < kills {
+                try await Task.sleep(for: .microseconds(Int.random(in: 0...80_000)))
+                await server.kill()
+                done += 1
+                server = try await tus.start()
+            }
+            #expect(try await receipt.byteCount == Int64(content.count))
+            rounds += 1
+            #expect(source.names == ["film"])
+        }
+        await server.kill()
+        await transport.shutdown()
+        let stored = try tus.contents()
+        #expect(stored.filter { $0 == content }.count >= rounds)
+        print("\(done) kills of a tus server, \(rounds) uploads finished")
+    }
+
+    #if Crypto
+    @Test("checksums of pieces are sent and accepted, and wrong ones found out")
+    func checksums() async throws {
+        let tus = try TusServer()
+        let server = try await tus.start(["--checksum-algorithms", "sha256"])
+        let source = try Scratch()
+        let content = Fixture.bytes(100_000, seed: 9)
+        try Data(content).write(to: source.url("film"))
+        let transport = AsyncHTTPClientTransport()
+        let good = try Self.upload(source.url("film"), tus, transport) {
+            $0.pieceBytes = 30_000
+            $0.pieceChecksum = ResumableUpload.PieceChecksum("sha256") { PlainSHA256() }
+        }
+        _ = try await good.run()
+        #expect(try tus.contents().contains(content))
+        let bad = try Self.upload(source.url("film"), tus, transport) {
+            $0.retry.policy.attempts = 2
+            $0.retry.policy.baseDelay = .milliseconds(1)
+            $0.pieceChecksum = ResumableUpload.PieceChecksum("sha256") {
+                PlainSHA256(isWrong: true)
+            }
+        }
+        let error = await #expect(throws: TransferError.self) { _ = try await bad.run() }
+        #expect(error?.code == .unavailable)
+        try await bad.discard()
+        await transport.shutdown()
+        await server.kill()
+        // What was discarded is gone from the server too, and from this side.
+        #expect(try tus.contents() == [content])
+        #expect(source.names == ["film"])
+    }
+    #endif
+
+    @Test("a file that is larger than the server takes is refused before a byte is sent")
+    func tooLarge() async throws {
+        let tus = try TusServer()
+        let server = try await tus.start(["--max-size", "1000"])
+        let source = try Scratch()
+        try Data(Fixture.bytes(1001)).write(to: source.url("film"))
+        let transport = AsyncHTTPClientTransport()
+        let upload = try Self.upload(source.url("film"), tus, transport)
+        let error = await #expect(throws: TransferError.self) { _ = try await upload.run() }
+        #expect(error?.code == .tooLarge)
+        await transport.shutdown()
+        await server.kill()
+    }
+
+    static func upload(
+        _ file: URL,
+        _ tus: TusServer,
+        _ transport: AsyncHTTPClientTransport,
+        _ change: (inout ResumableUpload.Configuration) -> Void = { _ in }
+    ) throws -> ResumableUpload {
+        var configuration = ResumableUpload.Configuration()
+        configuration.retry.policy.baseDelay = .milliseconds(5)
+        configuration.retry.policy.attempts = 60
+        configuration.retry.policy.maximumDelay = .milliseconds(50)
+        configuration.metadata = ["filename": "film"]
+        change(&configuration)
+        let address = try tus.address
+        return ResumableUpload(
+            of: file,
+            to: address,
+            through: NetworkClient(baseURL: address, transport: transport),
+            by: .tus,
+            configuration: configuration
+        )
+    }
+}
+#endif

@@ -1,0 +1,219 @@
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelHTTPTransfers
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Resumable uploads")
+struct UploadTests {
+    private static let content = Fixture.bytes(10_000)
+
+    private static func field(_ head: HTTPRequest?, _ name: String) -> String? {
+        head?.headerFields[.named(name)]
+    }
+
+    @Test("the requests of the IETF's protocol, version 6")
+    func ietfRequests() async throws {
+        let origin = UploadOrigin(tus: false)
+        let files = try UploadSimulationTests.disk(Self.content)
+        _ = try await UploadSimulationTests.upload(origin, files).run()
+        let requests = origin.requests
+        #expect(requests.map(\.method) == [.options, .post, .patch, .patch, .patch])
+        #expect(
+            requests.allSatisfy { Self.field($0, "Upload-Draft-Interop-Version") == "6" }
+        )
+        #expect(Self.field(requests[1], "Upload-Complete") == "?0")
+        #expect(Self.field(requests[1], "Upload-Length") == "10000")
+        #expect(requests[1].headerFields[.contentType] == "application/octet-stream")
+        #expect(
+            requests.dropFirst(2).map { Self.field($0, "Upload-Offset") } == ["0", "4000", "8000"]
+        )
+        #expect(
+            requests.dropFirst(2).map { Self.field($0, "Upload-Complete") } == ["?0", "?0", "?1"]
+        )
+        #expect(
+            requests.dropFirst(2).allSatisfy {
+                $0.headerFields[.contentType] == "application/partial-upload"
+            }
+        )
+        #expect(origin.finished == [Self.content])
+    }
+
+    @Test("the requests of tus 1.0.0")
+    func tusRequests() async throws {
+        let origin = UploadOrigin(tus: true)
+        let files = try UploadSimulationTests.disk(Self.content)
+        _ = try await UploadSimulationTests.upload(origin, files).run()
+        let requests = origin.requests
+        #expect(requests.map(\.method) == [.options, .post, .patch, .patch, .patch])
+        // The request for what a server offers names no version (tus 1.0.0, "OPTIONS").
+        #expect(Self.field(requests[0], "Tus-Resumable") == nil)
+        #expect(requests.dropFirst().allSatisfy { Self.field($0, "Tus-Resumable") == "1.0.0" })
+        #expect(Self.field(requests[1], "Upload-Length") == "10000")
+        #expect(Self.field(requests[1], "Upload-Metadata") == "filename ZmlsbS5tcDQ=")
+        #expect(
+            requests.dropFirst(2).map { Self.field($0, "Upload-Offset") } == ["0", "4000", "8000"]
+        )
+        #expect(
+            requests.dropFirst(2).allSatisfy {
+                $0.headerFields[.contentType] == "application/offset+octet-stream"
+            }
+        )
+    }
+
+    @Test("the server's limits are kept")
+    func limits() async throws {
+        let origin = UploadOrigin(tus: false)
+        origin.state.withLock { $0.limit = "max-size=10000, max-append-size=3000;a=1" }
+        let files = try UploadSimulationTests.disk(Self.content)
+        _ = try await UploadSimulationTests.upload(origin, files).run()
+        let offsets = origin.requests.dropFirst(2).map { Self.field($0, "Upload-Offset") }
+        #expect(offsets == ["0", "3000", "6000", "9000"])
+        let small = UploadOrigin(tus: false)
+        small.state.withLock { $0.limit = "max-size=9999" }
+        let error = await #expect(throws: TransferError.self) {
+            _ = try await UploadSimulationTests.upload(
+                small,
+                UploadSimulationTests.disk(Self.content)
+            ).run()
+        }
+        #expect(error?.code == .tooLarge)
+        #expect(small.requests.map(\.method) == [.options])
+    }
+
+    @Test("a server without the protocol: an error, or one plain request where that was said")
+    func unsupported() async throws {
+        for isTus in [true, false] {
+            let origin = UploadOrigin(tus: isTus)
+            origin.state.withLock { $0.supports = false }
+            let files = try UploadSimulationTests.disk(Self.content)
+            let error = await #expect(throws: TransferError.self) {
+                _ = try await UploadSimulationTests.upload(origin, files).run()
+            }
+            #expect(error?.code == .resumptionUnsupported)
+            #expect(origin.requests.map(\.method) == [.options])
+            let plain = try UploadSimulationTests.upload(origin, files) {
+                $0.withoutSupport = .sendWhole
+            }
+            let receipt = try await plain.run()
+            #expect(!receipt.wasResumable)
+            #expect(receipt.response?.status == .created)
+            #expect(origin.state.withLock { $0.plainBodies } == [Self.content])
+        }
+    }
+
+    @Test("a plain request that failed is not sent again: it may have been carried out")
+    func plainOnce() async throws {
+        let origin = UploadOrigin(tus: false, seed: 1, rate: 0)
+        origin.state.withLock { $0.supports = false }
+        let dying = origin.failing { call in
+            call.head.method == .post ? .loseReply() : nil
+        }
+        let files = try UploadSimulationTests.disk(Self.content)
+        let error = await #expect(throws: TransferError.self) {
+            _ = try await UploadSimulationTests.upload(dying, files, false) {
+                $0.withoutSupport = .sendWhole
+            }.run()
+        }
+        #expect(error?.code == .connection)
+        #expect(origin.state.withLock { $0.plainBodies.count } == 1)
+    }
+
+    @Test("a file that changed since its upload began is not sent", arguments: [true, false])
+    func changedSource(isTus: Bool) async throws {
+        for change in [[UInt8](Self.content.dropLast()), [1] + Self.content.dropFirst()] {
+            let origin = UploadOrigin(tus: isTus)
+            let files = try UploadSimulationTests.disk(Self.content)
+            let dying = origin.failing { call in
+                origin.requests.count >= 3 ? .fail(.clientShutdown) : nil
+            }
+            let first = try UploadSimulationTests.upload(dying, files, isTus)
+            await #expect(throws: TransferError.self) { _ = try await first.run() }
+            files.disk["/disk/film.mp4"] = change
+            let second = try UploadSimulationTests.upload(origin, files)
+            let error = await #expect(throws: TransferError.self) { _ = try await second.run() }
+            #expect(error?.code == .sourceChanged)
+            #expect(error?.recoverySuggestion?.contains("Discard") == true)
+            try await second.discard()
+            _ = try await second.run()
+            #expect(origin.finished == [change])
+        }
+    }
+
+    @Test("an upload whose last answer was lost, at a server that forgets at once, is not repeated")
+    func unknownOutcome() async throws {
+        let origin = UploadOrigin(tus: true)
+        origin.state.withLock { $0.forgetsFinished = true }
+        let dying = origin.failing { call in
+            call.head.method == .patch && call.head.headerFields[.named("Upload-Offset")] == "8000"
+                ? .loseReply() : nil
+        }
+        let files = try UploadSimulationTests.disk(Self.content)
+        let error = await #expect(throws: TransferError.self) {
+            _ = try await UploadSimulationTests.upload(dying, files, true).run()
+        }
+        #expect(error?.code == .outcomeUnknown)
+        #expect(origin.finished == [Self.content])
+        // A later run does not guess either.
+        let again = await #expect(throws: TransferError.self) {
+            _ = try await UploadSimulationTests.upload(origin, files).run()
+        }
+        #expect(again?.code == .outcomeUnknown)
+        #expect(origin.finished.count == 1)
+    }
+
+    @Test("two uploads of one file to one address refuse each other")
+    func locked() async throws {
+        let origin = UploadOrigin(tus: true)
+        let files = try UploadSimulationTests.disk(Self.content)
+        let second = try UploadSimulationTests.upload(origin, files)
+        // In the midst of one upload, another one asks for the lock.
+        let watching = origin.failing { call in
+            let isLocked = files.disk.paths.keys.contains { $0.hasSuffix(".upload-lock") }
+            #expect(isLocked, "\(call.head.method)")
+            return nil
+        }
+        _ = try await UploadSimulationTests.upload(watching, files, true).run()
+        let path = "/disk/.keel-film.mp4"
+        let names = files.steps.compactMap { step -> String? in
+            if case .create(_, let name) = step, name.hasSuffix("-lock") { name } else { nil }
+        }
+        let name = try #require(names.first)
+        #expect(name.hasPrefix(path))
+        let lock = try files.lock(name)
+        let error = await #expect(throws: TransferError.self) { _ = try await second.run() }
+        #expect(error?.code == .inUse)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("credentials do not follow an upload to another origin")
+    func foreignUploads() async throws {
+        let origin = UploadOrigin(tus: true)
+        origin.state.withLock { $0.location = "https://store.example/uploads/" }
+        let files = try UploadSimulationTests.disk(Self.content)
+        let upload = try UploadSimulationTests.upload(origin, files) {
+            $0.headers = [.authorization: "Bearer mine"]
+        }
+        await #expect(throws: TransferError.self) { _ = try await upload.run() }
+        for head in origin.requests {
+            let isHome = head.authority == "files.example"
+            #expect((head.headerFields[.authorization] != nil) == isHome)
+        }
+        #expect(origin.requests.contains { $0.authority == "store.example" })
+    }
+
+    @Test("an upload that would lead from https to http is refused")
+    func downgrade() async throws {
+        let origin = UploadOrigin(tus: true)
+        origin.state.withLock { $0.location = "http://files.example/uploads/" }
+        let files = try UploadSimulationTests.disk(Self.content)
+        let error = await #expect(throws: TransferError.self) {
+            _ = try await UploadSimulationTests.upload(origin, files).run()
+        }
+        #expect(error?.code == .exchange)
+        #expect(!origin.requests.contains { $0.scheme == "http" })
+    }
+}

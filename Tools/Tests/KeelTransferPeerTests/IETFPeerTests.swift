@@ -1,0 +1,242 @@
+import Foundation
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelCore
+import KeelHTTP
+import KeelHTTPTransfers
+import Synchronization
+import Testing
+
+/// Uploads to `NIOResumableUpload`, with connections cut and processes killed.
+@Suite("Uploads to NIOResumableUpload", .serialized, .timeLimit(.minutes(30)))
+struct IETFPeerTests {
+    private static let kills =
+        ProcessInfo.processInfo.environment["KEEL_TRANSFER_KILLS"].flatMap { Int($0) } ?? 20
+
+    private static func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 11) }
+    }
+
+    @Test("an upload in pieces arrives whole, and the application's answer comes back")
+    func pieces() async throws {
+        let server = try await UploadServer()
+        for count in [0, 1, 65_536, 300_001] {
+            let scratch = try Folder(Self.bytes(count))
+            let progress = Mutex<[Int64]>([])
+            let receipt = try await scratch.upload(server.port).run(
+                observer: .events { event in
+                    guard case .progress(let now) = event else { return }
+                    progress.withLock { $0.append(now.completedBytes) }
+                }
+            )
+            #expect(receipt.wasResumable)
+            #expect(receipt.response?.status == .created)
+            #expect(receipt.body == Array("kept".utf8))
+            #expect(server.uploads.last == Self.bytes(count))
+            #expect(progress.withLock { $0 } == progress.withLock { $0.sorted() })
+            #expect(progress.withLock { $0.last } == Int64(count))
+            #expect(try scratch.names == ["film"])
+        }
+        #expect(server.uploads.count == 4)
+        try await server.stop()
+    }
+
+    @Test("connections cut at random moments: the server gets the file, whole and once")
+    func cuts() async throws {
+        let server = try await UploadServer()
+        let content = Self.bytes(8 << 20)
+        var cuts = 0
+        var rounds = 0
+        while cuts < Self.kills {
+            let scratch = try Folder(content)
+            let upload = try scratch.upload(server.port)
+            let isOver = Mutex(false)
+            async let receipt = {
+                defer { isOver.withLock { $0 = true } }
+                return try await upload.run()
+            }()
+            while !isOver.withLock({ $0 }), cuts < Self.kills {
+                // Real time, because these are real sockets: the moment is one nobody chose.
+                try await Task.sleep(for: .microseconds(Int.random(in: 0...15_000)))
+                server.cut()
+                cuts += 1
+            }
+            #expect(try await receipt.byteCount == Int64(content.count))
+            rounds += 1
+        }
+        #expect(server.uploads.count == rounds)
+        #expect(server.uploads.allSatisfy { $0 == content })
+        try await server.stop()
+        print("\(cuts) cuts, \(rounds) uploads, each whole and once")
+    }
+
+    @Test("a server that forgets all of its uploads: the upload begins anew")
+    func restartedServers() async throws {
+        let kept = UploadServer.Kept()
+        let content = Self.bytes(4 << 20)
+        var server = try await UploadServer(kept: kept)
+        let port = server.port
+        var stops = 0
+        var unknown = 0
+        var rounds = 0
+        while stops < Self.kills / 2 {
+            let scratch = try Folder(content)
+            let upload = try scratch.upload(port)
+            async let result = { () async -> Result<ResumableUpload.Receipt, TransferError> in
+                do throws(TransferError) {
+                    return .success(try await upload.run())
+                } catch {
+                    return .failure(error)
+                }
+            }()
+            for _ in 0..<2 {
+                try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))
+                try await server.stop()
+                stops += 1
+                server = try await UploadServer(port: port, kept: kept)
+            }
+            switch await result {
+            case .success(let receipt):
+                #expect(receipt.byteCount == Int64(content.count))
+                rounds += 1
+            case .failure(let error):
+                #expect(error.code == .outcomeUnknown)
+                unknown += 1
+            }
+        }
+        #expect(rounds > 0)
+        #expect(server.uploads.count >= rounds)
+        #expect(server.uploads.allSatisfy { $0 == content })
+        try await server.stop()
+        print("\(stops) servers ended, \(rounds) uploads, \(unknown) unknown outcomes")
+    }
+
+    @Test("a killed client goes on with the same upload; the server gets the file once")
+    func killedClients() async throws {
+        let server = try await UploadServer()
+        let content = Self.bytes(4 << 20)
+        var kills = 0
+        var finished = 0
+        var unknown = 0
+        var scratch = try Folder(content)
+        var last: Int64 = 0
+        while kills < Self.kills || finished == 0 {
+            let delay = Int.random(in: 0...(kills < Self.kills ? 120_000 : 900_000))
+            let life = try await scratch.live(server.port, for: .microseconds(delay))
+            switch life.end {
+            case .killed:
+                kills += 1
+                if life.numbers.count > 1 { #expect(life.numbers[1] >= last, "kill \(kills)") }
+                last = max(last, life.numbers.last ?? 0)
+                continue
+            case .finished: finished += 1
+            case .unknown: unknown += 1
+            }
+            scratch = try Folder(content)
+            last = 0
+        }
+        #expect(server.uploads.allSatisfy { $0 == content })
+        #expect(server.uploads.count >= finished)
+        // No file was sent twice: what is more than finished was complete when its sender died.
+        #expect(server.uploads.count <= finished + unknown + 1)
+        try await server.stop()
+        print("\(kills) kills, \(finished) uploads finished, \(unknown) unknown outcomes")
+    }
+
+    @Test("giving up an upload tells the server")
+    func discarding() async throws {
+        let server = try await UploadServer()
+        let scratch = try Folder(Self.bytes(4 << 20))
+        let upload = try scratch.upload(server.port)
+        let (updates, report) = AsyncStream.makeStream(of: Int64.self)
+        let run = Task {
+            defer { report.finish() }
+            return try await upload.run(
+                observer: .events { event in
+                    if case .progress(let now) = event { report.yield(now.completedBytes) }
+                }
+            )
+        }
+        _ = await updates.first { $0 > 0 }
+        run.cancel()
+        await #expect(throws: TransferError.self) { _ = try await run.value }
+        #expect(try scratch.names.count == 2)
+        try await upload.discard()
+        #expect(try scratch.names == ["film"])
+        #expect(server.uploads.isEmpty)
+        try await server.stop()
+    }
+}
+
+/// A folder with a file to send.
+private final class Folder: Sendable {
+    let url: URL
+
+    init(_ content: [UInt8]) throws {
+        url = FileManager.default.temporaryDirectory
+            .appending(path: "keel-transfer-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try Data(content).write(to: url.appending(path: "film"))
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+    }
+
+    func upload(_ port: Int) throws -> ResumableUpload {
+        let address = try #require(URL(string: "http://127.0.0.1:\(port)/films"))
+        var configuration = ResumableUpload.Configuration()
+        configuration.pieceBytes = 64 * 1024
+        configuration.retry.policy = RetryPolicy(
+            attempts: 60,
+            baseDelay: .milliseconds(2),
+            maximumDelay: .milliseconds(20)
+        )
+        configuration.retry.restartLimit = 1000
+        var client = NetworkClient.Configuration(baseURL: address)
+        // A server that is ended may leave a request without an answer.
+        client.idleTimeout = .milliseconds(500)
+        client.timeout = .milliseconds(500)
+        return ResumableUpload(
+            of: url.appending(path: "film"),
+            to: address,
+            through: NetworkClient(client, transport: Self.transport),
+            configuration: configuration
+        )
+    }
+
+    private static let transport = AsyncHTTPClientTransport()
+
+    enum End { case killed, finished, unknown }
+
+    /// Runs the program that uploads, and kills it.
+    func live(_ port: Int, for delay: Duration) async throws -> (end: End, numbers: [Int64]) {
+        let process = Process()
+        let tests = URL(filePath: CommandLine.arguments[0])
+        var program = tests.deletingLastPathComponent()
+        for _ in 0..<6 {
+            let candidate = program.appending(path: "KeelTransferUploader")
+            if FileManager.default.isExecutableFile(atPath: candidate.path) { break }
+            program.deleteLastPathComponent()
+        }
+        process.executableURL = program.appending(path: "KeelTransferUploader")
+        process.arguments = [url.appending(path: "film").path, "http://127.0.0.1:\(port)/films"]
+        let output = Pipe()
+        process.standardOutput = output
+        let (ended, ending) = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in ending.finish() }
+        try process.run()
+        var text = output.fileHandleForReading.availableData
+        try await Task.sleep(for: delay)
+        kill(process.processIdentifier, SIGKILL)
+        for await _ in ended {}
+        text += output.fileHandleForReading.readDataToEndOfFile()
+        let numbers = String(decoding: text, as: UTF8.self).split(separator: "\n")
+            .compactMap { Int64($0) }
+        guard process.terminationReason == .exit else { return (.killed, numbers) }
+        try #require([0, 3].contains(process.terminationStatus))
+        return (process.terminationStatus == 0 ? .finished : .unknown, numbers)
+    }
+}

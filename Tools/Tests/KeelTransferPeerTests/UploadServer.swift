@@ -1,0 +1,104 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+import NIOPosix
+import NIOResumableUpload
+import Synchronization
+
+/// A server on SwiftNIO's own implementation of the IETF's protocol; it keeps what it gets.
+final class UploadServer: Sendable {
+    private let kept: Kept
+    private let listener: any Channel
+
+    /// Where it listens on 127.0.0.1.
+    let port: Int
+
+    /// What the server has, for all of its connections.
+    final class Kept: Sendable {
+        private let state = Mutex((bodies: [[UInt8]](), channels: [any Channel]()))
+
+        var bodies: [[UInt8]] { state.withLock { $0.bodies } }
+        var channels: [any Channel] { state.withLock { $0.channels } }
+
+        func add(_ body: [UInt8]) { state.withLock { $0.bodies.append(body) } }
+        func add(_ channel: any Channel) { state.withLock { $0.channels.append(channel) } }
+    }
+
+    /// The bodies of all uploads that are complete.
+    var uploads: [[UInt8]] { kept.bodies }
+
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - port: Where it listens; 0 finds a free one.
+    ///   - kept: What servers before it have got.
+    /// - Throws: An error of the system where the port is not to be had.
+    init(port: Int = 0, kept: Kept = Kept()) async throws {
+        self.kept = kept
+        // Locations are relative: the port is not known before the server listens.
+        let context = HTTPResumableUploadContext(origin: "")
+        listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                kept.add(channel)
+                return channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.configureHTTPServerPipeline()
+                    try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+                    try pipeline.addHandler(
+                        HTTPResumableUploadHandler(context: context, handlers: [Keeper(kept)])
+                    )
+                }
+            }
+            .bind(host: "127.0.0.1", port: port)
+            .get()
+        self.port = listener.localAddress?.port ?? 0
+    }
+
+    /// Cuts every connection; the uploads stay.
+    func cut() {
+        for channel in kept.channels { channel.close(promise: nil) }
+    }
+
+    /// Ends the server: with it goes all that it knows of unfinished uploads.
+    func stop() async throws {
+        try await listener.close().get()
+        cut()
+    }
+}
+
+/// Collects the body of an upload, and answers once it is whole.
+private final class Keeper: ChannelInboundHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias OutboundOut = HTTPResponsePart
+
+    private let kept: UploadServer.Kept
+    private var body: [UInt8] = []
+    private var method = HTTPRequest.Method.post
+
+    init(_ kept: UploadServer.Kept) { self.kept = kept }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            method = head.method
+            body = []
+            if method == .options { answer(.notImplemented, context) }
+        case .body(let bytes):
+            body.append(contentsOf: bytes.readableBytesView)
+        case .end:
+            guard method != .options else { return }
+            kept.add(body)
+            answer(.created, context)
+        }
+    }
+
+    private func answer(_ status: HTTPResponse.Status, _ context: ChannelHandlerContext) {
+        let head = HTTPResponse(status: status, headerFields: [.contentLength: "4"])
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(ByteBuffer(string: "kept"))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+}
