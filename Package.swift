@@ -472,8 +472,8 @@ let package = Package(
             of: "Keel",
             [
                 "KeelAnalytics", "KeelConformance", "KeelDependencies", "KeelDependenciesTesting",
-                "KeelLogging", "KeelServiceLifecycle", "KeelServing", "KeelTestKit",
-                "KeelTestServer", httpTypes,
+                "KeelLogging", "KeelLoggingOTLP", "KeelServiceLifecycle", "KeelServing",
+                "KeelTestKit", "KeelTestServer", httpTypes,
             ] + logging + serviceLifecycle
         ),
         tests(
