@@ -21,15 +21,10 @@ struct DocumentationTests {
         + [
             "KeelCache/KeelCache",
             "KeelDependencies/KeelDependencies",
-            "KeelHTTP/Authentication",
             "KeelHTTP/Endpoints",
-            "KeelHTTP/Errors",
-            "KeelHTTP/EventsAndWebSockets",
-            "KeelHTTP/KeelHTTP",
             "KeelHTTP/Testing",
             "KeelRepositories/BringYourOwnDatabase",
             "KeelRepositories/ErrorsOfRepositories",
-            "KeelRepositories/KeelRepositories",
             "KeelStorageFirestore/KeelStorageFirestore",
         ].map { article in
             let parts = article.split(separator: "/")
