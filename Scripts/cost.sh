@@ -5,6 +5,8 @@
 #     Scripts/cost.sh debug release     both
 #     Scripts/cost.sh page              only the page, from the figures that are there
 #
+#     KEEL_COST_ONLY=default Scripts/cost.sh release    only one set of traits: a folder of .build/cost/packages
+#
 # Not a part of the continuous integration: a change of traits compiles Keel anew, so that a whole
 # run takes most of an hour on two cores. What has been compiled stays in .build/cost.
 
@@ -24,6 +26,7 @@ measure() {
     "$KEEL_ROOT/Scripts/cost/packages.py" "$KEEL_ROOT" "$folder/packages" "${products[@]}" \
         >"$folder/names"
     while IFS= read -r name; do
+        [ "${KEEL_COST_ONLY:-$name}" = "$name" ] || continue
         keel_say "Cost: traits $name, $configuration"
         keel_swift build --package-path "$folder/packages/$name" -c "$configuration" >&2 </dev/null
         binaries="$(keel_swift build --package-path "$folder/packages/$name" \

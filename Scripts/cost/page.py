@@ -70,6 +70,9 @@ for product, row in sorted(rows.items()):
         f"| {kilolines(row['c_lines'])} |{sizes}"
     )
 
+if any(product not in figures[c] for c in configurations for product in rows):
+    print("\nA dash for a size: this run has not measured it.")
+
 sets = {}
 for row in rows.values():
     sets.setdefault(row["traits"], row["packages"])
@@ -90,5 +93,5 @@ print("""
   of the umbrella's row.
 - Some products do less without a trait than they could: KeelHTTP has no transport on Linux without `AsyncHTTPClient`, KeelFiles computes no SHA-256
   and KeelSecrets keeps no encrypted file without `Crypto`.
-- In debug nothing that is not called is left out, so that those figures are upper bounds; they are no measure of an app that ships.
+- In debug nothing that is not called is left out: those figures are upper bounds, and no measure of an app that ships.
 - KeelTestKit, KeelTestServer, KeelConformance and KeelDependenciesTesting belong to tests, and reach no app.""")
