@@ -472,9 +472,10 @@ let package = Package(
         tests(
             of: "Keel",
             [
-                "KeelAnalytics", "KeelDependencies", "KeelDependenciesTesting", "KeelLogging",
-                "KeelTestKit", httpTypes,
-            ] + logging
+                "KeelAnalytics", "KeelConformance", "KeelDependencies", "KeelDependenciesTesting",
+                "KeelLogging", "KeelLoggingOTLP", "KeelServiceLifecycle", "KeelServing",
+                "KeelTestKit", "KeelTestServer", httpTypes,
+            ] + logging + serviceLifecycle
         ),
         tests(
             of: "KeelWebSocket",

@@ -37,6 +37,13 @@ private struct GetPlace: Endpoint {
     var path: EndpointPath { "/places/\(id)" }
 }
 
+private struct SearchPlaces: Endpoint {
+    typealias Response = [PlaceDTO]
+    let text: String
+    var path: EndpointPath { "/places" }
+    var query: HTTPQuery { ["q": text] }
+}
+
 private struct PutPlace: Endpoint {
     typealias Response = EmptyResponse
     let place: PlaceDTO
@@ -52,9 +59,11 @@ struct CoverageCachingExamples {
     private let id = "5F0C1C2A-0B5E-4B0A-9C0E-2B7B0E0A9D11"
     private let storage = StorageClient(InMemoryStorageAdapter())
 
+    private let api = URL(string: "https://api.example") ?? URL(filePath: "/")
+
     private func network(_ answers: [ScriptedHTTPTransport.Answer]) -> NetworkClient {
         NetworkClient(
-            baseURL: URL(string: "https://api.example") ?? URL(filePath: "/"),
+            baseURL: api,
             transport: ScriptedHTTPTransport(answers)
         )
     }
@@ -113,6 +122,17 @@ struct CoverageCachingExamples {
         #expect(receipt.stage == .local)
         try await outbox.flush(sending: HTTPOutboxSender(network([.status(204)])))
         #expect(receipt.stage == .server)
+    }
+
+    @Test("Row 24")
+    func sources() async throws {
+        let transport = ScriptedHTTPTransport([.json(#"[{"id":"\#(id)","name":"Reynolds"}]"#)])
+        let remote = RemoteDataSource(NetworkClient(baseURL: api, transport: transport))
+        let favourites = CollectionDataSource(storage.collection("favourites", as: PlaceDTO.self))
+        let found = try await remote.request(SearchPlaces(text: "fish & chips"))
+        try await favourites.save(found)
+        #expect(try await favourites.findAll().map(\.name) == ["Reynolds"])
+        #expect(transport.calls.map(\.head.path) == ["/places?q=fish%20%26%20chips"])
     }
 
     @Test("Row 25")

@@ -2,6 +2,7 @@ import Foundation
 import Keel
 import KeelDependencies
 import KeelDependenciesTesting
+import KeelServing
 import KeelTestKit
 import Testing
 
@@ -74,6 +75,19 @@ struct CoverageStorageExamples {
         }
     }
 
+    @Test("Row 27")
+    func adapters() async throws {
+        let address = try #require(URL(string: "http://127.0.0.1"))
+        let server = StorageServer(adapter: InMemoryStorageAdapter())
+        let firestore = FirestoreStorageAdapter(.keel(address), transport: HandlerTransport(server))
+        for adapter in [firestore, InMemoryStorageAdapter()] as [any StorageAdapter] {
+            let notes = StorageClient(adapter).collection("notes", as: Note.self)
+            try await notes.save(Note(id: "1", text: "Hello"))
+            #expect(try await notes.findAll().map(\.text) == ["Hello"])
+        }
+        server.shutDown()
+    }
+
     @Test("Row 28")
     func registration() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
@@ -102,6 +116,15 @@ struct CoverageStorageExamples {
         let notes = store.collection("notes", as: Note.self)
         try await notes.save(Note(id: "1", text: "Hello"))
         #expect(try await notes.get("1").text == "Hello")
+    }
+
+    @Test("Row 32")
+    func boundedWork() async throws {
+        let ids = (1...20).map { "notes/\($0)" }
+        let receipts = try await ids.concurrentMap(limit: 4) { id in
+            try await storage.setDocument(DocumentPath(id), ["text": "Hello"])
+        }
+        #expect(receipts.count == 20)
     }
 }
 

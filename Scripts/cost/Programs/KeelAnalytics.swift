@@ -1,0 +1,9 @@
+import Foundation
+import KeelAnalytics
+
+let analytics = try AnalyticsService(
+    at: URL.temporaryDirectory.appending(path: "cost"),
+    configuration: AnalyticsConfiguration()
+)
+analytics.trackEvent("opened")
+_ = await analytics.flush()

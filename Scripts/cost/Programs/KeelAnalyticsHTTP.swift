@@ -1,0 +1,4 @@
+import KeelAnalytics
+import KeelAnalyticsHTTP
+
+print(SegmentDestination.self)

@@ -1,0 +1,3 @@
+import KeelCore
+
+print(try await withRetry(RetryPolicy(attempts: 3)) { attempt in attempt })

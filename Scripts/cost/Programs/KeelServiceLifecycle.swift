@@ -1,0 +1,5 @@
+// Traits: ServiceLifecycle
+import KeelServiceLifecycle
+import ServiceLifecycle
+
+try await LifecycleService("cost", run: {}).run()

@@ -1,0 +1,8 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+import KeelStorage
+
+let server = StorageServer(adapter: InMemoryStorageAdapter())
+let request = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/")
+print(await server.respond(to: HTTPCall(request)).head.status)

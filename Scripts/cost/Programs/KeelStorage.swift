@@ -1,0 +1,4 @@
+import KeelStorage
+
+let storage = StorageClient(InMemoryStorageAdapter())
+try await storage.setDocument("notes/1", ["text": "Hello"])

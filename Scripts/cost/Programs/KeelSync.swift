@@ -1,0 +1,5 @@
+import KeelStorage
+import KeelSync
+
+let outbox = Outbox(StorageClient(InMemoryStorageAdapter()))
+print(outbox)
