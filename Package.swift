@@ -110,7 +110,7 @@ let package = Package(
     products: [
         "Keel", "KeelAnalytics", "KeelAnalyticsHTTP", "KeelAsyncHTTPClient", "KeelCache",
         "KeelConformance", "KeelCore", "KeelDependencies", "KeelDependenciesTesting", "KeelFiles",
-        "KeelHTTP", "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability",
+        "KeelFilesS3", "KeelHTTP", "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability",
         "KeelHTTPSecrets", "KeelJournal", "KeelLocation", "KeelLogging", "KeelLoggingOTLP",
         "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecuritySecrets", "KeelServing",
         "KeelServingObservability", "KeelStorage", "KeelStorageFirestore",
@@ -164,6 +164,10 @@ let package = Package(
         .target(name: "KeelCache", dependencies: ["KeelCore"]),
         .systemLibrary(name: "CKeelAttributes"),
         .target(name: "KeelFiles", dependencies: ["CKeelAttributes", "KeelCore"] + ciphers),
+        .target(
+            name: "KeelFilesS3",
+            dependencies: ["KeelCore", "KeelFiles", "KeelHTTP", httpTypes] + ciphers
+        ),
         .target(name: "KeelHTTP", dependencies: ["KeelCore", httpTypes]),
         .systemLibrary(
             name: "CKeelZlib",
@@ -292,6 +296,7 @@ let package = Package(
             "KeelOutboxCrashWriter",
             ["KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelSync"]
         ),
+        program("KeelS3CrashWriter", ["KeelAsyncHTTPClient", "KeelFiles", "KeelFilesS3"]),
         program("KeelSecretWriter", ["KeelSecrets"]),
         tests(
             of: "KeelAnalytics",
@@ -326,6 +331,14 @@ let package = Package(
         tests(
             of: "KeelFiles",
             ["KeelConformance", "KeelCore", "KeelFileCrashWriter", "KeelTestKit"]
+        ),
+        tests(
+            of: "KeelFilesS3",
+            exclude: ["Support/botocore-signatures.py", "Support/s3-peer.py"],
+            [
+                "KeelAsyncHTTPClient", "KeelConformance", "KeelCore", "KeelFiles", "KeelHTTP",
+                "KeelS3CrashWriter", "KeelTestKit", httpTypes,
+            ] + ciphers
         ),
         tests(of: "KeelHTTP", ["KeelCore", "KeelTestKit", httpTypes]),
         tests(
