@@ -11,13 +11,11 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 
-def request(case):
+def request(case, body):
     url = "%s://%s%s" % (case["scheme"], case["authority"], case["path"])
-    made = AWSRequest(method=case["method"], url=url, data=(case.get("body") or "").encode())
+    made = AWSRequest(method=case["method"], url=url, data=body)
     for name, value in case["fields"]:
         made.headers[name] = value
-    # What S3's client says for a body that is not hashed, whatever the scheme.
-    made.context["client_config"] = None
     return made
 
 
@@ -28,14 +26,15 @@ def answer(case):
     )
     with mock.patch.object(botocore.auth, "get_current_datetime", lambda *_, **__: now):
         signer = botocore.auth.S3SigV4Auth(credentials, "s3", case["region"])
-        signed = request(case)
+        signed = request(case, (case.get("body") or "").encode())
         hashes = case.get("body") is not None
         with mock.patch.object(signer, "_should_sha256_sign_payload", lambda _: hashes):
             signer.add_auth(signed)
         query = botocore.auth.S3SigV4QueryAuth(
             credentials, "s3", case["region"], expires=case["expires"]
         )
-        presigned = request(case)
+        # A body would be taken for more of the query.
+        presigned = request(case, b"")
         query.add_auth(presigned)
     items = parse_qs(urlsplit(presigned.url).query)
     return {
