@@ -110,7 +110,8 @@ let package = Package(
     products: [
         "Keel", "KeelAnalytics", "KeelAnalyticsHTTP", "KeelAsyncHTTPClient", "KeelCache",
         "KeelConformance", "KeelCore", "KeelDependencies", "KeelDependenciesTesting", "KeelFiles",
-        "KeelFilesS3", "KeelHTTP", "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability",
+        "KeelFilesS3", "KeelHTTP", "KeelHTTPCaching", "KeelHTTPCompression",
+        "KeelHTTPObservability",
         "KeelHTTPSecrets", "KeelJournal", "KeelLocation", "KeelLogging", "KeelLoggingOTLP",
         "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecuritySecrets", "KeelServing",
         "KeelServingObservability", "KeelStorage", "KeelStorageFirestore",

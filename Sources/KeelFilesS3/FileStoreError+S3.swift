@@ -24,13 +24,15 @@ extension FileStoreError.Code {
     /// The server's reply is not what S3's interface says.
     public static let invalidReply = Self(
         name: "invalidReply",
-        advice: "Check the endpoint: it may be no S3 server, or something between may answer for it."
+        advice:
+            "Check the endpoint: it may be no S3 server, or something between may answer for it."
     )
 
     /// `permissionDenied`, with the advice for a bucket instead of a folder.
     static let accessDenied = Self(
         name: FileStoreError.Code.permissionDenied.name,
-        advice: "Give the access key the right to do it: s3:GetObject, PutObject, DeleteObject, ListBucket."
+        advice:
+            "Give the access key the right to do it: s3:GetObject, PutObject, DeleteObject, ListBucket."
     )
     /// `timeout` and `unavailable` keep their names; this one is for what may have happened.
     static let outcomeUnknown = Self(

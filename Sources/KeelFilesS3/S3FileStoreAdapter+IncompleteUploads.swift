@@ -9,8 +9,10 @@ internal import Foundation
 #endif
 
 extension S3FileStoreAdapter {
-    /// The uploads below the store's root that were begun and not ended: those under way, and those
-    /// that a failure has left. Their parts take room, and are paid for.
+    /// The uploads below the store's root that were begun and not ended.
+    ///
+    /// They are those under way, and those that a failure has left. Their parts take room, and are
+    /// paid for.
     ///
     /// - Returns: The uploads, in the order of their keys.
     /// - Throws: `FileStoreError`.

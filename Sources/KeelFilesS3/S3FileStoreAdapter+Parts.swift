@@ -11,6 +11,8 @@ extension S3FileStoreAdapter {
     ///   - byteCount: How many bytes each part but the last has.
     ///   - first: The first part.
     ///   - reader: What gives the others.
+    /// - Returns: What is known of the new file.
+    /// - Throws: ``S3Failure``; what was sent is taken back, or noted for another put.
     func put(
         _ file: S3NewFile,
         inPartsOf byteCount: Int,
@@ -65,8 +67,12 @@ extension S3FileStoreAdapter {
                 var bytes = first
                 var number = 1
                 while true {
-                    if number > limit, let next = await group.next() { parts.append(try next.get()) }
-                    guard number <= S3Upload.mostParts else { throw S3Failure.failed(.tooManyParts) }
+                    if number > limit, let next = await group.next() {
+                        parts.append(try next.get())
+                    }
+                    guard number <= S3Upload.mostParts else {
+                        throw S3Failure.failed(.tooManyParts)
+                    }
                     let (part, place) = (bytes, number)
                     group.addTask {
                         do throws(S3Failure) {

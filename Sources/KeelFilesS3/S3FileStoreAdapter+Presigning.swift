@@ -45,7 +45,8 @@ extension S3FileStoreAdapter {
         let call = S3Call(use == .get ? .get : .put, try checkedKey(path))
         do throws(S3Failure) {
             let request = try await connection.presigned(call, for: duration)
-            let text = (request.scheme ?? "") + "://" + (request.authority ?? "")
+            let text =
+                (request.scheme ?? "") + "://" + (request.authority ?? "")
                 + (request.path ?? "")
             guard let url = URL(string: text) else {
                 throw S3Failure.failed(.invalidReply("the endpoint makes no URL"))

@@ -75,6 +75,7 @@ extension S3FileStoreAdapter {
     ///   - range: The field `Range`; an empty one asks for all.
     ///   - version: The version that it must have.
     /// - Returns: The reply, whose bytes have not been read.
+    /// - Throws: ``S3Failure``.
     func get(
         _ path: FileStorePath,
         _ range: String,

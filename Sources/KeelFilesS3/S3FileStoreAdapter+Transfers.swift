@@ -55,7 +55,8 @@ extension S3FileStoreAdapter {
             content: FileContent([]),
             options: options
         )
-        let place = configuration.bucket + "/"
+        let place =
+            configuration.bucket + "/"
             + AWSEncoding.encode(try keyOf(request.source), keepsSlashes: true)
         guard source.size <= copyByteCount else {
             return try await copyInParts(source, file, place)

@@ -30,7 +30,8 @@ extension S3FileStoreAdapter {
         let partByteCount = try partByteCount(of: content)
         let first = try await reader.next(partByteCount)
         do throws(S3Failure) {
-            guard try await failing({ () async throws(FileStoreError) in try await reader.isOver() })
+            guard
+                try await failing({ () async throws(FileStoreError) in try await reader.isOver() })
             else {
                 return try await put(file, inPartsOf: partByteCount, first, reader)
             }
@@ -137,7 +138,8 @@ extension S3FileStoreAdapter {
     ) async -> FileMetadata {
         let version = tag.map(S3Object.version)
         let kept = try? await object(at: file.path, file.key)
-        if let kept, kept.size == size, version == nil || file.isInParts || kept.version == version {
+        if let kept, kept.size == size, version == nil || file.isInParts || kept.version == version
+        {
             return kept
         }
         let time = head.headerFields[.date].flatMap { HTTPDate($0)?.seconds }

@@ -46,6 +46,7 @@ struct ConformanceTests {
             "a put that is cancelled half-way changes nothing",
             "what was deleted is gone",
             "all files of a folder are deleted, and no others",
+            "the version stays as long as the file does",
             "a move leaves nothing in the old place",
             "a wrong checksum changes nothing",
         ] {
@@ -56,7 +57,8 @@ struct ConformanceTests {
 
     /// What is wrong with rclone 1.75.2.
     static let faultsOfRclone: [String: String] = {
-        let ignored = "rclone ignores If-Match and If-None-Match on PUT, so the adapter refuses them"
+        let ignored =
+            "rclone ignores If-Match and If-None-Match on PUT, so the adapter refuses them"
         var faults = [
             "2 KiB of attributes fit, and more are refused":
                 "rclone counts fields of its own as attributes",

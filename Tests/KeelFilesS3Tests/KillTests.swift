@@ -57,7 +57,9 @@ struct KillTests {
         #expect(try await adapter.incompleteUploads().isEmpty)
         // Kills before or after the upload would prove nothing.
         #expect(interrupted >= Self.killCount / 3)
-        print("\(killed) kills, \(interrupted) of them in an upload, \(ended) files whole before the end")
+        print(
+            "\(killed) kills, \(interrupted) of them in an upload, \(ended) files whole before the end"
+        )
     }
 
     /// One life of a process that puts the file; whether it was killed.

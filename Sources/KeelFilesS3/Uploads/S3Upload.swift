@@ -28,7 +28,8 @@ struct S3Upload: Sendable {
         _ partByteCount: Int,
         _ connection: S3Connection
     ) async throws(S3Failure) -> S3Upload {
-        let place = connection.address.scheme + "://" + connection.address.authority
+        let place =
+            connection.address.scheme + "://" + connection.address.authority
             + connection.address.pathPrefix
         guard let folder = connection.configuration.uploadFolder else {
             return S3Upload(
@@ -161,7 +162,8 @@ struct S3Upload: Sendable {
 
     /// Sends a part, unless the server has it already.
     func send(_ number: Int, _ bytes: [UInt8]) async throws(S3Failure) -> S3Part {
-        let isHashed = manifest != nil || !connection.address.isSecure
+        let isHashed =
+            manifest != nil || !connection.address.isSecure
             || configuration.payloadSigning == .always
         let hash = isHashed ? Array(SHA256.hash(data: bytes)) : nil
         let hashText = hash.map { Hexadecimal.text(of: $0) }
@@ -173,7 +175,9 @@ struct S3Upload: Sendable {
             (name: "partNumber", value: "\(number)"), (name: "uploadId", value: id),
         ]
         var checksumText: String?
-        if let algorithm = configuration.checksum, let checksum = try? FileChecksum.of(bytes, by: algorithm) {
+        if let algorithm = configuration.checksum,
+            let checksum = try? FileChecksum.of(bytes, by: algorithm)
+        {
             let text = S3Object.text(of: checksum)
             call.fields = [
                 (name: "x-amz-sdk-checksum-algorithm", value: S3Object.name(of: algorithm)),
@@ -205,6 +209,8 @@ struct S3Upload: Sendable {
     ///   - parts: The parts, in order.
     ///   - condition: The fields of the condition.
     ///   - checksum: The checksum of all bytes, for the server to compare.
+    /// - Returns: The head of the reply, and the entity tag of the file.
+    /// - Throws: ``S3Failure``.
     func complete(
         _ parts: [S3Part],
         _ condition: [(name: String, value: String)],
