@@ -68,6 +68,12 @@ let package = Package(
             ]
         ),
         .target(
+            name: "KeelFileTools",
+            dependencies: [
+                "KeelToolSupport", keel("KeelFiles"), keel("KeelFilesS3"), keel("KeelHTTP"),
+            ]
+        ),
+        .target(
             name: "KeelSecurityTools",
             dependencies: [
                 "KeelToolSupport", keel("KeelCore"), keel("KeelSecrets"), keel("KeelSecurity"),
@@ -84,10 +90,11 @@ let package = Package(
         .executableTarget(
             name: "KeelCLI",
             dependencies: [
-                "KeelDocumentTools", "KeelHummingbird", "KeelSecurityTools", "KeelTelemetryTools",
-                "KeelToolSupport", keel("KeelAnalytics"), keel("KeelAsyncHTTPClient"),
-                keel("KeelCache"),
-                keel("KeelCore"), keel("KeelHTTP"), keel("KeelHTTPCaching"), keel("KeelLogging"),
+                "KeelDocumentTools", "KeelFileTools", "KeelHummingbird", "KeelSecurityTools",
+                "KeelTelemetryTools", "KeelToolSupport", keel("KeelAnalytics"),
+                keel("KeelAsyncHTTPClient"), keel("KeelCache"), keel("KeelCore"),
+                keel("KeelFiles"), keel("KeelFilesS3"), keel("KeelHTTP"),
+                keel("KeelHTTPCaching"), keel("KeelLogging"),
                 keel("KeelSecrets"), keel("KeelSecurity"), keel("KeelServing"),
                 keel("KeelStorage"), keel("KeelStorageFirestore"), keel("KeelStorageSQLite"),
                 httpTypes, logging, lifecycle,
@@ -114,6 +121,14 @@ let package = Package(
                 keel("KeelServing"), keel("KeelStorage"), keel("KeelStorageFirestore"),
                 keel("KeelStorageSQLite"), keel("KeelTestKit"),
             ]
+        ),
+        .testTarget(
+            name: "KeelFileToolsTests",
+            dependencies: [
+                "KeelCLI", "KeelFileTools", "KeelToolsTestSupport", keel("KeelAsyncHTTPClient"),
+                keel("KeelFiles"), keel("KeelFilesS3"),
+            ],
+            exclude: ["moto-server.py"]
         ),
         .testTarget(
             name: "KeelSecurityToolsTests",

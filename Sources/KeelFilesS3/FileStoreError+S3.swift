@@ -32,7 +32,7 @@ extension FileStoreError.Code {
     static let accessDenied = Self(
         name: FileStoreError.Code.permissionDenied.name,
         advice:
-            "Give the access key the right to do it: s3:GetObject, PutObject, DeleteObject, ListBucket."
+            "Give the access key the right: s3:GetObject, PutObject, DeleteObject or ListBucket."
     )
     /// `timeout` and `unavailable` keep their names; this one is for what may have happened.
     static let outcomeUnknown = Self(

@@ -26,7 +26,7 @@ struct SignatureTests {
             rules: .init(
                 normalizesPath: context.normalize,
                 encodesPath: true,
-                sendsPayloadHash: context.sign_body
+                sendsPayloadHash: context.signsBody
             )
         )
         let time = SignatureTime(try vector.date)
@@ -35,16 +35,16 @@ struct SignatureTests {
             of: HTTPRequest(method: .get, scheme: nil, authority: nil, path: vector.target)
         )
         let credentials = AWSCredentials(
-            accessKeyID: context.credentials.access_key_id,
-            secretAccessKey: context.credentials.secret_access_key,
+            accessKeyID: context.credentials.id,
+            secretAccessKey: context.credentials.secret,
             sessionToken: context.credentials.token
         )
         // In the header.
         var fields = vector.fields + [(name: "X-Amz-Date", value: time.text)]
-        if let token = credentials.sessionToken, context.omit_session_token != true {
+        if let token = credentials.sessionToken, context.omitsToken != true {
             fields.append((name: "X-Amz-Security-Token", value: token))
         }
-        if context.sign_body { fields.append((name: "x-amz-content-sha256", value: hash)) }
+        if context.signsBody { fields.append((name: "x-amz-content-sha256", value: hash)) }
         let inHeader = CanonicalRequest(
             method: vector.method,
             path: path,
@@ -72,10 +72,10 @@ struct SignatureTests {
                     value: "\(credentials.accessKeyID)/\(signer.scope(time))"
                 ),
                 (name: "X-Amz-Date", value: time.text),
-                (name: "X-Amz-Expires", value: "\(context.expiration_in_seconds)"),
+                (name: "X-Amz-Expires", value: "\(context.expiry)"),
                 (name: "X-Amz-SignedHeaders", value: names.joined(separator: ";")),
             ]
-        if let token = credentials.sessionToken, context.omit_session_token != true {
+        if let token = credentials.sessionToken, context.omitsToken != true {
             items.append((name: "X-Amz-Security-Token", value: token))
         }
         let inQuery = CanonicalRequest(

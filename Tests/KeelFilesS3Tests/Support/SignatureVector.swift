@@ -8,19 +8,32 @@ import Testing
 struct SignatureVector: Sendable, CustomTestStringConvertible {
     struct Context: Decodable, Sendable {
         struct Credentials: Decodable, Sendable {
-            let access_key_id: String
-            let secret_access_key: String
+            let id: String
+            let secret: String
             let token: String?
+
+            enum CodingKeys: String, CodingKey {
+                case token
+                case id = "access_key_id"
+                case secret = "secret_access_key"
+            }
         }
 
         let credentials: Credentials
-        let expiration_in_seconds: Int
+        let expiry: Int
         let normalize: Bool
         let region: String
         let service: String
-        let sign_body: Bool
+        let signsBody: Bool
         let timestamp: String
-        let omit_session_token: Bool?
+        let omitsToken: Bool?
+
+        enum CodingKeys: String, CodingKey {
+            case credentials, normalize, region, service, timestamp
+            case expiry = "expiration_in_seconds"
+            case signsBody = "sign_body"
+            case omitsToken = "omit_session_token"
+        }
     }
 
     let name: String

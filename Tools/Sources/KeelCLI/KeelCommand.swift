@@ -8,8 +8,8 @@ struct KeelCommand: AsyncParsableCommand {
         abstract: "Tools of Keel, the infrastructure layer of Swift apps.",
         subcommands: [
             ServeCommand.self, DocumentsCommand.self, LogsCommand.self, AnalyticsCommand.self,
-            SecretsCommand.self, KeysetCommand.self, EncryptCommand.self, DecryptCommand.self,
-            ProxyCommand.self,
+            FilesCommand.self, SecretsCommand.self, KeysetCommand.self, EncryptCommand.self,
+            DecryptCommand.self, ProxyCommand.self,
         ]
     )
 }
