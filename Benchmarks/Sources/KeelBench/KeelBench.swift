@@ -7,6 +7,7 @@ struct KeelBench {
     static let groups: [String: @concurrent @Sendable (Options) async throws -> [Measure]] = [
         "analytics": AnalyticsGroup.measures,
         "cache": CacheGroup.measures,
+        "files": FilesGroup.measures,
         "http": HTTPGroup.measures,
         "logging": LoggingGroup.measures,
         "security": SecurityGroup.measures,

@@ -23,7 +23,7 @@ public struct EnvironmentAWSCredentials: AWSCredentialsProvider {
     /// The credentials of the environment.
     ///
     /// - Returns: The credentials.
-    /// - Throws: `FileStoreError` with the code ``KeelFiles/FileStoreError/Code/credentialsMissing``
+    /// - Throws: `FileStoreError` with the code `credentialsMissing`
     ///   that names the variable which is not set.
     public func credentials() async throws -> AWSCredentials {
         AWSCredentials(
