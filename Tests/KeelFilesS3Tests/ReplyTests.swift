@@ -290,6 +290,17 @@ struct ReplyTests {
         #expect(error?.code == .conditionFailed)
     }
 
+    @Test("A body with more bytes than were announced is refused")
+    func tooLong() async throws {
+        let transport = ScriptedHTTPTransport([
+            Self.object("0123456", ["content-length": "5"]), Self.object("01234"),
+        ])
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(try Self.adapter(transport)).get("a")
+        }
+        #expect(error?.code == .invalidReply)
+    }
+
     @Test("Bytes that are not those of the checksum are damaged", arguments: ["crc32c", "sha256"])
     func damage(_ name: String) async throws {
         let algorithm = try #require(FileChecksum.Algorithm(rawValue: name))

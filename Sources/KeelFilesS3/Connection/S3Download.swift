@@ -150,20 +150,25 @@ private final class S3BodyReading: Sendable {
     /// The next bytes; nil when all have come.
     func next() async throws(S3Failure) -> [UInt8]? {
         guard var body = state.withLock({ $0.body }) else { return nil }
-        do throws(TransportError) {
-            while let slice = try await body.next() {
-                let piece = Array(slice)
-                guard !piece.isEmpty else { continue }
-                let count = state.withLock { state in
-                    state.count += piece.count
-                    state.hash?.update(piece)
-                    return state.count
-                }
-                guard count <= expected else { break }
-                return piece
+        while true {
+            let slice: ArraySlice<UInt8>?
+            do throws(TransportError) {
+                slice = try await body.next()
+            } catch {
+                throw .unanswered(error)
             }
-        } catch {
-            throw .unanswered(error)
+            guard let slice else { break }
+            guard !slice.isEmpty else { continue }
+            let piece = Array(slice)
+            let count = state.withLock { state in
+                state.count += piece.count
+                state.hash?.update(piece)
+                return state.count
+            }
+            guard count <= expected else {
+                throw .failed(.invalidReply("it has more bytes than it announced"))
+            }
+            return piece
         }
         guard count == expected else {
             throw .unanswered(TransportError(.truncatedBody, phase: .readBody))

