@@ -132,7 +132,8 @@ let package = Package(
     products: [
         "Keel", "KeelAnalytics", "KeelAnalyticsHTTP", "KeelAsyncHTTPClient", "KeelCache",
         "KeelConformance", "KeelCore", "KeelDependencies", "KeelDependenciesTesting", "KeelFiles",
-        "KeelHTTP", "KeelHTTPCaching", "KeelHTTPCompression", "KeelHTTPObservability",
+        "KeelFilesS3", "KeelHTTP", "KeelHTTPCaching", "KeelHTTPCompression",
+        "KeelHTTPObservability",
         "KeelHTTPSecrets", "KeelHTTPTransfers", "KeelJournal", "KeelLocation", "KeelLogging",
         "KeelLoggingOTLP",
         "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecurityFiles",
@@ -198,6 +199,7 @@ let package = Package(
         module("KeelCache", ["KeelCore"]),
         .systemLibrary(name: "CKeelAttributes"),
         module("KeelFiles", ["CKeelAttributes", "KeelCore"] + ciphers),
+        module("KeelFilesS3", ["KeelCore", "KeelFiles", "KeelHTTP", httpTypes] + ciphers),
         module("KeelHTTP", ["KeelCore", httpTypes]),
         .systemLibrary(
             name: "CKeelZlib",
@@ -315,6 +317,7 @@ let package = Package(
                 "KeelStorageSQLite", "KeelSync",
             ] + serviceLifecycle + logging
         ),
+        program("KeelS3CrashWriter", ["KeelAsyncHTTPClient", "KeelFiles", "KeelFilesS3"]),
         program("KeelSecretWriter", ["KeelSecrets"]),
         program(
             "KeelTransferProgram",
@@ -353,6 +356,14 @@ let package = Package(
         tests(
             of: "KeelFiles",
             ["KeelConformance", "KeelCore", "KeelFileCrashWriter", "KeelTestKit"]
+        ),
+        tests(
+            of: "KeelFilesS3",
+            exclude: ["Support/botocore-signatures.py", "Support/s3-peer.py"],
+            [
+                "KeelAsyncHTTPClient", "KeelConformance", "KeelCore", "KeelFiles", "KeelHTTP",
+                "KeelS3CrashWriter", "KeelTestKit", httpTypes,
+            ] + ciphers
         ),
         tests(of: "KeelHTTP", ["KeelCore", "KeelTestKit", httpTypes]),
         tests(

@@ -24,6 +24,11 @@ let cache: [Target.Dependency] = [
 
 let analytics: [Target.Dependency] = [.product(name: "KeelAnalytics", package: "keel")]
 
+let files: [Target.Dependency] = [
+    .product(name: "KeelFiles", package: "keel"),
+    .product(name: "KeelFilesS3", package: "keel"),
+]
+
 let logging: [Target.Dependency] = [
     .product(name: "KeelLogging", package: "keel"),
     .product(name: "Logging", package: "swift-log"),
@@ -80,11 +85,13 @@ let package = Package(
         ),
         .executableTarget(
             name: "KeelBench",
-            dependencies: analytics + cache + http + logging + security + server + storage + [
-                .product(name: "GRDB", package: "GRDB.swift")
-            ],
+            dependencies: analytics + cache + files + http + logging + security + server + storage
+                + [
+                    .product(name: "GRDB", package: "GRDB.swift")
+                ],
             exclude: [
-                "HTTP/Peers/websocket-echo-client.py", "Logging/Peers/spdlog-records.cpp",
+                "Files/Peers/files-peer.py", "HTTP/Peers/websocket-echo-client.py",
+                "Logging/Peers/spdlog-records.cpp",
                 "Security/Peers/security-peer.py",
             ]
         ),

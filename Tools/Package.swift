@@ -76,6 +76,12 @@ let package = Package(
             ]
         ),
         .target(
+            name: "KeelFileTools",
+            dependencies: [
+                "KeelToolSupport", keel("KeelFiles"), keel("KeelFilesS3"), keel("KeelHTTP"),
+            ]
+        ),
+        .target(
             name: "KeelSecurityTools",
             dependencies: [
                 "KeelToolSupport", keel("KeelCore"), keel("KeelSecrets"), keel("KeelSecurity"),
@@ -92,11 +98,12 @@ let package = Package(
         .executableTarget(
             name: "KeelCLI",
             dependencies: [
-                "KeelDoctorTools", "KeelDocumentTools", "KeelHummingbird", "KeelProjectTools",
-                "KeelSecurityTools", "KeelTelemetryTools", "KeelToolSupport", keel("KeelAnalytics"),
-                keel("KeelAsyncHTTPClient"),
-                keel("KeelCache"),
-                keel("KeelCore"), keel("KeelHTTP"), keel("KeelHTTPCaching"), keel("KeelLogging"),
+                "KeelDoctorTools", "KeelDocumentTools", "KeelFileTools", "KeelHummingbird",
+                "KeelProjectTools", "KeelSecurityTools",
+                "KeelTelemetryTools", "KeelToolSupport", keel("KeelAnalytics"),
+                keel("KeelAsyncHTTPClient"), keel("KeelCache"), keel("KeelCore"),
+                keel("KeelFiles"), keel("KeelFilesS3"), keel("KeelHTTP"),
+                keel("KeelHTTPCaching"), keel("KeelLogging"),
                 keel("KeelSecrets"), keel("KeelSecurity"), keel("KeelServing"),
                 keel("KeelStorage"), keel("KeelStorageFirestore"), keel("KeelStorageSQLite"),
                 httpTypes, logging, lifecycle,
@@ -123,6 +130,14 @@ let package = Package(
                 keel("KeelServing"), keel("KeelStorage"), keel("KeelStorageFirestore"),
                 keel("KeelStorageSQLite"), keel("KeelTestKit"),
             ]
+        ),
+        .testTarget(
+            name: "KeelFileToolsTests",
+            dependencies: [
+                "KeelCLI", "KeelFileTools", "KeelToolsTestSupport", keel("KeelAsyncHTTPClient"),
+                keel("KeelFiles"), keel("KeelFilesS3"),
+            ],
+            exclude: ["moto-server.py"]
         ),
         .testTarget(
             name: "KeelProjectToolsTests",

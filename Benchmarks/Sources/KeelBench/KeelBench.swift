@@ -7,7 +7,7 @@ struct KeelBench {
     static let groups: [String: @concurrent @Sendable (Options) async throws -> [Measure]] = [
         "analytics": AnalyticsGroup.measures,
         "cache": CacheGroup.measures,
-        "files": ResumableDownloadMeasures.measures,
+        "files": { try await FilesGroup.measures($0) + ResumableDownloadMeasures.measures($0) },
         "http": HTTPGroup.measures,
         "logging": LoggingGroup.measures,
         "security": SecurityGroup.measures,

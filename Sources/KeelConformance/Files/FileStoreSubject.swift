@@ -26,11 +26,13 @@ public struct FileStoreSubject: Sendable {
         public static let eitherFileOrFolder = Features(rawValue: 1 << 4)
         /// Tells names apart that differ in upper and lower case alone.
         public static let distinguishesCase = Features(rawValue: 1 << 5)
+        /// Gives a file another version when the same bytes are put again.
+        public static let distinctVersions = Features(rawValue: 1 << 6)
 
         /// What a store of full worth can do.
         public static let complete: Features = [
             .attributes, .checksums, .reopening, .watching, .eitherFileOrFolder,
-            .distinguishesCase,
+            .distinguishesCase, .distinctVersions,
         ]
     }
 

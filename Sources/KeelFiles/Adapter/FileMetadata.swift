@@ -5,6 +5,8 @@ public import Foundation
 #endif
 
 /// Which content a file has: another one with each change, and never an earlier one again.
+///
+/// A store without the capability `distinctVersions` gives equal contents equal versions.
 public struct FileVersion: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The store's text for it; an entity tag, for example.
     public let string: String

@@ -22,11 +22,18 @@ public struct FileStoreCapabilities: OptionSet, Hashable, Sendable, CustomString
     /// A path may be a file, and the folder of other files, at the same time.
     public static let filesBesideFolders = Self(rawValue: 1 << 6)
 
+    /// Putting the same bytes again gives the file another version.
+    ///
+    /// Where it is missing, a version can be a hash of the bytes, as S3's entity tags are: whoever
+    /// expects a version then also takes a file that was changed and changed back.
+    public static let distinctVersions = Self(rawValue: 1 << 7)
+
     private static let names: [(Self, String)] = [
         (.persistent, "persistent"), (.survivesPowerFailure, "survivesPowerFailure"),
         (.attributes, "attributes"), (.watching, "watching"),
         (.conditionsAcrossProcesses, "conditionsAcrossProcesses"),
         (.distinguishesCase, "distinguishesCase"), (.filesBesideFolders, "filesBesideFolders"),
+        (.distinctVersions, "distinctVersions"),
     ]
 
     /// The names of the capabilities.

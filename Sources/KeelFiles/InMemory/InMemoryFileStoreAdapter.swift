@@ -35,7 +35,9 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
     /// - Parameter now: Tells the time of new files.
     public init(now: @escaping @Sendable () -> Date = { Date.now }) { self.now = now }
 
-    public var capabilities: FileStoreCapabilities { [.attributes, .watching, .distinguishesCase] }
+    public var capabilities: FileStoreCapabilities {
+        [.attributes, .watching, .distinguishesCase, .distinctVersions]
+    }
 
     public func metadata(
         of path: FileStorePath

@@ -94,7 +94,9 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
     }
 
     public var capabilities: FileStoreCapabilities {
-        var capabilities: FileStoreCapabilities = [.persistent, .conditionsAcrossProcesses]
+        var capabilities: FileStoreCapabilities = [
+            .persistent, .conditionsAcrossProcesses, .distinctVersions,
+        ]
         if configuration.durability == .power { capabilities.insert(.survivesPowerFailure) }
         if keepsLabels { capabilities.insert(.attributes) }
         if distinguishesCase { capabilities.insert(.distinguishesCase) }

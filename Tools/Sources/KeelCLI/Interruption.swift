@@ -5,8 +5,9 @@ import Synchronization
 
 /// SIGINT and SIGTERM as the end of a wait.
 enum Interruption {
-    /// Runs a body to its end; a signal cancels it, which is an error.
+    /// Runs a body to its end; a signal cancels it, which is an error with this advice.
     static func value<Value: Sendable>(
+        advice: String = "Nothing was left behind.",
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let result = Outcome<Value>()
@@ -15,7 +16,7 @@ enum Interruption {
             result.value.withLock { $0 = value }
         }
         guard let value = result.value.withLock({ $0 }) else {
-            throw ToolError("it was interrupted", advice: "Nothing was left behind.")
+            throw ToolError("it was interrupted", advice: advice)
         }
         return value
     }

@@ -9,8 +9,8 @@ struct KeelCommand: AsyncParsableCommand {
         subcommands: [
             InitCommand.self, DoctorCommand.self, ServeCommand.self, DocumentsCommand.self,
             LogsCommand.self, AnalyticsCommand.self,
-            SecretsCommand.self, KeysetCommand.self, EncryptCommand.self, DecryptCommand.self,
-            ProxyCommand.self,
+            FilesCommand.self, SecretsCommand.self, KeysetCommand.self, EncryptCommand.self,
+            DecryptCommand.self, ProxyCommand.self,
         ]
     )
 }

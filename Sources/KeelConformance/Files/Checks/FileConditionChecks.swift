@@ -5,7 +5,18 @@ import Testing
 extension FileStoreCheck {
     /// Versions and conditions.
     public static let conditions: [Self] = [
-        Self(.conditions, "each content has a version of its own, the same one twice too") {
+        Self(.conditions, "each content has a version of its own") { test async throws in
+            var versions: Set<FileVersion> = []
+            for text in ["1", "2", "3"] {
+                versions.insert(try await test.put(text, at: "a").version)
+            }
+            #expect(versions.count == 3)
+        },
+        Self(
+            .conditions,
+            "the same content has another version each time",
+            needs: .distinctVersions
+        ) {
             test async throws in
             var versions: Set<FileVersion> = []
             for text in ["1", "2", "1", "1"] {
@@ -85,7 +96,7 @@ extension FileStoreCheck {
             #expect(winners == 1)
         },
         Self(.concurrency, "of many who replace one version one succeeds") { test async throws in
-            let version = try await test.put("0", at: "a").version
+            let version = try await test.put("old", at: "a").version
             let winners = try await winners(of: 16) { number in
                 try await test.put("\(number)", at: "a", .init(condition: .version(version)))
             }

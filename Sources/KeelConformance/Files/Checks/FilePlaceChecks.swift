@@ -33,7 +33,20 @@ extension FileStoreCheck {
             #expect(try await test.paths() == ["c/d/e"])
             #expect(try await test.text("c/d/e") == "x")
         },
-        Self(.transfers, "what was at the target is replaced, with a version of its own") {
+        Self(.transfers, "what was at the target is replaced") { test async throws in
+            try await test.put("1", at: "a")
+            let old = try await test.put("2", at: "b").version
+            #expect(try await test.files.copy("a", to: "b").version != old)
+            #expect(try await test.text("b") == "1")
+            try await test.put("3", at: "a")
+            try await test.files.move("a", to: "b")
+            #expect(try await test.text("b") == "3")
+        },
+        Self(
+            .transfers,
+            "what replaces a file has a version of its own",
+            needs: .distinctVersions
+        ) {
             test async throws in
             try await test.put("1", at: "a")
             let old = try await test.put("2", at: "b").version

@@ -1,0 +1,87 @@
+#if Crypto
+internal import KeelFiles
+
+/// Where the objects of a bucket are.
+struct S3Address: Hashable, Sendable {
+    let scheme: String
+    let authority: String
+    /// What stands before the key, with `/` at its end.
+    let pathPrefix: String
+
+    var isSecure: Bool { scheme == "https" }
+
+    init(_ configuration: S3FileStoreAdapter.Configuration) throws(FileStoreError) {
+        let bucket = configuration.bucket
+        try Self.check(bucket)
+        let region = configuration.region
+        guard !region.isEmpty, region.utf8.allSatisfy(Self.isHostByte) else {
+            throw FileStoreError(.invalidArgument, "“\(region)” is no name of a region.")
+        }
+        let usual =
+            "https://s3.\(region).amazonaws.com" + (region.hasPrefix("cn-") ? ".cn" : "")
+        let (scheme, authority, path) = try Self.parts(of: configuration.endpoint ?? usual)
+        // A certificate for *.host does not hold for a name with a dot before the host.
+        let isNamed = configuration.endpoint == nil && !bucket.contains(".")
+        self.scheme = scheme
+        switch configuration.addressing ?? (isNamed ? .virtualHost : .path) {
+        case .virtualHost:
+            self.authority = bucket + "." + authority
+            pathPrefix = path + "/"
+        case .path:
+            self.authority = authority
+            pathPrefix = path + "/" + bucket + "/"
+        }
+    }
+
+    /// The path of a key, percent-encoded, or of the bucket.
+    func path(of key: String?) -> String {
+        pathPrefix + AWSEncoding.encode(key ?? "", keepsSlashes: true)
+    }
+
+    // MARK: Parts
+
+    private static func parts(
+        of endpoint: String
+    ) throws(FileStoreError) -> (scheme: String, authority: String, path: String) {
+        let flawed = FileStoreError(
+            .invalidArgument,
+            "The endpoint has to be http or https, a host and a port, like http://127.0.0.1:9000."
+        )
+        guard let colon = endpoint.firstRange(of: "://") else { throw flawed }
+        let scheme = endpoint[..<colon.lowerBound].lowercased()
+        let rest = endpoint[colon.upperBound...]
+        var authority = String(rest.prefix { $0 != "/" }).lowercased()
+        var path = String(rest.dropFirst(authority.count))
+        while path.hasSuffix("/") { path.removeLast() }
+        guard scheme == "http" || scheme == "https", !authority.isEmpty,
+            authority.utf8.allSatisfy({ isHostByte($0) || ":[]".utf8.contains($0) }),
+            path.utf8.allSatisfy({ isHostByte($0) || "/_~".utf8.contains($0) })
+        else { throw flawed }
+        // Clients leave the usual port out of the field Host, which is signed.
+        let port = scheme == "https" ? ":443" : ":80"
+        if authority.hasSuffix(port) { authority.removeLast(port.count) }
+        return (scheme, authority, path)
+    }
+
+    /// Refuses what would be another path or another host; the server knows the finer rules.
+    private static func check(_ bucket: String) throws(FileStoreError) {
+        guard (3...255).contains(bucket.utf8.count), !bucket.hasPrefix("."),
+            bucket.utf8.allSatisfy({ isHostByte($0) || $0 == UInt8(ascii: "_") })
+        else {
+            throw FileStoreError(
+                .invalidArgument,
+                "“\(bucket)” is no name of a bucket: those have 3 to 63 letters, digits, “-”, “.”."
+            )
+        }
+    }
+
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}
+#endif

@@ -1,0 +1,33 @@
+#if Crypto
+internal import HTTPTypes
+
+/// One request to a bucket, before it is signed.
+struct S3Call: Sendable {
+    /// A body, and its SHA-256 where that is known already.
+    struct Body: Sendable {
+        let bytes: [UInt8]
+        var hash: [UInt8]?
+    }
+
+    let method: HTTPRequest.Method
+    /// The object; nil is the bucket.
+    let key: String?
+    var query: [(name: String, value: String)] = []
+    var fields: [(name: String, value: String)] = []
+    var body: Body?
+    /// Whether sending the request twice has the effect of sending it once.
+    var isRepeatable = true
+
+    init(_ method: HTTPRequest.Method, _ key: String?) {
+        self.method = method
+        self.key = key
+    }
+}
+
+extension HTTPFields {
+    /// The value of a field.
+    func first(_ name: String) -> String? {
+        HTTPField.Name(name).flatMap { self[$0] }
+    }
+}
+#endif

@@ -1,0 +1,252 @@
+#if Crypto
+internal import HTTPTypes
+internal import KeelCore
+internal import KeelFiles
+internal import KeelHTTP
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Signs the requests of one adapter, sends them, repeats them where that is safe, and reads what
+/// refuses them.
+final class S3Connection: Sendable {
+    /// A list of a thousand keys of the longest kind, each byte of which takes three.
+    private static let largestDocument = 8 << 20
+    /// What is read of a reply that refuses a request.
+    private static let largestRefusal = 64 << 10
+    /// S3 refuses requests whose time is a quarter of an hour off.
+    private static let tolerance: TimeInterval = 240
+
+    let address: S3Address
+    let signer: AWSSignatureV4
+    let configuration: S3FileStoreAdapter.Configuration
+    private let transport: any HTTPTransport
+    private let clock: any Clock<Duration>
+    private let systemTime: @Sendable () -> Date
+    /// How far the server's clock is ahead of this machine's, where that mattered.
+    private let skew = Mutex<TimeInterval>(0)
+
+    init(
+        _ configuration: S3FileStoreAdapter.Configuration,
+        transport: any HTTPTransport,
+        clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Date
+    ) throws(FileStoreError) {
+        address = try S3Address(configuration)
+        signer = AWSSignatureV4(region: configuration.region, service: "s3", rules: .s3)
+        self.configuration = configuration
+        self.transport = transport
+        self.clock = clock
+        systemTime = now
+    }
+
+    /// The same connection with other settings for the requests of one call.
+    func with(_ settings: S3FileStoreAdapter.Configuration) throws(S3Failure) -> S3Connection {
+        do throws(FileStoreError) {
+            let skew = skew.withLock { $0 }
+            let systemTime = systemTime
+            return try S3Connection(settings, transport: transport, clock: clock) {
+                systemTime().addingTimeInterval(skew)
+            }
+        } catch {
+            throw .failed(error)
+        }
+    }
+
+    /// The time by the server's clock, as far as it is known.
+    var now: Date { systemTime().addingTimeInterval(skew.withLock { $0 }) }
+
+    // MARK: Sending
+
+    /// Sends a request, and returns the reply that does not refuse it.
+    func reply(to call: S3Call) async throws(S3Failure) -> HTTPReply {
+        try await repeating(call) { () async throws(S3Failure) in try await self.attempt(call) }
+    }
+
+    /// Sends a request whose reply is of no further interest.
+    func head(of call: S3Call) async throws(S3Failure) -> HTTPResponse {
+        try await repeating(call) { () async throws(S3Failure) in
+            let reply = try await self.attempt(call)
+            // Read, so that the connection serves the next request.
+            _ = try await self.body(of: reply, upTo: Self.largestRefusal)
+            return reply.head
+        }
+    }
+
+    /// Sends a request, and returns the document of a reply that does not refuse it.
+    ///
+    /// Copies, and the ends of uploads, begin their reply before they know how it ends: a refusal
+    /// may stand in the body of one with status 200.
+    func document(
+        of call: S3Call
+    ) async throws(S3Failure) -> (head: HTTPResponse, document: XMLElement) {
+        try await repeating(call) { () async throws(S3Failure) in
+            let reply = try await self.attempt(call)
+            let bytes = try await self.body(of: reply, upTo: Self.largestDocument)
+            let document: XMLElement
+            do throws(XMLFlaw) {
+                document = try XMLElement(parsing: bytes)
+            } catch {
+                throw .failed(.invalidReply(error.reason))
+            }
+            guard document.name != "Error" else {
+                throw .refused(S3Refusal(reply.head, document))
+            }
+            return (reply.head, document)
+        }
+    }
+
+    private func repeating<Value>(
+        _ call: S3Call,
+        _ operation: () async throws(S3Failure) -> Value
+    ) async throws(S3Failure) -> Value {
+        try await withRetry(
+            configuration.retry,
+            clock: clock,
+            askedPause: { $0.refusal?.retryAfter },
+            shouldRetry: { $0.mayRepeat(call) },
+            operation: { (_: Int) async throws(S3Failure) in try await operation() }
+        )
+    }
+
+    /// Sends a request once; and once more where the clock or the credentials were the reason.
+    private func attempt(_ call: S3Call) async throws(S3Failure) -> HTTPReply {
+        let credentials = try await credentials { () async throws in
+            try await self.configuration.credentials.credentials()
+        }
+        do throws(S3Failure) {
+            return try await send(call, credentials)
+        } catch {
+            guard let refusal = error.refusal else { throw error }
+            if adoptsTime(of: refusal) { return try await send(call, credentials) }
+            guard refusal.isAboutExpiry else { throw error }
+            let next = try await self.credentials { () async throws in
+                try await self.configuration.credentials.credentials(after: credentials)
+            }
+            guard next != credentials else { throw error }
+            return try await send(call, next)
+        }
+    }
+
+    private func send(
+        _ call: S3Call,
+        _ credentials: AWSCredentials
+    ) async throws(S3Failure) -> HTTPReply {
+        let reply: HTTPReply
+        do throws(TransportError) {
+            reply = try await transport.send(httpCall(call, credentials))
+        } catch {
+            throw .unanswered(error)
+        }
+        guard reply.head.status.kind != .successful else { return reply }
+        let bytes = try await body(of: reply, upTo: Self.largestRefusal)
+        throw .refused(S3Refusal(reply.head, bytes))
+    }
+
+    private func body(of reply: HTTPReply, upTo limit: Int) async throws(S3Failure) -> [UInt8] {
+        do throws(TransportError) {
+            return try await reply.body.collect(upTo: limit)
+        } catch {
+            throw .unanswered(error)
+        }
+    }
+
+    // MARK: Signing
+
+    /// A request as it is sent, without its signature.
+    func request(_ call: S3Call) -> HTTPRequest {
+        var path = address.path(of: call.key)
+        if !call.query.isEmpty { path += "?" + CanonicalRequest.query(call.query) }
+        var request = HTTPRequest(
+            method: call.method,
+            scheme: address.scheme,
+            authority: address.authority,
+            path: path
+        )
+        for field in call.fields {
+            guard let name = HTTPField.Name(field.name) else { continue }
+            request.headerFields[name] = field.value
+        }
+        return request
+    }
+
+    /// A request whose URL alone can be sent.
+    func presigned(_ call: S3Call, for duration: Duration) async throws(S3Failure) -> HTTPRequest {
+        let credentials = try await credentials { () async throws in
+            try await self.configuration.credentials.credentials()
+        }
+        return signer.presigned(
+            request(call),
+            for: duration,
+            payload: .unsigned,
+            by: credentials,
+            at: now
+        )
+    }
+
+    private func httpCall(_ call: S3Call, _ credentials: AWSCredentials) -> HTTPCall {
+        let payload: AWSSignatureV4.Payload
+        if let body = call.body, !body.bytes.isEmpty {
+            payload =
+                address.isSecure && configuration.payloadSigning == .overPlainConnections
+                ? .unsigned : body.hash.map { .hash($0) } ?? .bytes(body.bytes)
+        } else {
+            payload = .empty
+        }
+        let signed = signer.signed(request(call), payload: payload, by: credentials, at: now)
+        var options = HTTPCallOptions()
+        options.isIdempotent = call.isRepeatable
+        return HTTPCall(
+            signed,
+            body: call.body.map { HTTPBody($0.bytes) },
+            timeouts: configuration.timeouts,
+            options: options
+        )
+    }
+
+    private func credentials(
+        _ fetch: () async throws -> AWSCredentials
+    ) async throws(S3Failure) -> AWSCredentials {
+        do {
+            return try await fetch()
+        } catch let error as FileStoreError {
+            throw .failed(error)
+        } catch is CancellationError {
+            throw .failed(.cancellation)
+        } catch {
+            let isPassing = (error as? any KeelError)?.isTransient ?? false
+            throw .failed(
+                FileStoreError(
+                    isPassing ? .unavailable : .credentialsMissing,
+                    "The provider of credentials has none.",
+                    cause: error
+                )
+            )
+        }
+    }
+
+    /// Sets the clock by the server's, where a refusal is about time.
+    private func adoptsTime(of refusal: S3Refusal) -> Bool {
+        guard let seconds = refusal.serverTime else { return false }
+        let difference = Date(timeIntervalSince1970: TimeInterval(seconds))
+            .timeIntervalSince(now)
+        let isReason =
+            refusal.isAboutTime || refusal.isUnexplained && abs(difference) > Self.tolerance
+        // Once: a server whose own time it does not take cannot be helped.
+        guard isReason, abs(difference) > 1 else { return false }
+        skew.withLock { $0 += difference }
+        return true
+    }
+}
+
+extension FileStoreError {
+    /// The error for a reply that cannot be understood.
+    static func invalidReply(_ reason: String) -> FileStoreError {
+        FileStoreError(.invalidReply, "The server's reply cannot be used: \(reason).")
+    }
+}
+#endif

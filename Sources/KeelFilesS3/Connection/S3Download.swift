@@ -1,0 +1,180 @@
+#if Crypto
+internal import HTTPTypes
+internal import KeelCore
+internal import KeelFiles
+internal import KeelHTTP
+internal import Synchronization
+
+/// The bytes of an object, or of a part of it, as they are asked for.
+///
+/// A connection that is lost in the middle is replaced by one for the rest, of the same version. The
+/// bytes of a whole object are compared with its checksum, where the server has told one.
+struct S3Download: Sendable {
+    private let adapter: S3FileStoreAdapter
+    private let path: FileStorePath
+    private let metadata: FileMetadata
+    private let range: Range<Int>
+    /// The reply that has begun, for the first who reads.
+    private let first: FirstReply
+
+    init(_ adapter: S3FileStoreAdapter, _ path: FileStorePath, _ begun: S3FileStoreAdapter.Begun) {
+        self.adapter = adapter
+        self.path = path
+        metadata = begun.metadata
+        range = begun.range
+        first = FirstReply(begun.reply)
+    }
+
+    var content: FileContent {
+        FileContent(length: range.count, isReplayable: true) { () async throws(FileStoreError) in
+            try await reader()
+        }
+    }
+
+    private func reader() async throws(FileStoreError) -> FileReader {
+        guard !range.isEmpty else { return FileReader(pieces: []) }
+        let reading = S3BodyReading(
+            // An object that changes between two readings is another one: the second one fails.
+            first.take(),
+            expected: range.count,
+            hash: try hash()
+        )
+        return FileReader { () async throws(FileStoreError) in try await next(of: reading) }
+    }
+
+    private func hash() throws(FileStoreError) -> FileHash? {
+        guard range == 0..<metadata.size, let checksum = metadata.checksum else { return nil }
+        return try FileHash(checksum.algorithm)
+    }
+
+    private func next(of reading: S3BodyReading) async throws(FileStoreError) -> [UInt8]? {
+        var failures = 0
+        while true {
+            try FileStoreError.checkCancellation()
+            do throws(S3Failure) {
+                if reading.needsReply { reading.resume(with: try await rest(reading.count)) }
+                guard let piece = try await reading.next() else {
+                    try check(reading)
+                    return nil
+                }
+                return piece
+            } catch {
+                failures += 1
+                let mayGoOn =
+                    if case .unanswered(let cause) = error { cause.isTransient } else { false }
+                guard mayGoOn, failures < adapter.configuration.retry.attempts else {
+                    if let refusal = error.refusal, refusal.isFailedCondition || refusal.isMissing {
+                        throw .changedMeanwhile(path)
+                    }
+                    throw error.error(of: "Reading “\(path)”")
+                }
+                reading.lose()
+            }
+        }
+    }
+
+    /// A reply for the bytes that have not come yet.
+    private func rest(_ count: Int) async throws(S3Failure) -> HTTPReply {
+        let start = range.lowerBound + count
+        let begun = try await adapter.get(
+            path,
+            "bytes=\(start)-\(range.upperBound - 1)",
+            metadata.version
+        )
+        guard begun.metadata.version == metadata.version else {
+            throw .failed(.changedMeanwhile(path))
+        }
+        guard let reply = begun.reply, begun.range == start..<range.upperBound else {
+            throw .failed(.invalidReply("it is another part of the file than was asked for"))
+        }
+        return reply
+    }
+
+    private func check(_ reading: S3BodyReading) throws(S3Failure) {
+        guard let found = reading.checksum, let expected = metadata.checksum else { return }
+        guard found != expected else { return }
+        throw .failed(
+            FileStoreError(
+                .damaged,
+                "“\(path)” has the checksum \(found), and was put with \(expected)."
+            )
+        )
+    }
+}
+
+/// A reply that one reader takes.
+private final class FirstReply: Sendable {
+    private let reply: Mutex<HTTPReply?>
+
+    init(_ reply: HTTPReply?) { self.reply = Mutex(reply) }
+
+    func take() -> HTTPReply? {
+        reply.withLock { reply in
+            defer { reply = nil }
+            return reply
+        }
+    }
+}
+
+/// How far one reading has come; it has one reader at a time.
+private final class S3BodyReading: Sendable {
+    private struct State {
+        var body: HTTPByteStream.Iterator?
+        var count = 0
+        var hash: FileHash?
+    }
+
+    private let expected: Int
+    private let state: Mutex<State>
+
+    init(_ reply: HTTPReply?, expected: Int, hash: FileHash?) {
+        self.expected = expected
+        state = Mutex(State(body: reply?.body.makeAsyncIterator(), hash: hash))
+    }
+
+    /// How many bytes have come.
+    var count: Int { state.withLock { $0.count } }
+
+    /// Whether there are more bytes to come, and nothing that they come from.
+    var needsReply: Bool { state.withLock { $0.body == nil && $0.count < expected } }
+
+    /// The checksum of all bytes, where one was asked for.
+    var checksum: FileChecksum? { state.withLock { $0.hash?.checksum } }
+
+    func resume(with reply: HTTPReply) {
+        state.withLock { $0.body = reply.body.makeAsyncIterator() }
+    }
+
+    func lose() { state.withLock { $0.body = nil } }
+
+    /// The next bytes; nil when all have come.
+    func next() async throws(S3Failure) -> [UInt8]? {
+        guard var body = state.withLock({ $0.body }) else { return nil }
+        while true {
+            let slice: ArraySlice<UInt8>?
+            do throws(TransportError) {
+                slice = try await body.next()
+            } catch {
+                throw .unanswered(error)
+            }
+            guard let slice else { break }
+            guard !slice.isEmpty else { continue }
+            let piece = Array(slice)
+            let count = state.withLock { state in
+                state.count += piece.count
+                state.hash?.update(piece)
+                return state.count
+            }
+            guard count <= expected else {
+                throw .failed(.invalidReply("it has more bytes than it announced"))
+            }
+            return piece
+        }
+        guard count == expected else {
+            throw .unanswered(TransportError(.truncatedBody, phase: .readBody))
+        }
+        lose()
+        return nil
+    }
+}
+#endif

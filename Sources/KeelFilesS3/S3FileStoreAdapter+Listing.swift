@@ -1,0 +1,120 @@
+#if Crypto
+internal import HTTPTypes
+public import KeelFiles
+
+extension S3FileStoreAdapter {
+    public func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage {
+        do throws(S3Failure) {
+            return try await page(request)
+        } catch {
+            throw error.error(of: "Listing “\(request.folder)”")
+        }
+    }
+
+    /// What a list has at a place: a file, or a folder that stands for all files in it.
+    private enum Item {
+        case file(FileSummary)
+        case folder(FileStoreFolder)
+
+        /// What it is ordered by.
+        var key: String {
+            switch self {
+            case .file(let file): file.path.string
+            case .folder(let folder): folder.prefix
+            }
+        }
+    }
+
+    private func page(_ request: FileListRequest) async throws(S3Failure) -> FilePage {
+        var items: [Item] = []
+        var token: String?
+        var isTruncated = true
+        // A server's page can have fewer than it was asked for, and keys that are no files.
+        while isTruncated, items.count < request.limit {
+            try checkCancellation()
+            let document = try await document(of: request, token, upTo: request.limit)
+            items += try self.items(of: document, request)
+            isTruncated = document.text("IsTruncated") == "true"
+            token = document.text("NextContinuationToken")
+            guard !isTruncated || token?.isEmpty == false else {
+                throw .failed(.invalidReply("a list goes on, and does not say where"))
+            }
+        }
+        items.sort { FilePaging.precedes($0.key, $1.key) }
+        let page = items.prefix(request.limit)
+        return FilePage(
+            files: page.compactMap { if case .file(let file) = $0 { file } else { nil } },
+            folders: page.compactMap { if case .folder(let folder) = $0 { folder } else { nil } },
+            next: items.count > page.count || isTruncated
+                ? page.last.map { FileCursor($0.key) } : nil
+        )
+    }
+
+    private func document(
+        of request: FileListRequest,
+        _ token: String?,
+        upTo limit: Int
+    ) async throws(S3Failure) -> XMLElement {
+        let root = configuration.root.prefix
+        var call = S3Call(.get, nil)
+        call.query = [
+            (name: "list-type", value: "2"), (name: "encoding-type", value: "url"),
+            (name: "max-keys", value: "\(limit)"),
+            (name: "prefix", value: root + request.folder.prefix),
+        ]
+        if !request.isRecursive { call.query.append((name: "delimiter", value: "/")) }
+        if let token {
+            call.query.append((name: "continuation-token", value: token))
+        } else if let after = request.after?.string {
+            // Behind a folder means behind all that is in it: no key has more of its beginning than
+            // this, which is the last character of Unicode.
+            let place = after.utf8.last == UInt8(ascii: "/") ? after + "\u{10FFFF}" : after
+            call.query.append((name: "start-after", value: root + place))
+        }
+        return try await connection.document(of: call).document
+    }
+
+    private func items(
+        of document: XMLElement,
+        _ request: FileListRequest
+    ) throws(S3Failure) -> [Item] {
+        let isEncoded = document.text("EncodingType") == "url"
+        func path(_ element: XMLElement, _ name: String) -> String? {
+            guard let text = element.text(name) else { return nil }
+            let key = isEncoded ? AWSEncoding.decode(text, plusIsSpace: true) : text
+            let root = configuration.root.prefix
+            guard key.utf8.starts(with: root.utf8) else { return nil }
+            let path = String(Substring(key.utf8.dropFirst(root.utf8.count)))
+            guard path.utf8.starts(with: request.folder.prefix.utf8) else { return nil }
+            guard let after = request.after?.string else { return path }
+            return FilePaging.precedes(after, path) ? path : nil
+        }
+        var items: [Item] = []
+        for element in document.all("Contents") {
+            guard let size = element.text("Size").flatMap({ Int($0) }),
+                let modified = S3Object.time(element.text("LastModified")),
+                let tag = element.text("ETag"), element["Key"] != nil
+            else { throw .failed(.invalidReply("an object of a list lacks its size or its time")) }
+            guard let text = path(element, "Key"), let path = try? FileStorePath(text) else {
+                continue
+            }
+            let version = S3Object.version(tag)
+            items.append(
+                .file(FileSummary(path: path, size: size, modified: modified, version: version))
+            )
+        }
+        for element in document.all("CommonPrefixes") {
+            // By bytes: a “/” with an accent behind it is one character.
+            guard let text = path(element, "Prefix"), text.utf8.last == UInt8(ascii: "/"),
+                let path = try? FileStorePath(String(Substring(text.utf8.dropLast())))
+            else { continue }
+            items.append(.folder(FileStoreFolder(path)))
+        }
+        return items
+    }
+
+    func checkCancellation() throws(S3Failure) {
+        if Task.isCancelled { throw .failed(.cancellation) }
+    }
+}
+#endif

@@ -1,0 +1,110 @@
+#if Crypto
+internal import HTTPTypes
+internal import KeelCore
+internal import KeelFiles
+
+extension S3FileStoreAdapter {
+    /// Puts a file in parts, several at a time.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - byteCount: How many bytes each part but the last has.
+    ///   - first: The first part.
+    ///   - reader: What gives the others.
+    /// - Returns: What is known of the new file.
+    /// - Throws: ``S3Failure``; what was sent is taken back, or noted for another put.
+    func put(
+        _ file: S3NewFile,
+        inPartsOf byteCount: Int,
+        _ first: [UInt8],
+        _ reader: S3PartReader
+    ) async throws(S3Failure) -> FileMetadata {
+        var file = file
+        file.isInParts = true
+        if file.options.condition != .none {
+            // Asked at the end too, which counts; but nobody waits for a gigabyte to learn it.
+            let version = try await object(at: file.path, file.key)?.version
+            try check(file.options.condition, file.path, version)
+        }
+        let upload = try await S3Upload.begun(file, byteCount, connection)
+        do throws(S3Failure) {
+            let parts = try await send(upload, byteCount, first, reader)
+            try reader.checkArrival(of: file)
+            try checkCancellation()
+            let checksum = reader.checksum(configuration.checksum)
+            let (head, tag) = try await conditioned(file) { (condition) async throws(S3Failure) in
+                try await upload.complete(parts, condition, checksum)
+            }
+            upload.manifest?.remove()
+            return await settled(file, size: reader.count, tag: tag, checksum: checksum, at: head)
+        } catch {
+            if upload.manifest == nil || !Self.mayGoOn(after: error) { await upload.abandon() }
+            throw error
+        }
+    }
+
+    /// Whether another put of the same file may succeed, so that its parts are worth keeping.
+    private static func mayGoOn(after failure: S3Failure) -> Bool {
+        if failure.refusal?.isMissingUpload == true { return false }
+        let error = failure.error(of: "")
+        return error.isTransient
+            || [.cancelled, .sourceFailed, .credentialsRefused, .credentialsMissing, .unknown]
+                .contains(error.code)
+    }
+
+    private func send(
+        _ upload: S3Upload,
+        _ byteCount: Int,
+        _ first: [UInt8],
+        _ reader: S3PartReader
+    ) async throws(S3Failure) -> [S3Part] {
+        let limit = configuration.parallelPartCount
+        let result = await withTaskGroup(
+            of: Result<S3Part, S3Failure>.self
+        ) { group -> Result<[S3Part], S3Failure> in
+            var parts: [S3Part] = []
+            do throws(S3Failure) {
+                var bytes = first
+                var number = 1
+                while true {
+                    if number > limit, let next = await group.next() {
+                        parts.append(try next.get())
+                    }
+                    guard number <= S3Upload.mostParts else {
+                        throw S3Failure.failed(.tooManyParts)
+                    }
+                    let (part, place) = (bytes, number)
+                    group.addTask {
+                        do throws(S3Failure) {
+                            return .success(try await upload.send(place, part))
+                        } catch {
+                            return .failure(error)
+                        }
+                    }
+                    number += 1
+                    let isOver = try await failing { () async throws(FileStoreError) in
+                        try await reader.isOver()
+                    }
+                    if isOver { break }
+                    bytes = try await failing { () async throws(FileStoreError) in
+                        try await reader.next(byteCount)
+                    }
+                }
+                while let next = await group.next() { parts.append(try next.get()) }
+                return .success(parts.sorted { $0.number < $1.number })
+            } catch {
+                group.cancelAll()
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}
+
+extension FileStoreError {
+    fileprivate static let tooManyParts = FileStoreError(
+        .tooLarge,
+        "The file has more than 10,000 parts; tell its length beforehand, or take larger parts."
+    )
+}
+#endif

@@ -1,0 +1,111 @@
+#if Crypto
+internal import HTTPTypes
+internal import KeelCore
+public import KeelFiles
+internal import KeelHTTP
+
+extension S3FileStoreAdapter {
+    public func read(
+        _ path: FileStorePath,
+        range: FileRange,
+        ifVersion version: FileVersion?
+    ) async throws(FileStoreError) -> FileReading {
+        _ = try range.resolved(size: .max)
+        do throws(S3Failure) {
+            let begun = try await beginReading(path, range, version)
+            if let version, begun.metadata.version != version {
+                // Some servers ignore the condition.
+                throw S3Failure.failed(.changedMeanwhile(path))
+            }
+            let download = S3Download(self, path, begun)
+            return FileReading(
+                metadata: begun.metadata,
+                range: begun.range,
+                content: download.content
+            )
+        } catch {
+            guard let refusal = error.refusal else { throw error.error(of: "Reading “\(path)”") }
+            if refusal.isMissing { throw FileStoreError.notFound(path) }
+            if refusal.isFailedCondition { throw FileStoreError.changedMeanwhile(path) }
+            throw error.error(of: "Reading “\(path)”")
+        }
+    }
+
+    /// A reply that has begun, and what it is of.
+    struct Begun: Sendable {
+        let metadata: FileMetadata
+        let range: Range<Int>
+        /// The bytes; nil where the range is empty.
+        let reply: HTTPReply?
+    }
+
+    private func beginReading(
+        _ path: FileStorePath,
+        _ range: FileRange,
+        _ version: FileVersion?
+    ) async throws(S3Failure) -> Begun {
+        if let field = Self.field(of: range) {
+            do throws(S3Failure) {
+                return try await get(path, field, version)
+            } catch {
+                guard let refusal = error.refusal, refusal.isBeyondEnd else { throw error }
+            }
+        }
+        // A range of no bytes, which no field can ask for, or one that the server does not take:
+        // the size tells which bytes it is of.
+        guard let metadata = try await object(at: path, try keyOf(path)) else {
+            throw .failed(.notFound(path))
+        }
+        if let version { try check(.version(version), path, metadata.version) }
+        let bytes: Range<Int>
+        do throws(FileStoreError) {
+            bytes = try range.resolved(size: metadata.size)
+        } catch {
+            throw .failed(error)
+        }
+        guard !bytes.isEmpty else { return Begun(metadata: metadata, range: bytes, reply: nil) }
+        let field = "bytes=\(bytes.lowerBound)-\(bytes.upperBound - 1)"
+        return try await get(path, field, metadata.version)
+    }
+
+    /// Asks for the bytes of an object.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - range: The field `Range`; an empty one asks for all.
+    ///   - version: The version that it must have.
+    /// - Returns: The reply, whose bytes have not been read.
+    /// - Throws: ``S3Failure``.
+    func get(
+        _ path: FileStorePath,
+        _ range: String,
+        _ version: FileVersion?
+    ) async throws(S3Failure) -> Begun {
+        var call = S3Call(.get, try keyOf(path))
+        call.fields = [(name: "x-amz-checksum-mode", value: "ENABLED")]
+        if !range.isEmpty { call.fields.append((name: "range", value: range)) }
+        if let version { call.fields.append(S3Object.ifMatch(version)) }
+        let reply = try await connection.reply(to: call)
+        let fields = reply.head.headerFields
+        let metadata = try S3Object.metadata(of: path, fields)
+        // Some servers answer a part with status 200, so the field says what it is.
+        let part = fields.first("content-range").flatMap(ContentRange.init)
+        return Begun(metadata: metadata, range: part?.bytes ?? 0..<metadata.size, reply: reply)
+    }
+
+    /// The field that asks for a range: empty for all, nil where there is none for it.
+    private static func field(of range: FileRange) -> String? {
+        switch range {
+        case .all: return ""
+        case .from(let start): return start == 0 ? "" : "bytes=\(start)-"
+        case .last(let count): return count == 0 ? nil : "bytes=-\(count)"
+        case .bytes(let start, let count):
+            guard count > 0 else { return nil }
+            let (last, isTooLarge) = start.addingReportingOverflow(count - 1)
+            // Servers that add to such a number come out anywhere.
+            return isTooLarge || last >= 1 << 56
+                ? "bytes=\(start)-" : "bytes=\(start)-\(last)"
+        }
+    }
+}
+#endif

@@ -1,0 +1,145 @@
+#if Crypto
+internal import HTTPTypes
+internal import KeelCore
+public import KeelFiles
+
+extension S3FileStoreAdapter {
+    /// Copies an object, and deletes the first one where it is a move.
+    public func transfer(
+        _ request: FileTransferRequest
+    ) async throws(FileStoreError) -> FileMetadata {
+        try refuseIfIgnored(request.condition)
+        let source: FileMetadata
+        let copy: FileMetadata
+        do throws(S3Failure) {
+            guard let found = try await object(at: request.source, try keyOf(request.source)) else {
+                throw S3Failure.failed(.notFound(request.source))
+            }
+            source = found
+            if request.condition != .none {
+                let there = try await object(at: request.target, try keyOf(request.target))
+                try check(request.condition, request.target, there?.version)
+            }
+            // S3 refuses the copy of an object to itself that changes nothing.
+            guard request.source != request.target else { return source }
+            copy = try await self.copy(source, request)
+        } catch {
+            guard let refusal = error.refusal else {
+                throw error.error(of: "Copying “\(request.source)”", isWrite: true)
+            }
+            if refusal.isMissing { throw FileStoreError.notFound(request.source) }
+            if refusal.isFailedCondition { throw FileStoreError.changedMeanwhile(request.target) }
+            throw refusal.error(of: "Copying “\(request.source)”", isWrite: true)
+        }
+        if request.isMove {
+            // Another file than the one that was copied stays where it is.
+            let condition: FileCondition =
+                configuration.honoursConditions ? .version(source.version) : .none
+            _ = try await delete(request.source, if: condition)
+        }
+        return copy
+    }
+
+    private func copy(
+        _ source: FileMetadata,
+        _ request: FileTransferRequest
+    ) async throws(S3Failure) -> FileMetadata {
+        let options = FileWriteOptions(
+            contentType: source.contentType,
+            attributes: source.attributes,
+            condition: request.condition
+        )
+        let file = S3NewFile(
+            path: request.target,
+            key: try keyOf(request.target),
+            content: FileContent([]),
+            options: options
+        )
+        let place =
+            configuration.bucket + "/"
+            + AWSEncoding.encode(try keyOf(request.source), keepsSlashes: true)
+        guard source.size <= copyByteCount else {
+            return try await copyInParts(source, file, place)
+        }
+        let (head, document) = try await conditioned(file) { (condition) async throws(S3Failure) in
+            var call = S3Call(.put, file.key)
+            call.fields = condition + [(name: "x-amz-copy-source", value: place)]
+            call.body = S3Call.Body(bytes: [])
+            call.isRepeatable = condition.isEmpty
+            return try await connection.document(of: call)
+        }
+        return await settled(
+            file,
+            size: source.size,
+            tag: document.text("ETag"),
+            checksum: source.checksum,
+            at: head
+        )
+    }
+
+    /// Copies an object that is too large for one request.
+    private func copyInParts(
+        _ source: FileMetadata,
+        _ file: S3NewFile,
+        _ place: String
+    ) async throws(S3Failure) -> FileMetadata {
+        var file = file
+        file.isInParts = true
+        var settings = configuration
+        // Nothing is sent that would be worth going on with, and the parts have no checksums.
+        settings.uploadFolder = nil
+        settings.checksum = nil
+        let upload = try await S3Upload.begun(file, copyByteCount, connection.with(settings))
+        do throws(S3Failure) {
+            let starts = stride(from: 0, to: source.size, by: copyByteCount)
+            let ranges = starts.map { $0..<min($0 + copyByteCount, source.size) }
+            let parts = try await Array(ranges.enumerated()).concurrentMap(
+                limit: configuration.parallelPartCount
+            ) { (index, range) async throws(S3Failure) in
+                try await upload.copy(index + 1, range, of: place, source.version)
+            }
+            let (head, tag) = try await conditioned(file) { (condition) async throws(S3Failure) in
+                try await upload.complete(parts, condition, nil)
+            }
+            return await settled(
+                file,
+                size: source.size,
+                tag: tag,
+                checksum: source.checksum,
+                at: head
+            )
+        } catch {
+            await upload.abandon()
+            throw error
+        }
+    }
+}
+
+extension S3Upload {
+    /// Lets the server take a part from another object.
+    fileprivate func copy(
+        _ number: Int,
+        _ range: Range<Int>,
+        of place: String,
+        _ version: FileVersion
+    ) async throws(S3Failure) -> S3Part {
+        var call = S3Call(.put, file.key)
+        call.query = [
+            (name: "partNumber", value: "\(number)"), (name: "uploadId", value: id),
+        ]
+        let bytes = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
+        call.fields = [
+            (name: "x-amz-copy-source", value: place),
+            (name: "x-amz-copy-source-range", value: bytes),
+            (name: "x-amz-copy-source-if-match", value: S3Object.ifMatch(version).value),
+        ]
+        call.body = S3Call.Body(bytes: [])
+        // A server that knows no such copies makes an empty part, and answers without a document.
+        let document = try await connection.document(of: call).document
+        guard document.name == "CopyPartResult", let tag = document.text("ETag") else {
+            throw .failed(.invalidReply("the copy of a part has no entity tag"))
+        }
+        return S3Part(number: number, byteCount: range.count, tag: tag)
+    }
+}
+#endif

@@ -1,0 +1,240 @@
+#if Crypto
+internal import Crypto
+public import HTTPTypes
+internal import KeelCore
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Signs requests as AWS's services want them: Signature Version 4, in a header or in the query.
+///
+/// ```swift
+/// let signer = AWSSignatureV4(region: "eu-central-1", service: "s3", rules: .s3)
+/// let signed = signer.signed(request, payload: .unsigned, by: credentials, at: .now)
+/// ```
+///
+/// The specification is docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html, and for the
+/// query docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html.
+public struct AWSSignatureV4: Sendable {
+    /// What a service wants done to the path before it is signed.
+    public struct Rules: Hashable, Sendable {
+        /// Whether empty and relative segments are left out.
+        public var normalizesPath: Bool
+        /// Whether the path, as it is sent, is percent-encoded once more.
+        public var encodesPath: Bool
+        /// Whether the payload's hash is a field of its own, `x-amz-content-sha256`.
+        public var sendsPayloadHash: Bool
+
+        /// Creates rules.
+        ///
+        /// - Parameters:
+        ///   - normalizesPath: Whether empty and relative segments are left out.
+        ///   - encodesPath: Whether the path is percent-encoded once more.
+        ///   - sendsPayloadHash: Whether the payload's hash is a field of its own.
+        public init(normalizesPath: Bool, encodesPath: Bool, sendsPayloadHash: Bool) {
+            self.normalizesPath = normalizesPath
+            self.encodesPath = encodesPath
+            self.sendsPayloadHash = sendsPayloadHash
+        }
+
+        /// S3: keys may hold anything, so the path is signed as it is sent.
+        public static let s3 = Rules(
+            normalizesPath: false,
+            encodesPath: false,
+            sendsPayloadHash: true
+        )
+        /// Every other service.
+        public static let others = Rules(
+            normalizesPath: true,
+            encodesPath: true,
+            sendsPayloadHash: false
+        )
+    }
+
+    /// What a signature says about the body.
+    public struct Payload: Hashable, Sendable {
+        let text: String
+
+        /// Nothing: whoever sits between could change it, so use it over TLS alone.
+        public static let unsigned = Payload(text: "UNSIGNED-PAYLOAD")
+        /// The body is empty.
+        public static let empty = Payload.bytes([])
+
+        /// The body has these bytes.
+        ///
+        /// - Parameter bytes: The body.
+        /// - Returns: The payload.
+        public static func bytes(_ bytes: [UInt8]) -> Payload {
+            Payload(text: Hexadecimal.text(of: SHA256.hash(data: bytes)))
+        }
+
+        /// The body has this SHA-256.
+        static func hash(_ bytes: [UInt8]) -> Payload {
+            Payload(text: Hexadecimal.text(of: bytes))
+        }
+    }
+
+    static let algorithm = "AWS4-HMAC-SHA256"
+    /// How long the URL of a signed request is good at most: seven days.
+    public static let longestExpiry = Duration.seconds(7 * 24 * 3600)
+
+    /// The region that the service is asked in.
+    public let region: String
+    /// The service, such as `s3`.
+    public let service: String
+    /// What the service wants done to the path.
+    public let rules: Rules
+
+    /// Creates a signer.
+    ///
+    /// - Parameters:
+    ///   - region: The region that the service is asked in.
+    ///   - service: The service, such as `s3`.
+    ///   - rules: What the service wants done to the path.
+    public init(region: String, service: String, rules: Rules) {
+        self.region = region
+        self.service = service
+        self.rules = rules
+    }
+
+    /// Signs a request in its header: all its fields, and `host`.
+    ///
+    /// A field that something on the way may change, such as `user-agent`, is added afterwards.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its path is the one that is sent, percent-encoded.
+    ///   - payload: What the signature says about the body.
+    ///   - credentials: What to sign with.
+    ///   - date: The time of the request: services take a quarter of an hour more or less.
+    /// - Returns: The request with its signature.
+    public func signed(
+        _ request: HTTPRequest,
+        payload: Payload,
+        by credentials: AWSCredentials,
+        at date: Date
+    ) -> HTTPRequest {
+        let time = SignatureTime(date)
+        var signed = request
+        signed.set("x-amz-date", time.text)
+        if let token = credentials.sessionToken { signed.set("x-amz-security-token", token) }
+        if rules.sendsPayloadHash { signed.set("x-amz-content-sha256", payload.text) }
+        let (path, query) = Self.parts(of: request)
+        let fields = signed.headerFields.map { (name: $0.name.canonicalName, value: $0.value) }
+        let canonical = CanonicalRequest(
+            method: request.method.rawValue,
+            path: path,
+            query: query,
+            fields: [(name: "host", value: request.authority ?? "")] + fields,
+            payload: payload.text,
+            rules: rules
+        )
+        let (signature, scope) = sign(canonical, by: credentials, at: time)
+        signed.headerFields[.authorization] =
+            "\(Self.algorithm) Credential=\(credentials.accessKeyID)/\(scope), "
+            + "SignedHeaders=\(canonical.signedFields), Signature=\(signature)"
+        return signed
+    }
+
+    /// Signs a request in its query, so that its URL alone can be sent.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its fields are signed, and whoever sends it must send the same.
+    ///   - duration: How long it is good, 1 second to ``longestExpiry``.
+    ///   - payload: What the signature says about the body; for S3 it is `unsigned`.
+    ///   - credentials: What to sign with. When they expire, the request is good no longer.
+    ///   - date: When its time begins.
+    /// - Returns: The request with its signature.
+    public func presigned(
+        _ request: HTTPRequest,
+        for duration: Duration,
+        payload: Payload,
+        by credentials: AWSCredentials,
+        at date: Date
+    ) -> HTTPRequest {
+        let time = SignatureTime(date)
+        let (path, given) = Self.parts(of: request)
+        let fields = request.headerFields.map { (name: $0.name.canonicalName, value: $0.value) }
+        let all = [(name: "host", value: request.authority ?? "")] + fields
+        let names = Set(all.map { $0.name.lowercased() }).sorted().joined(separator: ";")
+        var query = given
+        query += [
+            (name: "X-Amz-Algorithm", value: Self.algorithm),
+            (name: "X-Amz-Credential", value: "\(credentials.accessKeyID)/\(scope(time))"),
+            (name: "X-Amz-Date", value: time.text),
+            (name: "X-Amz-Expires", value: "\(duration.components.seconds)"),
+            (name: "X-Amz-SignedHeaders", value: names),
+        ]
+        if let token = credentials.sessionToken {
+            query.append((name: "X-Amz-Security-Token", value: token))
+        }
+        let canonical = CanonicalRequest(
+            method: request.method.rawValue,
+            path: path,
+            query: query,
+            fields: all,
+            payload: payload.text,
+            rules: rules
+        )
+        let signature = sign(canonical, by: credentials, at: time).signature
+        var signed = request
+        signed.path =
+            path + "?" + CanonicalRequest.query(query) + "&X-Amz-Signature=\(signature)"
+        return signed
+    }
+
+    // MARK: Parts
+
+    func scope(_ time: SignatureTime) -> String {
+        "\(time.day)/\(region)/\(service)/aws4_request"
+    }
+
+    func sign(
+        _ canonical: CanonicalRequest,
+        by credentials: AWSCredentials,
+        at time: SignatureTime
+    ) -> (signature: String, scope: String) {
+        let scope = scope(time)
+        var key = SymmetricKey(data: Array("AWS4\(credentials.secretAccessKey)".utf8))
+        for text in [time.day, region, service, "aws4_request"] {
+            let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
+            key = SymmetricKey(data: code)
+        }
+        let text = canonical.stringToSign(time, scope: scope)
+        let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
+        return (Hexadecimal.text(of: code), scope)
+    }
+
+    /// The path as it is sent, and the query with its percent-encoding taken off.
+    static func parts(
+        of request: HTTPRequest
+    ) -> (path: String, query: [(name: String, value: String)]) {
+        let target = (request.path ?? "/").utf8
+        let path = target.prefix { $0 != UInt8(ascii: "?") }
+        let items = target.dropFirst(path.count + 1).split(separator: UInt8(ascii: "&"))
+        let query = items.map { item in
+            let name = item.prefix { $0 != UInt8(ascii: "=") }
+            let value = item.dropFirst(name.count + 1)
+            return (
+                name: AWSEncoding.decode(Substring(name)),
+                value: AWSEncoding.decode(Substring(value))
+            )
+        }
+        return (String(Substring(path)), query)
+    }
+}
+
+extension HTTPRequest {
+    /// Sets a field by its name.
+    fileprivate mutating func set(_ name: String, _ value: String) {
+        guard let name = HTTPField.Name(name) else { return }
+        headerFields[name] = value
+    }
+}
+#else
+/// Signs requests as AWS's services want them, which needs the package's `Crypto` trait.
+@available(*, unavailable, message: "Enable the 'Crypto' trait of the keel package.")
+public struct AWSSignatureV4: Sendable {}
+#endif

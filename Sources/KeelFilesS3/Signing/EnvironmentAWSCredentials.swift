@@ -1,0 +1,50 @@
+internal import KeelFiles
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The credentials that the environment holds: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, and
+/// `AWS_SESSION_TOKEN` where they expire.
+///
+/// The variables are those of every AWS tool; an empty one counts as not set.
+public struct EnvironmentAWSCredentials: AWSCredentialsProvider {
+    private let environment: [String: String]
+
+    /// Creates a provider.
+    ///
+    /// - Parameter environment: The environment's variables.
+    public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.environment = environment.filter { $0.key.hasPrefix("AWS_") && !$0.value.isEmpty }
+    }
+
+    /// The credentials of the environment.
+    ///
+    /// - Returns: The credentials.
+    /// - Throws: `FileStoreError` with the code `credentialsMissing`
+    ///   that names the variable which is not set.
+    public func credentials() async throws -> AWSCredentials {
+        AWSCredentials(
+            accessKeyID: try value("AWS_ACCESS_KEY_ID"),
+            secretAccessKey: try value("AWS_SECRET_ACCESS_KEY"),
+            sessionToken: environment["AWS_SESSION_TOKEN"]
+        )
+    }
+
+    private func value(_ name: String) throws(FileStoreError) -> String {
+        guard let value = environment[name] else {
+            throw FileStoreError(
+                .credentialsMissing,
+                "The environment variable \(name) is not set."
+            )
+        }
+        return value
+    }
+}
+
+extension EnvironmentAWSCredentials: CustomStringConvertible, CustomReflectable {
+    public var description: String { "EnvironmentAWSCredentials()" }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,86 @@
+#if Crypto
+internal import KeelFiles
+internal import Synchronization
+
+/// Cuts a content into parts, and adds up its checksums; it has one reader at a time.
+final class S3PartReader: Sendable {
+    private struct State {
+        var hashes: [FileChecksum.Algorithm: FileHash] = [:]
+        /// What was read and is not in a part yet.
+        var rest: [UInt8] = []
+        var count = 0
+        var isOver = false
+    }
+
+    private let reader: FileReader
+    private let state: Mutex<State>
+
+    init(
+        _ content: FileContent,
+        algorithms: [FileChecksum.Algorithm?]
+    ) async throws(FileStoreError) {
+        var state = State()
+        for algorithm in algorithms {
+            if let algorithm { state.hashes[algorithm] = try FileHash(algorithm) }
+        }
+        self.state = Mutex(state)
+        reader = try await content.open()
+    }
+
+    /// How many bytes have been read.
+    var count: Int { state.withLock { $0.count } }
+
+    /// The checksum of all bytes that have been read.
+    func checksum(_ algorithm: FileChecksum.Algorithm?) -> FileChecksum? {
+        algorithm.flatMap { algorithm in state.withLock { $0.hashes[algorithm]?.checksum } }
+    }
+
+    /// The next so many bytes, or the last ones, which are fewer.
+    func next(_ byteCount: Int) async throws(FileStoreError) -> [UInt8] {
+        var part = state.withLock { state in
+            defer { state.rest = [] }
+            return state.rest
+        }
+        part.reserveCapacity(min(byteCount, 64 << 20))
+        while part.count < byteCount, let piece = try await read() { part += piece }
+        guard part.count > byteCount else { return part }
+        state.withLock { $0.rest = Array(part[byteCount...]) }
+        part.removeLast(part.count - byteCount)
+        return part
+    }
+
+    /// Whether all bytes have been given out.
+    func isOver() async throws(FileStoreError) -> Bool {
+        if state.withLock({ !$0.rest.isEmpty }) { return false }
+        guard let piece = try await read() else { return true }
+        state.withLock { $0.rest = piece }
+        return false
+    }
+
+    private func read() async throws(FileStoreError) -> [UInt8]? {
+        try FileStoreError.checkCancellation()
+        guard !state.withLock({ $0.isOver }) else { return nil }
+        guard let piece = try await reader.next() else {
+            state.withLock { $0.isOver = true }
+            return nil
+        }
+        state.withLock { state in
+            state.count += piece.count
+            for algorithm in state.hashes.keys { state.hashes[algorithm]?.update(piece) }
+        }
+        return piece
+    }
+
+    /// Throws where not all has come that was announced.
+    func checkArrival(of file: S3NewFile) throws(S3Failure) {
+        do throws(FileStoreError) {
+            let algorithm = file.options.checksum?.algorithm ?? .crc32c
+            let empty = try FileHash(algorithm).checksum
+            let found = checksum(algorithm) ?? empty
+            try FileArrival.check(count, found, of: file.content, file.options, file.path)
+        } catch {
+            throw .failed(error)
+        }
+    }
+}
+#endif

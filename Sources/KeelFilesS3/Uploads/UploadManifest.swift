@@ -1,0 +1,162 @@
+#if Crypto
+internal import Crypto
+internal import KeelCore
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A part that the server has.
+struct S3Part: Codable, Hashable, Sendable {
+    let number: Int
+    let byteCount: Int
+    /// What the server calls it.
+    let tag: String
+    /// The SHA-256 of its bytes, where it may be needed again.
+    var hash: String?
+    /// The checksum that it was sent with, as it is sent.
+    var checksum: String?
+}
+
+/// The notes of an upload on disk: which one it is, and the parts that the server has taken.
+///
+/// It is a line of JSON for the upload, and one for each part, added when the part has arrived. A
+/// line that a killed process left unfinished does not count; its part is sent again. A lock keeps
+/// two processes from going on with one upload; it ends with the process.
+final class UploadManifest: Sendable {
+    /// The first line.
+    struct Head: Codable, Hashable, Sendable {
+        var format = 1
+        let place: String
+        let key: String
+        let uploadID: String
+        let partByteCount: Int
+        /// What the upload was begun with: a file with other fields is another upload.
+        let fields: String
+        let checksum: String?
+    }
+
+    private let path: String
+    private let files = DiskFileSystem()
+    private let lock: any FileLock
+    private let file: any OpenFile
+    private let end: Mutex<Int>
+    let head: Head
+    /// The parts that were there when the notes were opened.
+    let parts: [Int: S3Part]
+
+    private init(
+        _ path: String,
+        _ lock: any FileLock,
+        _ file: any OpenFile,
+        _ head: Head,
+        _ parts: [Int: S3Part],
+        end: Int
+    ) {
+        self.path = path
+        self.lock = lock
+        self.file = file
+        self.head = head
+        self.parts = parts
+        self.end = Mutex(end)
+    }
+
+    /// The file of the notes about a key.
+    static func path(in folder: String, place: String, key: String) -> String {
+        let hash = SHA256.hash(data: Array("\(place)\n\(key)".utf8))
+        return folder + "/" + Hexadecimal.text(of: hash.prefix(16)) + ".upload"
+    }
+
+    /// Opens the notes about a key; nil where there are none, or another process works with them.
+    static func open(_ path: String) throws(FileSystemError) -> UploadManifest? {
+        let files = DiskFileSystem()
+        guard try files.size(of: path) != nil else { return nil }
+        guard let (lock, file) = try locked(path) else { return nil }
+        let bytes = try file.read(at: 0, count: try file.size())
+        let decoder = JSONDecoder()
+        var head: Head?
+        var parts: [Int: S3Part] = [:]
+        var end = 0
+        while let newline = bytes[end...].firstIndex(of: UInt8(ascii: "\n")) {
+            let line = Data(bytes[end..<newline])
+            if head == nil {
+                guard let read = try? decoder.decode(Head.self, from: line), read.format == 1 else {
+                    break
+                }
+                head = read
+            } else {
+                guard let part = try? decoder.decode(S3Part.self, from: line) else { break }
+                parts[part.number] = part
+            }
+            end = newline + 1
+        }
+        guard let head else {
+            try files.remove(path)
+            return nil
+        }
+        try file.truncate(to: end)
+        return UploadManifest(path, lock, file, head, parts, end: end)
+    }
+
+    /// Begins notes; nil where another process works with some about the same key.
+    static func begin(_ path: String, _ head: Head) throws(FileSystemError) -> UploadManifest? {
+        guard let (lock, file) = try locked(path) else { return nil }
+        return try begin(path, head, lock, file)
+    }
+
+    /// Begins anew in the same file, whose lock stays.
+    func restarted(_ head: Head) throws(FileSystemError) -> UploadManifest {
+        try Self.begin(path, head, lock, file)
+    }
+
+    private static func begin(
+        _ path: String,
+        _ head: Head,
+        _ lock: any FileLock,
+        _ file: any OpenFile
+    ) throws(FileSystemError) -> UploadManifest {
+        try file.truncate(to: 0)
+        let line = Self.line(head)
+        try file.write(line, at: 0)
+        // Without it, nobody would know of the upload after a power failure.
+        try file.sync()
+        return UploadManifest(path, lock, file, head, [:], end: line.count)
+    }
+
+    private static func locked(
+        _ path: String
+    ) throws(FileSystemError) -> (any FileLock, any OpenFile)? {
+        let files = DiskFileSystem()
+        do throws(FileSystemError) {
+            let lock = try files.lock(path)
+            let file = try files.open(path, for: .writing)
+            return file.isStill(at: path) ? (lock, file) : nil
+        } catch {
+            // Another process has it, or has just removed it.
+            guard error.kind == .busy || error.kind == .notFound else { throw error }
+            return nil
+        }
+    }
+
+    /// Notes that the server has a part.
+    func add(_ part: S3Part) throws(FileSystemError) {
+        let line = Self.line(part)
+        try end.withLock { end throws(FileSystemError) in
+            try file.write(line, at: end)
+            end += line.count
+        }
+    }
+
+    /// Removes the notes: the upload is over.
+    func remove() { try? files.remove(path) }
+
+    private static func line(_ value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array((try? encoder.encode(value)) ?? Data()) + [UInt8(ascii: "\n")]
+    }
+}
+#endif

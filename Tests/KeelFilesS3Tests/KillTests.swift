@@ -1,0 +1,87 @@
+#if (os(Linux) || os(macOS)) && Crypto && AsyncHTTPClient
+import Foundation
+import KeelFiles
+import KeelFilesS3
+import KeelTestKit
+import Synchronization
+import Testing
+
+/// Kills processes that upload, at offsets that nobody has chosen.
+@Suite(
+    "An upload whose process is killed",
+    .enabled(if: S3Peer.isPresent, S3Peer.absence),
+    .timeLimit(.minutes(30))
+)
+struct KillTests {
+    /// `KEEL_KILLS` sets another number.
+    private static let killCount =
+        ProcessInfo.processInfo.environment["KEEL_KILLS"].flatMap(Int.init) ?? 12
+
+    @Test("kill -9 at random moments: it goes on, and the file is the same byte by byte")
+    func kills() async throws {
+        let peer = try S3Peer.shared(.rclone)
+        let scratch = try ScratchFolder()
+        let bytes = sampleBytes(5, count: (32 << 20) + 11)
+        let file = scratch.path + "/source"
+        try Data(bytes).write(to: URL(fileURLWithPath: file))
+        let (notes, folder) = (scratch.path + "/notes", freshFolder())
+        var (killed, ended, interrupted) = (0, 0, 0)
+        while killed < Self.killCount {
+            let path = "\(folder)/\(ended)"
+            let isKilled = try await life([peer.endpoint, S3Peer.bucket, path, file, notes], peer)
+            if isKilled {
+                killed += 1
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: notes)) ?? []
+                if names.contains(where: { $0.hasSuffix(".upload") }) { interrupted += 1 }
+            } else {
+                let files = FileStore(try peer.adapter(.root))
+                let read = try await files.get(try FileStorePath(path))
+                #expect(Array(read) == bytes)
+                ended += 1
+            }
+        }
+        let adapter = try peer.adapter(.root) { configuration in
+            configuration.partByteCount = 5 << 20
+            configuration.uploadFolder = notes
+        }
+        let last: FileStorePath = "\(folder)/\(ended)"
+        let recorded = FileContent(bytes)
+        try await FileStore(adapter).put(recorded, at: last)
+        #expect(try await Array(FileStore(adapter).get(last)) == bytes)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: notes).isEmpty)
+        // What a kill between the server's reply and the notes has left.
+        let left = try await adapter.incompleteUploads().filter { $0.key.hasPrefix("\(folder)/") }
+        #expect(left.count <= Self.killCount)
+        for upload in left { #expect(upload.begun <= Date.now.addingTimeInterval(5)) }
+        try await adapter.abortIncompleteUploads(olderThan: .zero)
+        #expect(try await adapter.incompleteUploads().isEmpty)
+        // Kills before or after the upload would prove nothing.
+        #expect(interrupted >= Self.killCount / 3)
+        print(
+            "\(killed) kills, \(interrupted) of them in an upload, \(ended) files whole before the end"
+        )
+    }
+
+    /// One life of a process that puts the file; whether it was killed.
+    private func life(_ arguments: [String], _ peer: S3Peer) async throws -> Bool {
+        let process = Process()
+        process.executableURL = try CrashTrial.program("KeelS3CrashWriter")
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging([
+            "AWS_ACCESS_KEY_ID": peer.credentials.accessKeyID,
+            "AWS_SECRET_ACCESS_KEY": peer.credentials.secretAccessKey,
+        ]) { $1 }
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let handle = output.fileHandleForReading
+        _ = handle.availableData
+        // Real time, because it is a real process: the moment has to be one that nobody chose.
+        try await Task.sleep(for: .milliseconds(Int.random(in: 20...700)))
+        kill(process.processIdentifier, SIGKILL)
+        _ = handle.readDataToEndOfFile()
+        process.waitUntilExit()
+        return process.terminationReason == .uncaughtSignal
+    }
+}
+#endif

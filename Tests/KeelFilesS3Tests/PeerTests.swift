@@ -1,0 +1,450 @@
+#if Crypto && AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelCore
+import KeelFiles
+import KeelHTTP
+import KeelTestKit
+import Testing
+
+@testable import KeelFilesS3
+
+@Suite(
+    "Files in buckets of real servers",
+    .enabled(if: S3Peer.isPresent, S3Peer.absence),
+    .timeLimit(.minutes(10))
+)
+struct PeerTests {
+    private static let megabyte = 1 << 20
+
+    private func smallParts(_ configuration: inout S3FileStoreAdapter.Configuration) {
+        configuration.partByteCount = S3FileStoreAdapter.Configuration.smallestPartByteCount
+        configuration.parallelPartCount = 3
+    }
+
+    private func pieces(_ bytes: [UInt8], isKnown: Bool) -> FileContent {
+        let steps = stride(from: 0, to: bytes.count, by: 700_001)
+        let parts = steps.map { Array(bytes[$0..<min($0 + 700_001, bytes.count)]) }
+        return FileContent(
+            AsyncStream { continuation in
+                for part in parts { continuation.yield(part) }
+                continuation.finish()
+            },
+            length: isKnown ? bytes.count : nil
+        )
+    }
+
+    // MARK: Parts
+
+    @Test(
+        "A file in parts comes back byte by byte, its length known or not",
+        arguments: [S3Peer.Kind.moto, .rclone]
+    )
+    func parts(_ kind: S3Peer.Kind) async throws {
+        let peer = try S3Peer.shared(kind)
+        let files = FileStore(try peer.adapter(freshFolder(), smallParts))
+        for (index, count) in [5 << 20, (5 << 20) + 1, 16 << 20, (16 << 20) + 7].enumerated() {
+            for isKnown in [true, false] {
+                let bytes = sampleBytes(count, count: count)
+                let path: FileStorePath = "big/\(index) ü+ b"
+                let options = FileWriteOptions(
+                    contentType: "image/x-own",
+                    attributes: ["by": "Zoë"]
+                )
+                let put = try await files.put(
+                    pieces(bytes, isKnown: isKnown),
+                    at: path,
+                    options: options
+                )
+                #expect(put.size == count)
+                #expect(try await files.metadata(of: path) == put)
+                #expect(put.contentType == "image/x-own")
+                #expect(put.attributes == ["by": "Zoë"])
+                #expect(try await Array(files.get(path)) == bytes)
+                let middle = try await files.get(path, range: .bytes(5_242_870, count: 20))
+                #expect(Array(middle) == Array(bytes[5_242_870..<min(5_242_890, count)]))
+            }
+        }
+    }
+
+    @Test("A put that fails takes back what it had sent", arguments: [S3Peer.Kind.moto, .rclone])
+    func takesBack(_ kind: S3Peer.Kind) async throws {
+        let peer = try S3Peer.shared(kind)
+        let adapter = try peer.adapter(freshFolder(), smallParts)
+        let failing = FileContent(
+            AsyncThrowingStream<[UInt8], any Error> { continuation in
+                for seed in 0..<4 { continuation.yield(sampleBytes(seed, count: 4 << 20)) }
+                continuation.finish(throwing: CocoaError(.fileReadCorruptFile))
+            }
+        )
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(adapter).put(failing, at: "a")
+        }
+        #expect(error?.code == .sourceFailed)
+        let wrong = FileWriteOptions(checksum: try .of([1], by: .sha256))
+        let mismatch = await #expect(throws: FileStoreError.self) {
+            try await FileStore(adapter).put(
+                FileContent(sampleBytes(1, count: 6 << 20)),
+                at: "a",
+                options: wrong
+            )
+        }
+        #expect(mismatch?.code == .checksumMismatch)
+        #expect(try await adapter.incompleteUploads().isEmpty)
+        #expect(try await FileStore(adapter).list().files.isEmpty)
+    }
+
+    @Test("The condition of a file in parts counts at its end")
+    func conditionalParts() async throws {
+        let adapter = try S3Peer.shared(.moto).adapter(freshFolder(), smallParts)
+        let files = FileStore(adapter)
+        let content = FileContent(sampleBytes(1, count: 6 << 20))
+        let first = try await files.put(content, at: "a", options: .init(condition: .absent))
+        let replaced = try await files.put(
+            FileContent(sampleBytes(2, count: 6 << 20)),
+            at: "a",
+            options: .init(condition: .version(first.version))
+        )
+        for condition in [FileCondition.absent, .version(first.version)] {
+            let error = await #expect(throws: FileStoreError.self) {
+                try await files.put(content, at: "a", options: .init(condition: condition))
+            }
+            #expect(error?.code == .conditionFailed)
+        }
+        // Somebody puts the file while its parts are on their way.
+        let late = FileContent(length: nil, isReplayable: false) { () throws(FileStoreError) in
+            let counter = PieceCounter()
+            return FileReader { () async throws(FileStoreError) in
+                switch counter.next() {
+                case 0: return sampleBytes(1, count: 6 << 20)
+                case 1:
+                    try await files.put(Data("x".utf8), at: "b")
+                    return [1]
+                default: return nil
+                }
+            }
+        }
+        let error = await #expect(throws: FileStoreError.self) {
+            try await files.put(late, at: "b", options: .init(condition: .absent))
+        }
+        #expect(error?.code == .conditionFailed)
+        #expect(try await files.get("b") == Data("x".utf8))
+        #expect(try await files.metadata(of: "a") == replaced)
+        #expect(try await adapter.incompleteUploads().isEmpty)
+    }
+
+    // MARK: Going on
+
+    @Test("A put that was interrupted goes on: parts that are there are not sent again")
+    func resumes() async throws {
+        for kind in [S3Peer.Kind.moto, .rclone] {
+            let peer = try S3Peer.shared(kind)
+            let folder = freshFolder()
+            let scratch = try ScratchFolder()
+            let bytes = sampleBytes(3, count: 28 << 20)
+            func configured(
+                _ transport: some HTTPTransport
+            ) throws -> S3FileStoreAdapter {
+                var configuration = peer.configuration(folder)
+                smallParts(&configuration)
+                configuration.parallelPartCount = 1
+                configuration.uploadFolder = scratch.path
+                configuration.retry = .never
+                return try S3FileStoreAdapter(configuration, transport: transport)
+            }
+            // The upload is begun, three parts arrive, and then the network is gone.
+            let lost = HTTPFault.fail(.offline)
+            let broken = peer.transport.failing([nil, nil, nil, nil, lost, lost, lost, lost])
+            let error = await #expect(throws: FileStoreError.self) {
+                try await FileStore(try configured(broken)).put(FileContent(bytes), at: "a")
+            }
+            #expect(error?.code == .unavailable)
+            #expect(try await configured(peer.transport).incompleteUploads().count == 1)
+            let recorded = peer.transport.recorded()
+            let adapter = try configured(recorded)
+            try await FileStore(adapter).put(FileContent(bytes), at: "a")
+            let parts = recorded.heads.filter { $0.path?.contains("partNumber=") == true }
+            #expect(parts.count == 3, "\(kind)")
+            #expect(recorded.heads.count { $0.path?.contains("?uploads") == true } == 0)
+            #expect(try await Array(FileStore(adapter).get("a")) == bytes)
+            #expect(try await adapter.incompleteUploads().isEmpty)
+            #expect(try scratch.names().isEmpty)
+        }
+    }
+
+    @Test("Another file at the same path takes over no part that is not its own")
+    func resumesAnother() async throws {
+        let peer = try S3Peer.shared(.moto)
+        let folder = freshFolder()
+        let scratch = try ScratchFolder()
+        func adapter(_ transport: some HTTPTransport) throws -> S3FileStoreAdapter {
+            var configuration = peer.configuration(folder)
+            smallParts(&configuration)
+            configuration.parallelPartCount = 1
+            configuration.uploadFolder = scratch.path
+            configuration.retry = .never
+            return try S3FileStoreAdapter(configuration, transport: transport)
+        }
+        let broken = peer.transport.failing([nil, nil, nil, .fail(), .fail(), .fail()])
+        let old = sampleBytes(1, count: 18 << 20)
+        await #expect(throws: FileStoreError.self) {
+            try await FileStore(try adapter(broken)).put(FileContent(old), at: "a")
+        }
+        var new = old
+        new[6 << 20] ^= 1
+        new += [1, 2, 3]
+        let good = try adapter(peer.transport)
+        try await FileStore(good).put(FileContent(new), at: "a")
+        #expect(try await Array(FileStore(good).get("a")) == new)
+        // An upload that somebody has ended is begun anew.
+        await #expect(throws: FileStoreError.self) {
+            try await FileStore(
+                try adapter(peer.transport.failing([nil, nil, .fail(), .fail(), .fail()]))
+            ).put(FileContent(old), at: "b")
+        }
+        #expect(try await good.abortIncompleteUploads(olderThan: .zero) == 1)
+        try await FileStore(good).put(FileContent(old), at: "b")
+        #expect(try await Array(FileStore(good).get("b")) == old)
+        // So is one with other attributes.
+        await #expect(throws: FileStoreError.self) {
+            try await FileStore(
+                try adapter(peer.transport.failing([nil, nil, .fail(), .fail(), .fail()]))
+            ).put(FileContent(old), at: "c")
+        }
+        let options = FileWriteOptions(attributes: ["x": "1"])
+        try await FileStore(good).put(FileContent(old), at: "c", options: options)
+        #expect(try await FileStore(good).metadata(of: "c").attributes == ["x": "1"])
+        #expect(try await good.incompleteUploads().isEmpty)
+    }
+
+    @Test("Uploads that nobody ends are listed, and ended by their age")
+    func orphans() async throws {
+        // moto dates every upload to 2010, so the age is rclone's to show.
+        let peer = try S3Peer.shared(.rclone)
+        let adapter = try peer.adapter(freshFolder()) { configuration in
+            smallParts(&configuration)
+            configuration.retry = .never
+        }
+        for path in ["b/c", "a +ü"] as [FileStorePath] {
+            let file = S3NewFile(
+                path: path,
+                key: adapter.key(path),
+                content: FileContent([]),
+                options: FileWriteOptions()
+            )
+            _ = try await S3Upload.begun(file, 5 << 20, adapter.connection)
+        }
+        let keys = ["a +ü", "b/c"].map { adapter.configuration.root.string + "/" + $0 }
+        #expect(try await adapter.incompleteUploads().map(\.key) == keys)
+        #expect(try await adapter.abortIncompleteUploads(olderThan: .seconds(3600)) == 0)
+        #expect(try await adapter.abortIncompleteUploads(olderThan: .zero) == 2)
+        #expect(try await adapter.incompleteUploads().isEmpty)
+    }
+
+    // MARK: Copies
+
+    @Test("A file that is too large for one request is copied in parts")
+    func largeCopy() async throws {
+        let peer = try S3Peer.shared(.moto)
+        let adapter = try S3FileStoreAdapter(
+            peer.configuration(freshFolder()),
+            transport: peer.transport,
+            clock: ContinuousClock(),
+            copyByteCount: 5 << 20,
+            now: { Date() }
+        )
+        let files = FileStore(adapter)
+        let bytes = sampleBytes(9, count: (11 << 20) + 5)
+        let options = FileWriteOptions(contentType: "text/x", attributes: ["a": "ü"])
+        try await files.put(FileContent(bytes), at: "a b", options: options)
+        let copy = try await files.copy("a b", to: "c", if: .absent)
+        #expect(copy.contentType == "text/x")
+        #expect(copy.attributes == ["a": "ü"])
+        #expect(try await Array(files.get("c")) == bytes)
+        let moved = try await files.move("c", to: "d")
+        #expect(moved.size == bytes.count)
+        #expect(try await files.list().files.map(\.path.string) == ["a b", "d"])
+        #expect(try await adapter.incompleteUploads().isEmpty)
+    }
+
+    @Test("A server that makes an empty part of a copied one is noticed")
+    func silentPartCopy() async throws {
+        // rclone takes UploadPartCopy for UploadPart without a body.
+        let peer = try S3Peer.shared(.rclone)
+        let adapter = try S3FileStoreAdapter(
+            peer.configuration(freshFolder()),
+            transport: peer.transport,
+            clock: ContinuousClock(),
+            copyByteCount: 5 << 20,
+            now: { Date() }
+        )
+        let files = FileStore(adapter)
+        try await files.put(FileContent(sampleBytes(9, count: 6 << 20)), at: "a")
+        let error = await #expect(throws: FileStoreError.self) {
+            try await files.copy("a", to: "b")
+        }
+        #expect(error?.code == .invalidReply)
+        #expect(try await files.exists("b") == false)
+        #expect(try await adapter.incompleteUploads().isEmpty)
+    }
+
+    // MARK: Names
+
+    @Test(
+        "Names of every kind are kept, listed and signed",
+        arguments: [S3Peer.Kind.moto, .rclone]
+    )
+    func names(_ kind: S3Peer.Kind) async throws {
+        let files = FileStore(try S3Peer.shared(kind).adapter("\(freshFolder()) ü+"))
+        let names = [
+            "with space", "ümläut", "日本語", "emoji 🦊", "a%2Fb", "a+b&c=d", "-dash", "~", "#?*",
+            ".hidden", "...", "quote\"'", "back\\slash", "tab\t", "a:b", "<&>",
+            "\u{301}accent/\u{301}behind",
+        ]
+        for name in names {
+            try await files.put(Data(name.utf8), at: try FileStorePath("f ü/" + name))
+        }
+        var listed: [String] = []
+        for try await file in files.files(in: "f ü", pageSize: 4) {
+            listed.append(String(file.path.string.unicodeScalars.dropFirst(4)))
+        }
+        #expect(listed == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        for name in names {
+            let path = try FileStorePath("f ü/" + name)
+            #expect(try await files.get(path) == Data(name.utf8))
+            let copy = try await files.copy(path, to: "copy")
+            #expect(copy.size == name.utf8.count)
+        }
+    }
+
+    // MARK: Credentials
+
+    @Test(
+        "A wrong secret, and a key that nobody knows",
+        arguments: [S3Peer.Kind.signedMoto, .rclone]
+    )
+    func wrongSecrets(_ kind: S3Peer.Kind) async throws {
+        let peer = try S3Peer.shared(kind)
+        let wrong = AWSCredentials(
+            accessKeyID: peer.credentials.accessKeyID,
+            secretAccessKey: "wrong"
+        )
+        let unknown = AWSCredentials(accessKeyID: "AKIDNOBODY", secretAccessKey: "wrong")
+        for credentials in [wrong, unknown] {
+            let files = FileStore(try peer.adapter(freshFolder()) { $0.credentials = credentials })
+            let calls: [() async throws -> Void] = [
+                { try await files.put(Data("x".utf8), at: "a") },
+                { _ = try await files.get("a") },
+                { _ = try await files.metadata(of: "a") },
+                { try await files.delete("a") },
+                { _ = try await files.list() },
+                { try await files.copy("a", to: "b") },
+            ]
+            for call in calls {
+                let error = await #expect(throws: FileStoreError.self) { try await call() }
+                #expect(error?.code == .credentialsRefused)
+                #expect(error.map { "\($0)" }?.contains("wrong") == false)
+            }
+        }
+    }
+
+    @Test("A bucket that is not there", arguments: S3Peer.Kind.allCases)
+    func missingBucket(_ kind: S3Peer.Kind) async throws {
+        let files = FileStore(
+            try S3Peer.shared(kind).adapter(.root) { $0.bucket = "no-such-bucket" }
+        )
+        for call in [
+            { try await files.put(Data("x".utf8), at: "a") as Any },
+            { try await files.list() as Any },
+        ] as [() async throws -> Any] {
+            let error = await #expect(throws: FileStoreError.self) { _ = try await call() }
+            #expect(error?.code == .bucketNotFound)
+        }
+    }
+
+    // moto looks at no URL's signature, and where it verifies headers, it fails at URLs.
+    @Test("A URL is good for whoever holds it", arguments: [S3Peer.Kind.moto, .rclone])
+    func presigned(_ kind: S3Peer.Kind) async throws {
+        let peer = try S3Peer.shared(kind)
+        let adapter = try peer.adapter(freshFolder())
+        let path: FileStorePath = "a b.txt"
+        let put = try await adapter.presignedURL(for: path, to: .put, expiresIn: .seconds(60))
+        let get = try await adapter.presignedURL(for: path, to: .get, expiresIn: .seconds(60))
+        func send(_ method: HTTPRequest.Method, _ url: URL, _ body: String?) async throws -> (
+            Int, String
+        ) {
+            let call = HTTPCall(
+                HTTPRequest(method: method, url: url),
+                body: body.map { HTTPBody(Array($0.utf8)) }
+            )
+            let reply = try await peer.transport.send(call)
+            let bytes = try await reply.body.collect(upTo: 1 << 20)
+            return (reply.head.status.code, String(decoding: bytes, as: UTF8.self))
+        }
+        #expect(try await send(.put, put, "hello").0 == 200)
+        #expect(try await FileStore(adapter).get(path) == Data("hello".utf8))
+        #expect(try await send(.get, get, nil) == (200, "hello"))
+        guard kind == .rclone else { return }
+        // One that is for another thing, or was changed, is good for nothing.
+        #expect(try await send(.put, get, "other").0 == 403)
+        let forged = try #require(URL(string: get.absoluteString.dropLast() + "0"))
+        let forgedToo = try #require(URL(string: get.absoluteString.dropLast() + "1"))
+        let codes = [try await send(.get, forged, nil).0, try await send(.get, forgedToo, nil).0]
+        #expect(codes.contains(403))
+        #expect(try await FileStore(adapter).get(path) == Data("hello".utf8))
+        for duration in [Duration.zero, .seconds(604_801)] {
+            let error = await #expect(throws: FileStoreError.self) {
+                try await adapter.presignedURL(for: path, to: .get, expiresIn: duration)
+            }
+            #expect(error?.code == .invalidArgument)
+        }
+    }
+
+    // MARK: Bounds
+
+    @Test("A stream of any length takes the memory of the parts on their way, and of one more")
+    func boundedMemory() async throws {
+        let peer = try S3Peer.shared(.rclone)
+        let adapter = try peer.adapter(freshFolder(), smallParts)
+        let gauge = Gauge()
+        let count = 96
+        let content = FileContent(length: nil, isReplayable: false) { () throws(FileStoreError) in
+            let counter = PieceCounter()
+            return FileReader { () async throws(FileStoreError) in
+                let number = counter.next()
+                guard number < count else { return nil }
+                gauge.read(Self.megabyte)
+                return sampleBytes(number, count: Self.megabyte)
+            }
+        }
+        var configuration = adapter.configuration
+        configuration.root = freshFolder()
+        let counted = try S3FileStoreAdapter(
+            configuration,
+            transport: GaugedTransport(upstream: peer.transport, gauge: gauge)
+        )
+        let metadata = try await FileStore(counted).put(content, at: "long")
+        #expect(metadata.size == count * Self.megabyte)
+        // Three parts on their way, one that is filled, and a piece.
+        #expect(gauge.most <= 4 * (5 << 20) + 2 * Self.megabyte)
+        #expect(gauge.most >= 2 * (5 << 20))
+        let reading = try await FileStore(counted).open("long")
+        var position = 0
+        var expected = sampleBytes(0, count: Self.megabyte)
+        for try await piece in reading.content {
+            for byte in piece {
+                if position % Self.megabyte == 0 {
+                    expected = sampleBytes(position / Self.megabyte, count: Self.megabyte)
+                }
+                guard byte == expected[position % Self.megabyte] else {
+                    Issue.record("another byte at \(position)")
+                    return
+                }
+                position += 1
+            }
+        }
+        #expect(position == count * Self.megabyte)
+    }
+}
+#endif

@@ -1,0 +1,453 @@
+#if Crypto && AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelFiles
+import KeelHTTP
+import KeelTestKit
+import Synchronization
+import Testing
+
+@testable import KeelFilesS3
+
+/// What becomes of replies that no server gives when a test wants them.
+@Suite("What a bucket's server replies is understood")
+struct ReplyTests {
+    private typealias Answer = ScriptedHTTPTransport.Answer
+
+    private static func adapter(
+        _ transport: ScriptedHTTPTransport,
+        endpoint: String? = "http://127.0.0.1:9000",
+        credentials: any AWSCredentialsProvider = AWSCredentials(
+            accessKeyID: "AKID",
+            secretAccessKey: "the secret",
+            sessionToken: "the token"
+        ),
+        _ change: (inout S3FileStoreAdapter.Configuration) -> Void = { _ in }
+    ) throws -> S3FileStoreAdapter {
+        var configuration = S3FileStoreAdapter.Configuration(
+            bucket: "bucket",
+            region: "us-east-1",
+            endpoint: endpoint,
+            credentials: credentials
+        )
+        change(&configuration)
+        return try S3FileStoreAdapter(
+            configuration,
+            transport: transport,
+            clock: LeapingClock(),
+            now: { Date(timeIntervalSince1970: 1_800_000_000) }
+        )
+    }
+
+    private static func refusal(
+        _ status: HTTPResponse.Status,
+        _ code: String,
+        _ more: String = "",
+        headers: HTTPFields = [:]
+    ) -> Answer {
+        let text = "<?xml version=\"1.0\"?><Error><Code>\(code)</Code>\(more)</Error>"
+        return .status(status, headers: headers, body: Array(text.utf8))
+    }
+
+    private static func object(_ text: String, _ more: [String: String] = [:]) -> Answer {
+        var headers: HTTPFields = [
+            .contentLength: "\(text.utf8.count)", .eTag: "\"e1\"",
+            .lastModified: "Fri, 15 Jan 2027 08:00:00 GMT",
+        ]
+        for (name, value) in more {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        return .status(.ok, headers: headers, body: Array(text.utf8))
+    }
+
+    // MARK: Repeating
+
+    @Test("SlowDown and its kind are repeated, also for calls with a condition")
+    func slowDown() async throws {
+        for condition in [FileCondition.none, .absent] {
+            let transport = ScriptedHTTPTransport([
+                Self.refusal(.serviceUnavailable, "SlowDown"),
+                Self.refusal(.badRequest, "RequestTimeout"),
+                .status(.ok, headers: [.eTag: "\"e1\""]), Self.object("x"),
+            ])
+            let files = FileStore(try Self.adapter(transport))
+            let options = FileWriteOptions(condition: condition)
+            let metadata = try await files.put(Data("x".utf8), at: "a", options: options)
+            #expect(metadata.version == FileVersion("e1"))
+            try transport.verify()
+        }
+    }
+
+    @Test("A put is repeated when its reply is lost, and one with a condition is not")
+    func lostReplies() async throws {
+        let lost = Answer.failure(TransportError(.connectionLost, processed: .maybe))
+        for (failure, name) in [
+            (lost, "lost"), (Self.refusal(.internalServerError, "InternalError"), "500"),
+        ] {
+            let plain = ScriptedHTTPTransport([
+                failure, .status(.ok, headers: [.eTag: "\"e1\""]), Self.object("x"),
+            ])
+            try await FileStore(try Self.adapter(plain)).put(Data("x".utf8), at: "a")
+            try plain.verify()
+            let conditional = ScriptedHTTPTransport([failure])
+            let error = await #expect(throws: FileStoreError.self, "\(name)") {
+                try await FileStore(try Self.adapter(conditional)).put(
+                    Data("x".utf8),
+                    at: "a",
+                    options: FileWriteOptions(condition: .absent)
+                )
+            }
+            #expect(error?.code == .unavailable)
+            #expect(error?.message.contains("may have taken effect") == true)
+            #expect(conditional.calls.count == 1)
+        }
+    }
+
+    @Test("What will not pass is not repeated, and is told by its code")
+    func refusals() async throws {
+        let table: [(HTTPResponse.Status, String, FileStoreError.Code)] = [
+            (.forbidden, "AccessDenied", .permissionDenied),
+            (.forbidden, "SignatureDoesNotMatch", .credentialsRefused),
+            (.forbidden, "InvalidAccessKeyId", .credentialsRefused),
+            (.notFound, "NoSuchBucket", .bucketNotFound),
+            (.badRequest, "EntityTooLarge", .tooLarge),
+            (.badRequest, "BadDigest", .checksumMismatch),
+            (.badRequest, "KeyTooLongError", .invalidPath),
+            (.notImplemented, "NotImplemented", .unsupported),
+            (.movedPermanently, "PermanentRedirect", .wrongRegion),
+            (.badRequest, "SomethingNew", .unknown),
+        ]
+        for (status, code, expected) in table {
+            let transport = ScriptedHTTPTransport([Self.refusal(status, code)])
+            let error = await #expect(throws: FileStoreError.self) {
+                try await FileStore(try Self.adapter(transport)).put(Data("x".utf8), at: "a")
+            }
+            #expect(error?.code == expected, "\(code)")
+            #expect(error?.message.contains(code) == true)
+            #expect(error?.code.advice.isEmpty == false)
+            #expect(transport.calls.count == 1)
+        }
+    }
+
+    @Test("A bucket in another region: the error names it")
+    func region() async throws {
+        let transport = ScriptedHTTPTransport([
+            Self.refusal(
+                .badRequest,
+                "AuthorizationHeaderMalformed",
+                "<Region>eu-west-3</Region>"
+            )
+        ])
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(try Self.adapter(transport)).list()
+        }
+        #expect(error?.code == .wrongRegion)
+        #expect(error?.message.contains("eu-west-3") == true)
+    }
+
+    @Test("A clock that is wrong is set by the server's, once, and stays so")
+    func skew() async throws {
+        let date: HTTPFields = [.date: "Fri, 15 Jan 2027 10:00:00 GMT"]
+        let transport = ScriptedHTTPTransport([
+            Self.refusal(.forbidden, "RequestTimeTooSkewed", headers: date), Self.object("x"),
+            Self.object("x"),
+        ])
+        let files = FileStore(try Self.adapter(transport))
+        _ = try await files.metadata(of: "a")
+        _ = try await files.metadata(of: "a")
+        let name = try #require(HTTPField.Name("x-amz-date"))
+        #expect(
+            transport.calls.map { $0.head.headerFields[name] } == [
+                "20270115T080000Z", "20270115T100000Z", "20270115T100000Z",
+            ]
+        )
+    }
+
+    @Test("A server that never takes the time is asked twice, and no more")
+    func hopelessSkew() async throws {
+        let date: HTTPFields = [.date: "Fri, 15 Jan 2027 10:00:00 GMT"]
+        let transport = ScriptedHTTPTransport(
+            then: Self.refusal(.forbidden, "RequestTimeTooSkewed", headers: date)
+        )
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(try Self.adapter(transport)).get("a")
+        }
+        #expect(error?.code == .credentialsRefused)
+        #expect(transport.calls.count == 2)
+    }
+
+    private final class Renewing: AWSCredentialsProvider {
+        let refusals = Mutex(0)
+        private func make(_ number: Int) -> AWSCredentials {
+            AWSCredentials(
+                accessKeyID: "AKID\(number)",
+                secretAccessKey: "s",
+                sessionToken: "token\(number)"
+            )
+        }
+
+        func credentials() async throws -> AWSCredentials { make(refusals.withLock { $0 }) }
+
+        func credentials(after refused: AWSCredentials) async throws -> AWSCredentials {
+            make(
+                refusals.withLock { count in
+                    count += 1
+                    return count
+                }
+            )
+        }
+    }
+
+    @Test("Credentials that have expired are asked for anew")
+    func expiry() async throws {
+        let transport = ScriptedHTTPTransport([
+            Self.refusal(.badRequest, "ExpiredToken"), Self.object("x"),
+        ])
+        let adapter = try Self.adapter(transport, credentials: Renewing())
+        _ = try await FileStore(adapter).get("a")
+        let name = try #require(HTTPField.Name("x-amz-security-token"))
+        #expect(transport.calls.map { $0.head.headerFields[name] } == ["token0", "token1"])
+    }
+
+    // MARK: Copies and uploads
+
+    @Test("A copy that is refused after its reply has begun is refused")
+    func lateRefusal() async throws {
+        let transport = ScriptedHTTPTransport([
+            Self.object(""), Self.refusal(.ok, "AccessDenied"),
+        ])
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(try Self.adapter(transport)).copy("a", to: "b")
+        }
+        #expect(error?.code == .permissionDenied)
+    }
+
+    @Test("An upload whose end has no reply is found to have become the file")
+    func lostCompletion() async throws {
+        let bytes = sampleBytes(1, count: 6 << 20)
+        let checksum = try FileChecksum.of(bytes, by: .crc32c)
+        let kept = [
+            "content-length": "\(bytes.count)", "etag": "\"e-2\"",
+            "x-amz-checksum-crc32c": Data(checksum.bytes).base64EncodedString(),
+            "x-amz-checksum-type": "FULL_OBJECT",
+        ]
+        let begun =
+            "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
+        let transport = ScriptedHTTPTransport([
+            .status(.ok, body: Array(begun.utf8)),
+            .status(.ok, headers: [.eTag: "\"p1\""]), .status(.ok, headers: [.eTag: "\"p2\""]),
+            .failure(TransportError(.connectionLost, processed: .maybe)),
+            Self.refusal(.notFound, "NoSuchUpload"), Self.object("", kept), Self.object("", kept),
+        ])
+        let adapter = try Self.adapter(transport) { configuration in
+            configuration.partByteCount = 5 << 20
+            configuration.parallelPartCount = 1
+        }
+        let metadata = try await FileStore(adapter).put(FileContent(bytes), at: "a")
+        #expect(metadata.version == FileVersion("e-2"))
+        try transport.verify()
+    }
+
+    // MARK: Reading
+
+    @Test("A body that breaks off goes on where it was, with the same version")
+    func brokenBody() async throws {
+        let transport = ScriptedHTTPTransport([
+            .chunks(
+                [Array("01234".utf8)],
+                headers: [
+                    .contentLength: "10", .eTag: "\"e1\"",
+                    .lastModified: "Fri, 15 Jan 2027 08:00:00 GMT",
+                ],
+                thenThrow: TransportError(.connectionLost, phase: .readBody)
+            ),
+            Self.object("56789", ["content-range": "bytes 5-9/10"]),
+        ])
+        let data = try await FileStore(try Self.adapter(transport)).get("a")
+        #expect(String(decoding: data, as: UTF8.self) == "0123456789")
+        let second = try #require(transport.calls.last).head.headerFields
+        #expect(second[.range] == "bytes=5-9")
+        #expect(second[.ifMatch] == "\"e1\"")
+    }
+
+    @Test("A body that breaks off, and is another one meanwhile, is none")
+    func brokenAndChanged() async throws {
+        let transport = ScriptedHTTPTransport([
+            .chunks(
+                [Array("01234".utf8)],
+                headers: [
+                    .contentLength: "10", .eTag: "\"e1\"",
+                    .lastModified: "Fri, 15 Jan 2027 08:00:00 GMT",
+                ],
+                thenThrow: TransportError(.connectionLost, phase: .readBody)
+            ),
+            Self.refusal(.preconditionFailed, "PreconditionFailed"),
+        ])
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(try Self.adapter(transport)).get("a")
+        }
+        #expect(error?.code == .conditionFailed)
+    }
+
+    @Test("A body with more bytes than were announced is refused")
+    func tooLong() async throws {
+        let transport = ScriptedHTTPTransport([
+            Self.object("0123456", ["content-length": "5"]), Self.object("01234"),
+        ])
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(try Self.adapter(transport)).get("a")
+        }
+        #expect(error?.code == .invalidReply)
+    }
+
+    @Test("Bytes that are not those of the checksum are damaged", arguments: ["crc32c", "sha256"])
+    func damage(_ name: String) async throws {
+        let algorithm = try #require(FileChecksum.Algorithm(rawValue: name))
+        let right = try FileChecksum.of(Array("hello".utf8), by: algorithm)
+        let field = ["x-amz-checksum-\(name)": Data(right.bytes).base64EncodedString()]
+        let good = ScriptedHTTPTransport([Self.object("hello", field)])
+        #expect(try await FileStore(try Self.adapter(good)).get("a").count == 5)
+        let bad = ScriptedHTTPTransport([Self.object("hallo", field)])
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(try Self.adapter(bad)).get("a")
+        }
+        #expect(error?.code == .damaged)
+        // The checksum of the parts' checksums says nothing of the bytes.
+        let parts = field.merging(["x-amz-checksum-type": "COMPOSITE"]) { $1 }
+        let composite = ScriptedHTTPTransport([Self.object("hallo", parts)])
+        #expect(try await FileStore(try Self.adapter(composite)).get("a").count == 5)
+    }
+
+    @Test("Replies that are none are refused")
+    func nonsense() async throws {
+        let bodies = [
+            "", "no XML", "<a>", "<a></b>", "<!DOCTYPE a [<!ENTITY x \"y\">]><a>&x;</a>",
+            "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+            "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
+        ]
+        for body in bodies {
+            let transport = ScriptedHTTPTransport([.status(.ok, body: Array(body.utf8))])
+            let error = await #expect(throws: FileStoreError.self) {
+                try await FileStore(try Self.adapter(transport)).list()
+            }
+            #expect(error?.code == .invalidReply, "\(body)")
+        }
+        let transport = ScriptedHTTPTransport([.status(.ok, body: Array("x".utf8))])
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(try Self.adapter(transport)).get("a")
+        }
+        #expect(error?.code == .invalidReply)
+    }
+
+    // MARK: What is sent
+
+    @Test("Bodies are hashed over plain connections, and over TLS where that is asked for")
+    func payloads() async throws {
+        let name = try #require(HTTPField.Name("x-amz-content-sha256"))
+        let table: [(String, S3FileStoreAdapter.PayloadSigning, Bool)] = [
+            ("http://127.0.0.1:9000", .overPlainConnections, true),
+            ("https://s3.example.com", .overPlainConnections, false),
+            ("https://s3.example.com", .always, true),
+        ]
+        for (endpoint, signing, isHashed) in table {
+            let transport = ScriptedHTTPTransport([
+                .status(.ok, headers: [.eTag: "\"e1\""]), Self.object("x"),
+            ])
+            let adapter = try Self.adapter(transport, endpoint: endpoint) {
+                $0.payloadSigning = signing
+            }
+            try await FileStore(adapter).put(Data("x".utf8), at: "a")
+            let field = transport.calls.first?.head.headerFields[name]
+            #expect(
+                field
+                    == (isHashed
+                        ? "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+                        : "UNSIGNED-PAYLOAD")
+            )
+        }
+    }
+
+    @Test("Addresses: AWS's with the bucket in front, others with it in the path")
+    func addresses() throws {
+        func address(
+            _ bucket: String,
+            _ endpoint: String?,
+            _ addressing: S3FileStoreAdapter.Addressing? = nil,
+            region: String = "eu-west-1"
+        ) throws -> String {
+            var configuration = S3FileStoreAdapter.Configuration(
+                bucket: bucket,
+                region: region,
+                endpoint: endpoint
+            )
+            configuration.addressing = addressing
+            let address = try S3Address(configuration)
+            return address.scheme + "://" + address.authority + address.path(of: "a b/ü")
+        }
+        #expect(
+            try address("photos", nil)
+                == "https://photos.s3.eu-west-1.amazonaws.com/a%20b/%C3%BC"
+        )
+        #expect(
+            try address("my.photos", nil)
+                == "https://s3.eu-west-1.amazonaws.com/my.photos/a%20b/%C3%BC"
+        )
+        #expect(
+            try address("photos", nil, region: "cn-north-1")
+                == "https://photos.s3.cn-north-1.amazonaws.com.cn/a%20b/%C3%BC"
+        )
+        #expect(
+            try address("photos", "http://127.0.0.1:9000/")
+                == "http://127.0.0.1:9000/photos/a%20b/%C3%BC"
+        )
+        #expect(
+            try address("photos", "HTTPS://Host.example:443/s3", .virtualHost)
+                == "https://photos.host.example/s3/a%20b/%C3%BC"
+        )
+        for endpoint in ["127.0.0.1", "ftp://a", "http://", "http://u:p@a", "http://a/?x"] {
+            #expect(throws: FileStoreError.self, "\(endpoint)") { try address("photos", endpoint) }
+        }
+        for bucket in ["", "ab", "a/b", "..a", "a?b", "a b c"] {
+            #expect(throws: FileStoreError.self, "\(bucket)") { try address(bucket, nil) }
+        }
+    }
+
+    @Test("Neither errors nor descriptions hold a secret")
+    func secrets() async throws {
+        let transport = ScriptedHTTPTransport([
+            Self.refusal(
+                .forbidden,
+                "SignatureDoesNotMatch",
+                "<StringToSign>the secret</StringToSign>"
+            )
+        ])
+        let adapter = try Self.adapter(transport)
+        var texts = ["\(adapter)", String(reflecting: adapter), "\(adapter.configuration)"]
+        var dumped = ""
+        dump(adapter, to: &dumped)
+        texts.append(dumped)
+        do {
+            _ = try await FileStore(adapter).list()
+        } catch {
+            texts += ["\(error)", String(reflecting: error), error.message]
+        }
+        let environment = EnvironmentAWSCredentials(environment: [
+            "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "the secret",
+            "AWS_SESSION_TOKEN": "the token",
+        ])
+        texts += ["\(environment)", String(reflecting: environment)]
+        #expect(texts.count == 9)
+        for text in texts {
+            #expect(!text.contains("the secret") && !text.contains("the token"))
+        }
+        #expect(try await environment.credentials().secretAccessKey == "the secret")
+        let missing = EnvironmentAWSCredentials(environment: ["AWS_ACCESS_KEY_ID": "AKID"])
+        let error = await #expect(throws: FileStoreError.self) {
+            try await missing.credentials()
+        }
+        #expect(error?.code == .credentialsMissing)
+        #expect(error?.message.contains("AWS_SECRET_ACCESS_KEY") == true)
+    }
+}
+#endif

@@ -1,0 +1,230 @@
+import ArgumentParser
+import Foundation
+import KeelAsyncHTTPClient
+import KeelFileTools
+import KeelFiles
+import KeelFilesS3
+import KeelToolSupport
+
+struct FilesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "files",
+        abstract: "Copies, lists and deletes files in buckets of S3, and of servers like it.",
+        discussion: """
+            A bucket's file is s3://BUCKET/KEY. The keys to sign with are those of the environment: \
+            AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN.
+            """,
+        subcommands: [
+            FilesPutCommand.self, FilesGetCommand.self, FilesListCommand.self,
+            FilesCopyCommand.self, FilesDeleteCommand.self, FilesUploadsCommand.self,
+        ]
+    )
+}
+
+extension FilePlace: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+}
+
+/// How buckets are reached, and what results look like.
+struct BucketOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The server; AWS_ENDPOINT_URL if it is not given, and AWS's without that.",
+            valueName: "url"
+        )
+    )
+    var endpoint: String?
+
+    @Option(help: "The bucket's region; AWS_REGION if it is not given, and else us-east-1.")
+    var region: String?
+
+    @Flag(help: "The bucket's name stands in the path; that is so anyway with an endpoint.")
+    var pathStyle = false
+
+    @Option(help: ArgumentHelp("The megabytes of a part, 5 to 5120.", valueName: "MiB"))
+    var partSize = 8
+
+    @Option(help: "How many parts of a file are on their way at a time, 1 to 64.")
+    var parallel = 4
+
+    @Flag(help: "Write results and errors as JSON, one object a line.")
+    var json = false
+
+    func validate() throws {
+        guard (5...5120).contains(partSize) else {
+            throw ValidationError("--part-size is 5 to 5120 megabytes.")
+        }
+        guard (1...64).contains(parallel) else { throw ValidationError("--parallel is 1 to 64.") }
+    }
+
+    var output: CommandOutput { CommandOutput(isJSON: json) }
+
+    /// Runs a command with buckets at hand, until it ends or is interrupted.
+    func run(
+        _ body: @escaping @Sendable (FileTransfers, CommandOutput) async throws -> ToolExit
+    ) async throws {
+        var settings = BucketSettings(
+            endpoint: endpoint,
+            region: region,
+            environment: ProcessInfo.processInfo.environment
+        )
+        settings.isPathStyle = pathStyle
+        settings.partByteCount = partSize << 20
+        settings.parallelPartCount = parallel
+        let (output, prepared) = (output, settings)
+        try await output.reporting {
+            var configuration = AsyncHTTPClientTransport.Configuration()
+            configuration.connectionsPerHost = max(8, parallel + 1)
+            let transport = AsyncHTTPClientTransport(configuration)
+            let transfers = FileTransfers(prepared, over: transport)
+            let result: Result<ToolExit, any Error>
+            do {
+                result = .success(
+                    try await Interruption.value(
+                        advice: "Run it again: a file in parts goes on where it was."
+                    ) {
+                        try await body(transfers, output)
+                    }
+                )
+            } catch {
+                result = .failure(error)
+            }
+            await transport.shutdown()
+            output.endProgress()
+            return try result.get()
+        }
+    }
+
+    /// Copies, and shows how far it is and what was done.
+    func copy(from: FilePlace, to: FilePlace, isRecursive: Bool) async throws {
+        try await run { transfers, output in
+            let report = try await transfers.copy(
+                from: from,
+                to: to,
+                isRecursive: isRecursive
+            ) { place, progress in
+                output.progress(
+                    "\(place) \(progress.byteCount >> 20) MiB",
+                    fraction: progress.fraction
+                )
+            } done: { copied in
+                output.endProgress()
+                if output.isJSON {
+                    try output.record(CopiedRecord(copied))
+                } else {
+                    try output.line("\(copied.to): \(copied.byteCount) bytes")
+                }
+            }
+            for name in report.leftOut {
+                output.message("“\(name)” was left out: it is no file, or has no name for a bucket")
+            }
+            if isRecursive, !output.isJSON {
+                try output.line("\(report.fileCount) files, \(report.byteCount) bytes")
+            }
+            return report.leftOut.isEmpty ? .done : .findings
+        }
+    }
+}
+
+private struct CopiedRecord: Encodable {
+    let from: String
+    let to: String
+    let bytes: Int
+
+    init(_ copied: FileTransfers.Copied) {
+        from = copied.from.description
+        to = copied.to.description
+        bytes = copied.byteCount
+    }
+}
+
+struct FilesPutCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "put",
+        abstract: "Puts a file of the machine, or a folder, into a bucket.",
+        discussion: """
+            A file is there whole or not at all. One that was interrupted goes on where it was when \
+            the command is run again. With --recursive, links are left out, and the exit code is 2.
+            """
+    )
+
+    @Argument(help: "The file or the folder.", completion: .file())
+    var file: String
+
+    @Argument(help: "Where to: s3://BUCKET/KEY, or s3://BUCKET/FOLDER/ to keep the name.")
+    var target: FilePlace
+
+    @Flag(name: .shortAndLong, help: "Puts all files of a folder and of the folders inside of it.")
+    var recursive = false
+
+    @OptionGroup var bucket: BucketOptions
+
+    func validate() throws {
+        guard target.isBucket else { throw ValidationError("The target is s3://BUCKET/KEY.") }
+    }
+
+    func run() async throws {
+        try await bucket.copy(from: .machine(path: file), to: target, isRecursive: recursive)
+    }
+}
+
+struct FilesGetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Gets a file, or a folder, out of a bucket.",
+        discussion: """
+            A file appears under its name when all of it has come and has the right checksum, in \
+            place of what was there.
+            """
+    )
+
+    @Argument(help: "The file: s3://BUCKET/KEY.")
+    var source: FilePlace
+
+    @Argument(help: "The file or the folder to write.", completion: .file())
+    var file: String
+
+    @Flag(name: .shortAndLong, help: "Gets all files whose keys begin with the folder.")
+    var recursive = false
+
+    @OptionGroup var bucket: BucketOptions
+
+    func validate() throws {
+        guard source.isBucket else { throw ValidationError("The source is s3://BUCKET/KEY.") }
+    }
+
+    func run() async throws {
+        try await bucket.copy(from: source, to: .machine(path: file), isRecursive: recursive)
+    }
+}
+
+struct FilesCopyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "copy",
+        abstract:
+            "Copies a file, or a folder, within a bucket, between buckets or with the machine.",
+        discussion: "Within a bucket the server copies, and no byte passes this machine."
+    )
+
+    @Argument(help: "What to copy: s3://BUCKET/KEY, or a path of the machine.")
+    var from: FilePlace
+
+    @Argument(help: "Where to: s3://BUCKET/KEY, or a path of the machine.")
+    var to: FilePlace
+
+    @Flag(name: .shortAndLong, help: "Copies all files of a folder.")
+    var recursive = false
+
+    @OptionGroup var bucket: BucketOptions
+
+    func validate() throws {
+        guard from.isBucket || to.isBucket else {
+            throw ValidationError("One of the places is s3://BUCKET/KEY.")
+        }
+        guard from != to else { throw ValidationError("The two places are the same.") }
+    }
+
+    func run() async throws {
+        try await bucket.copy(from: from, to: to, isRecursive: recursive)
+    }
+}

@@ -1,0 +1,188 @@
+import ArgumentParser
+import Foundation
+import KeelFileTools
+import KeelFiles
+import KeelFilesS3
+import KeelToolSupport
+
+struct FilesListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the files and folders of a bucket, or of a folder in it.",
+        discussion: "Keys that are no paths of files, such as those with “//”, are not listed."
+    )
+
+    @Argument(help: "s3://BUCKET, or s3://BUCKET/FOLDER.")
+    var place: FilePlace
+
+    @Flag(name: .shortAndLong, help: "Lists the files of the folders inside of it too.")
+    var recursive = false
+
+    @OptionGroup var bucket: BucketOptions
+
+    func validate() throws {
+        guard place.isBucket else { throw ValidationError("The place is s3://BUCKET/FOLDER.") }
+    }
+
+    func run() async throws {
+        guard case .bucket(let name, let key) = place else { return }
+        let isRecursive = recursive
+        try await bucket.run { transfers, output in
+            let files = FileStore(try transfers.adapter(name))
+            let folder = try transfers.folder(key)
+            var next: FileCursor?
+            repeat {
+                let page = try await files.list(in: folder, isRecursive: isRecursive, after: next)
+                for entry in Self.entries(of: page) {
+                    if output.isJSON {
+                        try output.record(entry)
+                    } else {
+                        try output.line(entry.line)
+                    }
+                }
+                next = page.next
+            } while next != nil
+            return .done
+        }
+    }
+
+    /// A line of the list.
+    private struct Entry: Encodable {
+        var key: String
+        var bytes: Int?
+        var modified: String?
+        var version: String?
+
+        var line: String {
+            guard let bytes, let modified else {
+                return String(repeating: " ", count: 34) + "  " + key
+            }
+            let size = String(bytes)
+            let space = String(repeating: " ", count: max(0, 14 - size.count))
+            return space + size + "  " + modified + "  " + key
+        }
+    }
+
+    /// The files and folders of a page, in the order of their keys.
+    private static func entries(of page: FilePage) -> [Entry] {
+        let files = page.files.map { file in
+            Entry(
+                key: file.path.string,
+                bytes: file.size,
+                modified: file.modified.formatted(.iso8601),
+                version: file.version.string
+            )
+        }
+        let folders = page.folders.map { Entry(key: $0.string + "/") }
+        return (files + folders).sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    }
+}
+
+struct FilesDeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Deletes a file of a bucket, or all files of a folder.",
+        discussion: "The exit code is 2 where there was nothing to delete."
+    )
+
+    @Argument(help: "s3://BUCKET/KEY.")
+    var place: FilePlace
+
+    @Flag(name: .shortAndLong, help: "Deletes all files whose keys begin with the folder.")
+    var recursive = false
+
+    @OptionGroup var bucket: BucketOptions
+
+    func validate() throws {
+        guard case .bucket(_, let key) = place, !key.isEmpty else {
+            throw ValidationError("The place is s3://BUCKET/KEY; a whole bucket is not deleted.")
+        }
+        guard recursive || key.utf8.last != UInt8(ascii: "/") else {
+            throw ValidationError("“\(place)” is a folder: --recursive deletes all files in it.")
+        }
+    }
+
+    func run() async throws {
+        guard case .bucket(let name, let key) = place else { return }
+        let isRecursive = recursive
+        try await bucket.run { transfers, output in
+            let files = FileStore(try transfers.adapter(name))
+            let count: Int
+            if isRecursive {
+                count = try await files.deleteAll(in: try transfers.folder(key))
+            } else {
+                count = try await files.delete(try FileStorePath(key)) ? 1 : 0
+            }
+            if output.isJSON {
+                try output.record(["deleted": count])
+            } else {
+                try output.line("\(count) deleted")
+            }
+            return count == 0 ? .findings : .done
+        }
+    }
+}
+
+struct FilesUploadsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "uploads",
+        abstract: "Lists uploads that were begun and not ended, and ends old ones.",
+        discussion: "Their parts take room in the bucket, and are paid for."
+    )
+
+    @Argument(help: "s3://BUCKET.")
+    var place: FilePlace
+
+    @Option(
+        help: ArgumentHelp(
+            "Ends the uploads that were begun longer ago; what they have sent is lost.",
+            valueName: "hours"
+        )
+    )
+    var abortOlderThan: Int?
+
+    @OptionGroup var bucket: BucketOptions
+
+    func validate() throws {
+        guard case .bucket(_, let key) = place, key.isEmpty else {
+            throw ValidationError("The place is s3://BUCKET.")
+        }
+        guard abortOlderThan.map({ $0 >= 0 }) ?? true else {
+            throw ValidationError("--abort-older-than is a number of hours.")
+        }
+    }
+
+    private struct Record: Encodable {
+        let key: String
+        let id: String
+        let begun: String
+    }
+
+    func run() async throws {
+        guard case .bucket(let name, _) = place else { return }
+        let hours = abortOlderThan
+        try await bucket.run { transfers, output in
+            let adapter = try transfers.adapter(name)
+            if let hours {
+                let count = try await adapter.abortIncompleteUploads(
+                    olderThan: .seconds(hours * 3600)
+                )
+                if output.isJSON {
+                    try output.record(["ended": count])
+                } else {
+                    try output.line("\(count) ended")
+                }
+                return .done
+            }
+            for upload in try await adapter.incompleteUploads() {
+                let begun = upload.begun.formatted(.iso8601)
+                if output.isJSON {
+                    try output.record(Record(key: upload.key, id: upload.id, begun: begun))
+                } else {
+                    try output.line("\(begun)  \(upload.key)")
+                }
+            }
+            return .done
+        }
+    }
+}

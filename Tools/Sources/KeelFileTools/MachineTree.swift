@@ -1,0 +1,49 @@
+internal import Foundation
+internal import KeelToolSupport
+
+/// The files in a folder of the machine and the folders inside of it.
+struct MachineTree {
+    /// The paths of the files below the folder, in the order of their bytes.
+    private(set) var files: [String] = []
+    /// What is there and is neither file nor folder: links, which may lead out of the folder.
+    private(set) var leftOut: [String] = []
+
+    init(_ folder: String) throws {
+        guard Self.isFolder(folder) else {
+            throw ToolError(
+                "“\(folder)” is no folder",
+                advice: "Leave out --recursive to copy a file, or check the path."
+            )
+        }
+        try read(folder, below: "")
+        files.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        leftOut.sort()
+    }
+
+    private mutating func read(_ folder: String, below prefix: String) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            let path = folder + "/" + name
+            let type =
+                try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+            switch type {
+            case .typeRegular?: files.append(prefix + name)
+            case .typeDirectory?: try read(path, below: prefix + name + "/")
+            default: leftOut.append(prefix + name)
+            }
+        }
+    }
+
+    static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            && isFolder.boolValue
+    }
+
+    /// Makes the folder that a file is to be in.
+    static func makeFolder(above path: String) throws {
+        try FileManager.default.createDirectory(
+            at: URL(filePath: path).deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+    }
+}

@@ -1,0 +1,171 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelFileTools
+import KeelToolsTestSupport
+import Testing
+
+@Suite(
+    "The command keel files",
+    .enabled(if: MotoServer.isPresent, MotoServer.absence),
+    .timeLimit(.minutes(10))
+)
+struct FilesCommandTests {
+    private let scratch: Scratch
+    private let server: MotoServer
+    /// A folder of the bucket that no other test uses.
+    private let root = "s3://first/" + UUID().uuidString
+
+    init() throws {
+        scratch = try Scratch()
+        server = try MotoServer.shared.get()
+    }
+
+    private func keel(
+        _ arguments: String...,
+        environment: [String: String] = [:]
+    ) throws -> (code: Int32, output: String, errors: String) {
+        try KeelProcess(
+            ["files"] + arguments,
+            environment: server.environment(scratch.file("cache")).merging(environment) { $1 }
+        ).wait()
+    }
+
+    @Test("A file is put, listed, got, copied and deleted")
+    func roundTrip() throws {
+        let file = try scratch.file("note ü.txt", holding: "hello")
+        let put = try keel("put", file.path, "\(root)/")
+        #expect(put.code == 0 && put.errors.isEmpty)
+        #expect(put.output == "\(root)/note ü.txt: 5 bytes\n")
+        let target = scratch.file("copy.txt")
+        #expect(try keel("get", "\(root)/note ü.txt", target.path).code == 0)
+        #expect(try String(contentsOf: target, encoding: .utf8) == "hello")
+        #expect(try keel("copy", "\(root)/note ü.txt", "\(root)/b/two").code == 0)
+        #expect(try keel("copy", "\(root)/b/two", "s3://second/\(UUID().uuidString)").code == 0)
+        let list = try keel("list", root).output.split(separator: "\n")
+        #expect(list.count == 2)
+        #expect(list.first?.hasSuffix("/b/") == true)
+        #expect(list.last?.contains(" 5  ") == true && list.last?.hasSuffix("note ü.txt") == true)
+        #expect(try keel("list", root, "-r").output.contains("/b/two\n"))
+        #expect(try keel("delete", "\(root)/b/two").output == "1 deleted\n")
+        #expect(try keel("delete", "\(root)/b/two").code == 2)
+        #expect(try keel("list", "\(root)/b").output.isEmpty)
+    }
+
+    @Test("A folder goes there and comes back, without its links")
+    func folders() throws {
+        let folder = scratch.file("tree")
+        let names = ["a.txt", "b/c.txt", "b/d/e f.txt", ".hidden"]
+        for name in names {
+            let file = folder.appending(path: name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try Data(name.utf8).write(to: file)
+        }
+        try FileManager.default.createSymbolicLink(
+            at: folder.appending(path: "link"),
+            withDestinationURL: URL(filePath: "/etc/passwd")
+        )
+        let put = try keel("put", folder.path, root, "--recursive")
+        #expect(put.code == 2)
+        #expect(put.errors.contains("“link” was left out"))
+        #expect(put.output.hasSuffix("4 files, 30 bytes\n"))
+        let back = scratch.file("back")
+        #expect(try keel("get", root, back.path, "-r").code == 0)
+        for name in names {
+            let file = back.appending(path: name)
+            #expect(try String(contentsOf: file, encoding: .utf8) == name)
+        }
+        #expect(!FileManager.default.fileExists(atPath: back.appending(path: "link").path))
+        #expect(try keel("copy", root, "\(root)-2", "-r").code == 0)
+        #expect(try keel("delete", "\(root)-2", "-r").output == "4 deleted\n")
+        #expect(try keel("put", folder.path, root).code == 1)
+    }
+
+    @Test("Results and errors for programs are JSON, and no bar is drawn")
+    func json() throws {
+        let file = try scratch.file("a.txt", holding: "hello")
+        let put = try keel("put", file.path, "\(root)/a.txt", "--json")
+        #expect(
+            put.output == #"{"bytes":5,"from":"\#(file.path)","to":"\#(root)/a.txt"}"# + "\n"
+        )
+        #expect(put.errors.isEmpty)
+        let list = try keel("list", root, "--json").output
+        #expect(list.contains(#""bytes":5"#) && list.contains(#""version":"5d41402abc4b2a76"#))
+        let missing = try keel("get", "\(root)/none", scratch.file("x").path, "--json")
+        #expect(missing.code == 1)
+        #expect(missing.errors.hasPrefix(#"{"advice":"#) && missing.errors.contains("fileNotFound"))
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("x").path))
+        #expect(try keel("delete", "\(root)/a.txt", "--json").output == #"{"deleted":1}"# + "\n")
+    }
+
+    @Test("What is wrong is told by exit code and advice, and never with a secret")
+    func mistakes() throws {
+        let file = try scratch.file("a.txt", holding: "hello").path
+        #expect(try keel("put", file, "b.txt").code == 64)
+        #expect(try keel("copy", file, "b.txt").code == 64)
+        #expect(try keel("delete", "s3://first").code == 64)
+        #expect(try keel("delete", "s3://first/a/").code == 64)
+        #expect(try keel("put", file, "\(root)/a", "--part-size", "4").code == 64)
+        #expect(try keel("put", file + "x", "\(root)/a").code == 1)
+        let bucket = try keel("list", "s3://no-such-bucket")
+        #expect(bucket.code == 1 && bucket.errors.contains("bucketNotFound"))
+        let endpoint = try keel("list", "s3://first", "--endpoint", "nonsense")
+        #expect(endpoint.code == 1 && endpoint.errors.contains("invalidArgument"))
+        let keys = try keel("list", "s3://first", environment: ["AWS_SECRET_ACCESS_KEY": ""])
+        #expect(keys.code == 1 && keys.errors.contains("AWS_SECRET_ACCESS_KEY"))
+        #expect(!keys.errors.contains("AKIDEXAMPLE"))
+    }
+
+    @Test("A put that is killed goes on when it is run again")
+    func killed() async throws {
+        let file = scratch.file("big")
+        var bytes = Data(capacity: 48 << 20)
+        for number in 0..<UInt32(12 << 20) {
+            withUnsafeBytes(of: number &* 2_654_435_761) { bytes.append(contentsOf: $0) }
+        }
+        try bytes.write(to: file)
+        let notes = scratch.file("cache").appending(path: "keel/uploads").path
+        let arguments = [
+            "files", "put", file.path, "\(root)/big", "--part-size", "5", "--parallel", "1",
+        ]
+        let process = try KeelProcess(
+            arguments,
+            environment: server.environment(scratch.file("cache"))
+        )
+        // Once a part is noted, there is something to go on with.
+        while process.isRunning {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: notes)) ?? []
+            let text = names.first.flatMap {
+                try? String(contentsOfFile: notes + "/" + $0, encoding: .utf8)
+            }
+            if text?.contains("\"number\":1") == true { break }
+            await Task.yield()
+        }
+        process.kill()
+        #expect(process.wait().code == SIGKILL)
+        #expect(try keel("uploads", "s3://first").output.contains("/big\n"))
+        let again = try KeelProcess(
+            arguments,
+            environment: server.environment(scratch.file("cache"))
+        ).wait()
+        #expect(again.code == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: notes).isEmpty)
+        let target = scratch.file("back")
+        #expect(try keel("get", "\(root)/big", target.path).code == 0)
+        #expect(try Data(contentsOf: target) == bytes)
+        #expect(try !keel("uploads", "s3://first").output.contains("/big\n"))
+    }
+
+    @Test("Places on the command line")
+    func places() {
+        #expect(FilePlace("s3://b/a/c") == .bucket(name: "b", key: "a/c"))
+        #expect(FilePlace("s3://b") == .bucket(name: "b", key: ""))
+        #expect(FilePlace("s3://b/") == .bucket(name: "b", key: ""))
+        #expect(FilePlace("a/b") == .machine(path: "a/b"))
+        #expect(FilePlace("s3://") == nil)
+        #expect(FilePlace("") == nil)
+    }
+}
+#endif
