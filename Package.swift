@@ -128,20 +128,6 @@ func tests(
 let package = Package(
     name: "keel",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-    // Each of them is a target of the same name.
-    products: [
-        "Keel", "KeelAnalytics", "KeelAnalyticsHTTP", "KeelAsyncHTTPClient", "KeelCache",
-        "KeelConformance", "KeelCore", "KeelDependencies", "KeelDependenciesTesting", "KeelFiles",
-        "KeelFilesS3", "KeelHTTP", "KeelHTTPCaching", "KeelHTTPCompression",
-        "KeelHTTPObservability",
-        "KeelHTTPSecrets", "KeelHTTPTransfers", "KeelJournal", "KeelLocation", "KeelLogging",
-        "KeelLoggingOTLP",
-        "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecurityFiles",
-        "KeelSecuritySecrets", "KeelServiceLifecycle", "KeelServing",
-        "KeelServingObservability", "KeelStorage", "KeelStorageFirestore",
-        "KeelStorageObservability", "KeelStorageSQLite", "KeelSync", "KeelTestKit",
-        "KeelTestServer", "KeelWebSocket",
-    ].map { .library(name: $0, targets: [$0]) },
     traits: [
         .trait(name: "AsyncHTTPClient", description: "HTTP on AsyncHTTPClient and SwiftNIO."),
         .trait(
@@ -185,11 +171,7 @@ let package = Package(
     ],
     targets: [
         // Words that several areas share.
-        .target(
-            name: "KeelCore",
-            exclude: privacy.exclude,
-            resources: privacy.resources
-        ),
+        .target(name: "KeelCore", exclude: privacy.exclude, resources: privacy.resources),
         module("KeelDependencies", []),
         module("KeelJournal", ["KeelCore"]),
         module("KeelDependenciesTesting", ["KeelDependencies"]),
@@ -495,6 +477,11 @@ let package = Package(
         ),
     ]
 )
+
+// Each library is a product of its name, but what only other libraries call, and what tests are made of.
+package.products += package.targets
+    .filter { $0.type == .regular && $0.path == nil && $0.name != "KeelZlib" }
+    .map { .library(name: $0.name, targets: [$0.name]) }
 
 for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + strict
