@@ -466,6 +466,7 @@ let package = Package(
             of: "Keel",
             [
                 "KeelAnalytics", "KeelConformance", "KeelDependencies", "KeelDependenciesTesting",
+                "KeelFilesS3", "KeelHTTPTransfers",
                 "KeelLogging", "KeelLoggingOTLP", "KeelServiceLifecycle", "KeelServing",
                 "KeelTestKit", "KeelTestServer", httpTypes,
             ] + logging + serviceLifecycle

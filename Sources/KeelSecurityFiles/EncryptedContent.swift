@@ -117,6 +117,8 @@ private final class Sealer: Sendable {
     /// - Parameters:
     ///   - reader: The plain bytes.
     ///   - check: Throws at their end where they are not what was announced.
+    /// - Returns: The piece; nil at the end.
+    /// - Throws: `FileStoreError`.
     func next(
         from reader: FileReader,
         check: (FileHash, Int) throws(FileStoreError) -> Void

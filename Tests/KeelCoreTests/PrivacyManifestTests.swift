@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// Apple's privacy manifest, which Xcode takes from the package:
-/// https://developer.apple.com/documentation/bundleresources/privacy-manifest-files
+/// Apple's privacy manifest, which Xcode takes from the package.
+///
+/// See https://developer.apple.com/documentation/bundleresources/privacy-manifest-files.
 @Suite("The privacy manifest")
 struct PrivacyManifestTests {
     /// What uses a category of Apple's list of required reason APIs, and the reasons that it may have.

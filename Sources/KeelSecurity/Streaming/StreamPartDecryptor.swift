@@ -21,7 +21,11 @@ package struct StreamPartDecryptor: Sendable {
     private var index: Int
     private var waiting = Data()
 
+    /// Begins with the ciphers of the keys that fit the stream's header.
+    ///
     /// - Parameters:
+    ///   - ciphers: The ciphers, all of one layout.
+    ///   - layout: Where the segments are.
     ///   - range: Which plain bytes; at least one.
     ///   - size: The size of the encrypted stream.
     init(_ ciphers: [SegmentCipher], _ layout: SegmentLayout, range: Range<Int>, size: Int) {

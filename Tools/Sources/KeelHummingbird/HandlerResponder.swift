@@ -18,25 +18,43 @@ struct HandlerResponder: Sendable {
     // Concurrent, as Hummingbird's own functions are: its writer cannot be sent to another executor.
     @concurrent
     func respond(to request: Request, _ writer: consuming ResponseWriter) async throws {
+        let reply = await reply(to: request)
+        guard Self.hasBody(reply.head.status, request.method) else {
+            return try await writer.writeResponse(reply.head)
+        }
+        let body = try await writer.writeHead(reply.head)
+        try await stream(reply.body, to: body)
+    }
+
+    // What follows is not inlined, so that a connection which stays open keeps what sending needs, and
+    // nothing of what asking and answering have needed.
+
+    @inline(never)
+    private func reply(to request: Request) async -> HTTPReply {
         var head = request.head
         head.scheme = head.scheme ?? "http"
         let call = HTTPCall(head, body: Self.body(of: request))
-        let reply =
-            Self.staysForLong(head) ? await replyApart(to: call) : await handler.respond(to: call)
-        let hasBody = Self.hasBody(reply.head.status, request.method)
-        guard hasBody else { return try await writer.writeResponse(reply.head) }
-        var body = try await writer.writeHead(reply.head)
+        return Self.staysForLong(head)
+            ? await replyApart(to: call) : await handler.respond(to: call)
+    }
+
+    @concurrent @inline(never)
+    private func stream(
+        _ pieces: HTTPByteStream,
+        to writer: consuming some ResponseBodyWriter
+    ) async throws {
+        var writer = writer
         do throws(TransportError) {
-            var pieces = reply.body.makeAsyncIterator()
-            while let piece = try await pieces.next() {
-                try await Self.write(piece, to: &body)
+            var iterator = pieces.makeAsyncIterator()
+            while let piece = try await iterator.next() {
+                try await Self.write(piece, to: &writer)
             }
         } catch {
             // The head is out: only a cut connection tells the client that the body is not whole.
             logger.info("A response was cut short", metadata: ["reason": "\(error.code.name)"])
             throw error
         }
-        try await body.finish(reply.body.trailers)
+        try await writer.finish(pieces.trailers)
     }
 
     /// Lets the handler answer in a task of its own.
