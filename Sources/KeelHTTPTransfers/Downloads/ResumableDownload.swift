@@ -132,7 +132,7 @@ public struct ResumableDownload: Sendable {
     /// - Parameter observer: Looks at the download while it runs.
     /// - Returns: What was done.
     /// - Throws: ``TransferError``; what was fetched stays, except after `digestMismatch`.
-    @concurrent
+    @discardableResult @concurrent
     public func run(
         observer: ResumableTransferObserver? = nil
     ) async throws(TransferError) -> Receipt {

@@ -171,7 +171,7 @@ public struct ResumableUpload: Sendable {
     /// - Parameter observer: Looks at the upload while it runs.
     /// - Returns: What was done.
     /// - Throws: ``TransferError``; what was sent stays with the server.
-    @concurrent
+    @discardableResult @concurrent
     public func run(
         observer: ResumableTransferObserver? = nil
     ) async throws(TransferError) -> Receipt {
