@@ -1,0 +1,116 @@
+package import Foundation
+
+/// The facts of files that were read before, by the hash of their content, in one file.
+///
+/// A cache that is missing, damaged, or of another version is an empty one: nothing depends on it but
+/// time. It holds what the last run used, and takes the place of the old one as a whole.
+package struct FactCache: Sendable {
+    private static let magic: UInt32 = 0x4B4C_4631
+
+    private let file: URL?
+    private let data: Data
+    private let ranges: [ContentHash: Range<Int>]
+
+    /// A cache that is never kept.
+    package static let none = FactCache(file: nil, data: Data(), ranges: [:])
+
+    private init(file: URL?, data: Data, ranges: [ContentHash: Range<Int>]) {
+        self.file = file
+        self.data = data
+        self.ranges = ranges
+    }
+
+    /// Opens a cache, which need not be there.
+    package init(at file: URL) {
+        guard let data = try? Data(contentsOf: file, options: .mappedIfSafe),
+            let ranges = data.withUnsafeBytes({ Self.readIndex($0) })
+        else {
+            self.init(file: file, data: Data(), ranges: [:])
+            return
+        }
+        self.init(file: file, data: data, ranges: ranges)
+    }
+
+    private static func readIndex(_ bytes: UnsafeRawBufferPointer) -> [ContentHash: Range<Int>]? {
+        guard bytes.count >= 16,
+            UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == magic,
+            UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+                == FactCoding.version
+        else { return nil }
+        func word(_ offset: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        guard let count = Int(exactly: word(8)), count <= (bytes.count - 16) / 24 else { return nil }
+        var ranges: [ContentHash: Range<Int>] = [:]
+        ranges.reserveCapacity(count)
+        var start = 16 + count * 24
+        for entry in 0..<count {
+            let offset = 16 + entry * 24
+            guard let length = Int(exactly: word(offset + 16)), length <= bytes.count - start else {
+                return nil
+            }
+            ranges[ContentHash(first: word(offset), second: word(offset + 8))] =
+                start..<(start + length)
+            start += length
+        }
+        return start == bytes.count ? ranges : nil
+    }
+
+    /// The facts of a content, if they are known and whole.
+    package func facts(for hash: ContentHash) -> SourceFacts? {
+        guard let range = ranges[hash] else { return nil }
+        return data.withUnsafeBytes { bytes in
+            try? FactCoding.facts(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
+        }
+    }
+
+    /// Whether this holds exactly these contents.
+    package func holdsOnly(_ hashes: Set<ContentHash>) -> Bool {
+        hashes.count == ranges.count && hashes.allSatisfy { ranges[$0] != nil }
+    }
+
+    /// Keeps the facts of these contents, and no others.
+    ///
+    /// What cannot be written is not kept: the next run takes longer, and that is all.
+    package func keep(_ entries: [ContentHash: SourceFacts]) {
+        guard let file, !holdsOnly(Set(entries.keys)) else { return }
+        var head: [UInt8] = []
+        func append<Number: FixedWidthInteger>(_ number: Number) {
+            withUnsafeBytes(of: number.littleEndian) { head += $0 }
+        }
+        append(Self.magic)
+        append(FactCoding.version)
+        append(UInt64(entries.count))
+        var bodies: [UInt8] = []
+        data.withUnsafeBytes { old in
+            for (hash, facts) in entries {
+                let start = bodies.count
+                if let range = ranges[hash] {
+                    bodies += old[range]
+                } else {
+                    bodies += FactCoding.bytes(of: facts)
+                }
+                append(hash.first)
+                append(hash.second)
+                append(UInt64(bodies.count - start))
+            }
+        }
+        try? FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        try? Data(head + bodies).write(to: file, options: .atomic)
+    }
+
+    /// Where the cache of a project lies: in the user's folder of caches, so that no project has to
+    /// ignore it.
+    package static func defaultFile(forProjectAt root: String) -> URL? {
+        guard
+            let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+        else { return nil }
+        var path = root
+        let hash = path.withUTF8 { ContentHash(UnsafeRawBufferPointer($0)) }
+        let name = String(hash.first, radix: 36) + String(hash.second, radix: 36)
+        return caches.appending(path: "keel-lint").appending(path: "\(name).facts")
+    }
+}
