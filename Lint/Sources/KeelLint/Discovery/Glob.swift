@@ -1,7 +1,7 @@
 /// A pattern of paths or of names.
 ///
 /// `*` stands for anything within one component, `**` for any components, `?` for one character,
-/// `[A-Z]` for one of a range, `{a,b}` for one of several. A path without any of these also means
+/// `[A-Z]` for one of a range, `{a,b}` for one of several. A pattern that means a folder means
 /// everything below it.
 package struct Glob: Sendable, Hashable, CustomStringConvertible {
     package let pattern: String
@@ -46,6 +46,9 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
                             || bytes[pattern.count] == UInt8(ascii: "/"))
                 }
                 return Self.match(pattern[...], bytes[...])
+                    || bytes.indices.contains { end in
+                        bytes[end] == UInt8(ascii: "/") && Self.match(pattern[...], bytes[..<end])
+                    }
             }
         }
     }

@@ -110,11 +110,10 @@ extension FactExtractor {
 
     private mutating func readParameterTypes(_ parameters: RawSyntaxLayoutView) {
         for case let child? in parameters.children {
-            guard let parameter = RawFunctionParameterSyntax(child),
-                let type = nameOfType(parameter.type.raw)
-            else { continue }
+            guard let parameter = RawFunctionParameterSyntax(child) else { continue }
             let name = parameter.secondName ?? parameter.firstName
-            localTypes[name.tokenText] = type
+            // One without a name for its type still hides what is called like it.
+            localTypes[name.tokenText] = nameOfType(parameter.type.raw) ?? SyntaxText()
         }
     }
 

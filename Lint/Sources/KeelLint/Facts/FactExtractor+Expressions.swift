@@ -114,7 +114,9 @@ extension FactExtractor {
 
     /// The declared type of a variable, or the type of `X(…)`.
     private func typeOfValue(_ node: RawSyntax) -> SyntaxText? {
-        if let name = RawDeclReferenceExprSyntax(node)?.baseName.tokenText { return localTypes[name] }
+        if let name = RawDeclReferenceExprSyntax(node)?.baseName.tokenText {
+            return localTypes[name].flatMap { $0.isEmpty ? nil : $0 }
+        }
         guard let call = RawFunctionCallExprSyntax(node),
             let name = RawDeclReferenceExprSyntax(call.calledExpression.raw)?.baseName.tokenText,
             Self.looksLikeType(name)

@@ -6,7 +6,7 @@
 /// It walks the parser's raw nodes, which have neither parents nor positions of their own: a visitor
 /// of typed nodes takes about half of what parsing takes, this a tenth. Where a token stands follows
 /// from its text, which lies in the parser's copy of the file.
-struct FactExtractor {
+package struct FactExtractor {
     var facts = SourceFacts()
 
     /// The first byte of the parser's copy of the file.
@@ -36,7 +36,7 @@ struct FactExtractor {
     /// The facts of a file.
     ///
     /// - Parameter bytes: UTF-8; what is none counts as no Swift.
-    static func facts(of bytes: UnsafeBufferPointer<UInt8>) -> SourceFacts {
+    package static func facts(of bytes: UnsafeBufferPointer<UInt8>) -> SourceFacts {
         let tree = Parser.parse(source: bytes)
         return withExtendedLifetime(tree) {
             var extractor = FactExtractor(tree.raw, LineTable(bytes), byteCount: bytes.count)

@@ -35,9 +35,9 @@ package enum KnownModules {
 
     /// A name that reaches outside, and what to take instead.
     package struct Effect: Sendable {
-        /// A path such as `Date.now`; one that ends in `*` stands for all members.
+        /// A path such as `Date.now`; its members count too.
         package let path: String
-        /// The forms of call that count: empty for each, else `()` or others.
+        /// The forms of call that count, and then without members; empty for all.
         package let calls: Set<String>
         package let instead: String
     }
@@ -67,15 +67,11 @@ package enum KnownModules {
         Effect(path: "arc4random", calls: [], instead: "a generator that is passed in"),
         Effect(path: "arc4random_uniform", calls: [], instead: "a generator that is passed in"),
         Effect(path: "URLSession", calls: [], instead: "a protocol of the domain; behind it Keel's `NetworkClient`"),
-        Effect(path: "URLSession.*", calls: [], instead: "a protocol of the domain; behind it Keel's `NetworkClient`"),
         Effect(path: "FileManager", calls: [], instead: "a protocol of the domain; behind it Keel's `FileStore`"),
-        Effect(path: "FileManager.*", calls: [], instead: "a protocol of the domain; behind it Keel's `FileStore`"),
-        Effect(path: "FileHandle.*", calls: [], instead: "a protocol of the domain; behind it Keel's `FileStore`"),
+        Effect(path: "FileHandle", calls: [], instead: "a protocol of the domain; behind it Keel's `FileStore`"),
         Effect(path: "UserDefaults", calls: [], instead: "a protocol of the domain; behind it Keel's `StorageClient`"),
-        Effect(path: "UserDefaults.*", calls: [], instead: "a protocol of the domain; behind it Keel's `StorageClient`"),
         Effect(path: "NotificationCenter.default", calls: [], instead: "an `AsyncSequence` that is passed in"),
         Effect(path: "ProcessInfo", calls: [], instead: "a value that the composition root passes in"),
-        Effect(path: "ProcessInfo.*", calls: [], instead: "a value that the composition root passes in"),
         Effect(path: "Bundle.main", calls: [], instead: "a value that the composition root passes in"),
         Effect(path: "CLLocationManager", calls: [], instead: "a protocol of the domain; behind it Keel's `LocationService`"),
         Effect(path: "SecItem*", calls: [], instead: "a protocol of the domain; behind it Keel's `SecretStore`"),

@@ -169,9 +169,14 @@ extension RuleCheck {
             for reference in file.facts.references where reference.context == .body {
                 var path = reference.path
                 if path.hasPrefix("Foundation.") { path.removeFirst("Foundation.".count) }
-                guard let (_, effect) = effects.first(where: { $0.0.matches(name: path) }),
-                    effect.calls.isEmpty || effect.calls.contains(reference.call), !allows(path),
-                    project.index.entries(named: String(path.prefix { $0 != "." })).isEmpty
+                let prefixes = Self.prefixes(of: path)
+                guard
+                    let (_, effect) = effects.first(where: { glob, effect in
+                        effect.calls.isEmpty
+                            ? prefixes.contains { glob.matches(name: $0) }
+                            : glob.matches(name: path) && effect.calls.contains(reference.call)
+                    }), !prefixes.contains(where: allows),
+                    project.index.entries(named: prefixes[0]).isEmpty
                 else { continue }
                 let symbol = file.symbol(reference.declaration)
                 guard seen.insert("\(symbol)|\(path)").inserted else { continue }
@@ -185,6 +190,15 @@ extension RuleCheck {
                 )
             }
         }
+    }
+
+    /// `A`, `A.b` and `A.b.c` of the last.
+    private static func prefixes(of path: String) -> [String] {
+        var prefixes: [String] = []
+        for component in path.split(separator: ".") {
+            prefixes.append(prefixes.last.map { "\($0).\(component)" } ?? String(component))
+        }
+        return prefixes
     }
 
     mutating func checkTestDoubles() {
