@@ -18,8 +18,9 @@ public struct Finding: Sendable, Hashable {
     public var line: Int
     /// The column, from 1, in bytes of UTF-8.
     public var column: Int
-    /// What it concerns, without line numbers: a declaration, or an import. With rule and file it
-    /// makes the key of the baseline.
+    /// What it concerns, without line numbers: a declaration, or an import.
+    ///
+    /// With rule and file it makes the key of the baseline.
     public var symbol: String
     /// What is wrong.
     public var message: String

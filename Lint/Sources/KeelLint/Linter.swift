@@ -93,7 +93,8 @@ public struct Linter: Sendable {
                     line: line,
                     column: 1,
                     symbol: "\(key.rule) \(key.file) \(key.symbol)",
-                    message: "`\(key.rule)` is not found in \(key.file) for `\(key.symbol)` any more.",
+                    message:
+                        "`\(key.rule)` is not found in \(key.file) for `\(key.symbol)` any more.",
                     help: "Run `keel-lint --prune-baseline`."
                 ),
                 configuration
@@ -120,11 +121,17 @@ public struct Linter: Sendable {
         return finding
     }
 
-    private func readBaseline(_ configuration: LintConfiguration) throws(ConfigurationError) -> Baseline? {
+    private func readBaseline(_ configuration: LintConfiguration) throws(ConfigurationError)
+        -> Baseline?
+    {
         guard usesBaseline, let name = configuration.baseline else { return nil }
         guard let data = FileManager.default.contents(atPath: "\(root)/\(name)") else {
             throw ConfigurationError([
-                "\(name): The configuration names this baseline, and it is not there. Write it with `keel-lint --write-baseline`, or remove `baseline` from \(configuration.file)."
+                """
+                \(name): The configuration names this baseline, and it is not there. Write \
+                it with `keel-lint --write-baseline`, or remove `baseline` from \
+                \(configuration.file).
+                """
             ])
         }
         return try Baseline(reading: String(decoding: data, as: UTF8.self), file: name)
@@ -138,8 +145,17 @@ public struct Linter: Sendable {
             remarks.append(
                 Remark(
                     project.configuration.layers.isEmpty
-                        ? "There is no \(Self.configurationName), and no folder or target is called like a layer: only the rules for all files ran. `keel-lint init` writes a configuration."
-                        : "There is no \(Self.configurationName); the layers were guessed from names: \(project.configuration.layers.map(\.name).joined(separator: ", ")). `keel-lint init` writes them down."
+                        ? """
+                        There is no \(Self.configurationName), and no folder or target is \
+                        called like a layer: only the rules for all files ran. `keel-lint \
+                        init` writes a configuration.
+                        """
+                        : """
+                        There is no \(Self.configurationName); the layers were guessed from \
+                        names: \
+                        \(project.configuration.layers.map(\.name).joined(separator: ", ")). \
+                        `keel-lint init` writes them down.
+                        """
                 )
             )
         }
@@ -168,14 +184,23 @@ public struct Linter: Sendable {
         if generated > 0, !project.configuration.checksGenerated {
             remarks.append(
                 Remark(
-                    "\(generated) generated \(generated == 1 ? "file was" : "files were") asked about layers and contracts only; `check-generated: true` asks for everything."
+                    """
+                    \(generated) generated \(generated == 1 ? "file was" : "files were") \
+                    asked about layers and contracts only; `check-generated: true` asks for \
+                    everything.
+                    """
                 )
             )
         }
         for (name, files) in project.ambiguous.sorted(by: { $0.key < $1.key }) {
             let places = Set(files.map { project.files[$0].path }).sorted().joined(separator: ", ")
             remarks.append(
-                Remark("`\(name)` is declared in \(places); which one a use means cannot be told, so its uses were not checked.")
+                Remark(
+                    """
+                    `\(name)` is declared in \(places); which one a use means cannot be \
+                    told, so its uses were not checked.
+                    """
+                )
             )
         }
         return remarks

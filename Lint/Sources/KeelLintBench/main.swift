@@ -1,6 +1,7 @@
 import Foundation
 import KeelLint
 import SwiftParser
+import Synchronization
 
 let root = CommandLine.arguments[1]
 let clock = ContinuousClock()
@@ -18,10 +19,12 @@ func bare() -> Duration {
         }
     }
 }
-import Synchronization
 final class Mutex0: Sendable {
     let n = Atomic(0)
-    func take(_ c: Int) -> Int? { let v = n.add(1, ordering: .relaxed).oldValue; return v < c ? v : nil }
+    func take(_ c: Int) -> Int? {
+        let v = n.add(1, ordering: .relaxed).oldValue
+        return v < c ? v : nil
+    }
 }
 let cacheFile = URL(fileURLWithPath: "/tmp/facts.cache")
 for _ in 0..<5 {
@@ -29,5 +32,11 @@ for _ in 0..<5 {
     try? FileManager.default.removeItem(at: cacheFile)
     var l = ProjectLoader(root: root, cache: FactCache(at: cacheFile), threads: 2)
     print("cold", clock.measure { print(l.load().files.count) })
-    print("warm", clock.measure { l.cache = FactCache(at: cacheFile); print(l.load().fromCache) })
+    print(
+        "warm",
+        clock.measure {
+            l.cache = FactCache(at: cacheFile)
+            print(l.load().fromCache)
+        }
+    )
 }

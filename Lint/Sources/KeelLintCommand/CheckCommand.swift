@@ -14,7 +14,9 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var project: ProjectOptions
 
-    @Option(help: "How to report: \(ReportFormat.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(
+        help: "How to report: \(ReportFormat.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
     var format = ReportFormat.text
 
     @Option(name: [.short, .long], help: "Writes the report to a file and says only the summary.")
@@ -23,7 +25,13 @@ struct CheckCommand: ParsableCommand {
     @Option(help: "One more report, as FORMAT=FILE; can be given several times.")
     var also: [ExtraReport] = []
 
-    @Flag(help: "Warnings fail the run, and so do stale allows, a stale baseline and a missing configuration.")
+    @Flag(
+        help:
+            """
+            Warnings fail the run, and so do stale allows, a stale baseline and a missing \
+            configuration.
+            """
+    )
     var strict = false
 
     @Flag(help: "Leaves out the notes.")
@@ -60,7 +68,9 @@ struct CheckCommand: ParsableCommand {
         }
         try write(report, linter)
         if strict, !isConfigured {
-            Self.complain("There is no \(Linter.configurationName), which --strict wants. Run: keel-lint init")
+            Self.complain(
+                "There is no \(Linter.configurationName), which --strict wants. Run: keel-lint init"
+            )
             throw ExitCode(2)
         }
         if report.fails(strict: strict) { throw ExitCode(1) }
@@ -87,7 +97,9 @@ struct CheckCommand: ParsableCommand {
 
     private func keepBaseline(_ report: LintReport, _ linter: Linter) throws {
         guard let name = report.project.configuration.baseline else {
-            Self.complain("Name the baseline in the configuration first: `baseline: keel-lint-baseline.txt`")
+            Self.complain(
+                "Name the baseline in the configuration first: `baseline: keel-lint-baseline.txt`"
+            )
             throw ExitCode(2)
         }
         let file = URL(fileURLWithPath: linter.root).appending(path: name)
@@ -106,7 +118,12 @@ struct CheckCommand: ParsableCommand {
 
     private static func explain(_ id: String) throws {
         guard let rule = BuiltInRules.named(id) else {
-            complain("There is no rule `\(id)`. The rules: \(BuiltInRules.all.map(\.id).joined(separator: ", "))")
+            complain(
+                """
+                There is no rule `\(id)`. The rules: \
+                \(BuiltInRules.all.map(\.id).joined(separator: ", "))
+                """
+            )
             throw ExitCode(2)
         }
         print(rule.explanation, terminator: "")

@@ -29,11 +29,21 @@ struct InitCommand: ParsableCommand {
         if stdout { return print(proposal.text, terminator: "") }
         let file = URL(fileURLWithPath: linter.root).appending(path: Linter.configurationName)
         if FileManager.default.fileExists(atPath: file.path), !force {
-            CheckCommand.complain("\(Linter.configurationName) is there already. --force replaces it, --stdout prints the proposal.")
+            CheckCommand.complain(
+                """
+                \(Linter.configurationName) is there already. --force replaces it, --stdout \
+                prints the proposal.
+                """
+            )
             throw ExitCode(2)
         }
         try Data(proposal.text.utf8).write(to: file, options: .atomic)
-        print("Wrote \(Linter.configurationName): \(proposal.configuration.layers.map(\.name).joined(separator: ", "))")
+        print(
+            """
+            Wrote \(Linter.configurationName): \
+            \(proposal.configuration.layers.map(\.name).joined(separator: ", "))
+            """
+        )
         do {
             print(TextReport.summary(try linter.run()))
         } catch {

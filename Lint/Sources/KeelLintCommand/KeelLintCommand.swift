@@ -35,7 +35,10 @@ struct KeelLintCommand: ParsableCommand {
 
 /// The project that a command works on.
 struct ProjectOptions: ParsableArguments {
-    @Option(name: [.short, .long], help: "The configuration, if it is not keel-lint.yml in the folder.")
+    @Option(
+        name: [.short, .long],
+        help: "The configuration, if it is not keel-lint.yml in the folder."
+    )
     var config: String?
 
     @Option(help: "The file for the facts of earlier runs, if not in the user's folder of caches.")
@@ -47,7 +50,8 @@ struct ProjectOptions: ParsableArguments {
     func linter(for path: String) throws -> Linter {
         let root = URL(fileURLWithPath: path, isDirectory: true).standardizedFileURL.path
         var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: root, isDirectory: &isFolder), isFolder.boolValue
+        guard FileManager.default.fileExists(atPath: root, isDirectory: &isFolder),
+            isFolder.boolValue
         else { throw ValidationError("There is no folder \(path).") }
         var linter = Linter(root: root, configurationFile: config)
         if !noCache {

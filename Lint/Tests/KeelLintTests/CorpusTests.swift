@@ -22,7 +22,9 @@ struct CorpusTests {
 
     @Test("Each rule is found somewhere in the corpus")
     func rules() {
-        let found = Set(Corpus.all.flatMap { $0.expected.compactMap { $0.split(separator: " ").last } })
+        let found = Set(
+            Corpus.all.flatMap { $0.expected.compactMap { $0.split(separator: " ").last } }
+        )
         for rule in BuiltInRules.all where rule.id != "stale-baseline" {
             #expect(found.contains(Substring(rule.id)), "\(rule.id)")
         }

@@ -95,7 +95,10 @@ struct ConfigurationReader {
         if let node = fields["targets"] { layer.targets = globs(node) }
         if let node = fields["paths"] { layer.paths = globs(node) }
         if layer.targets.isEmpty, layer.paths.isEmpty {
-            problem(node, "The layer `\(name)` needs `targets` or `paths`, to say which files it has.")
+            problem(
+                node,
+                "The layer `\(name)` needs `targets` or `paths`, to say which files it has."
+            )
         }
         if let node = fields["uses"] {
             let names = texts(node)
@@ -125,14 +128,16 @@ struct ConfigurationReader {
 
     private mutating func readContract(_ node: Node) {
         let keys = [
-            "name", "type", "from", "to", "modules", "only-from", "members", "between", "transitive",
+            "name", "type", "from", "to", "modules", "only-from", "members", "between",
+            "transitive",
             "because",
         ]
         guard let fields = fields(node, keys, in: "a contract") else { return }
         guard let name = fields["name"].flatMap({ text($0) }) else {
             return problem(node, "A contract needs a `name`; findings and allows call it by that.")
         }
-        if BuiltInRules.named(name) != nil || configuration.contracts.contains(where: { $0.name == name })
+        if BuiltInRules.named(name) != nil
+            || configuration.contracts.contains(where: { $0.name == name })
             || name == "layers"
         {
             problem(node, "The name `\(name)` is taken; give the contract another.")
@@ -158,7 +163,10 @@ struct ConfigurationReader {
             } else if !needed.contains(key), let extra = fields[key] {
                 problem(
                     extra,
-                    "A contract that is \(type) has no `\(key)`; it has: \(needed.joined(separator: ", "))."
+                    """
+                    A contract that is \(type) has no `\(key)`; it has: \
+                    \(needed.joined(separator: ", ")).
+                    """
                 )
             }
         }
@@ -209,7 +217,10 @@ struct ConfigurationReader {
 
     private mutating func readRules(_ node: Node) {
         guard let mapping = node.mapping else {
-            return problem(node, "`rules` maps the id of a rule to `off`, `on`, `warning`, `error` or settings.")
+            return problem(
+                node,
+                "`rules` maps the id of a rule to `off`, `on`, `warning`, `error` or settings."
+            )
         }
         for (key, value) in mapping {
             guard let id = text(key) else { continue }
@@ -235,11 +246,15 @@ struct ConfigurationReader {
                 setting.isOn = true
                 setting.severity = .error
             default:
-                problem(node, "`\(id)` is `off`, `on`, `warning`, `error`, or has settings below it.")
+                problem(
+                    node,
+                    "`\(id)` is `off`, `on`, `warning`, `error`, or has settings below it."
+                )
             }
             return setting
         }
-        guard let fields = fields(node, ["severity", "layers", "allow", "also"], in: "a rule") else {
+        guard let fields = fields(node, ["severity", "layers", "allow", "also"], in: "a rule")
+        else {
             return setting
         }
         setting.isOn = true
@@ -271,10 +286,17 @@ struct ConfigurationReader {
         }
         if let node = fields["kinds"] {
             for word in texts(node) {
-                if let kind = DeclarationFact.Kind.allCases.first(where: { $0.word == word && $0.isType }) {
+                if let kind = DeclarationFact.Kind.allCases.first(where: {
+                    $0.word == word && $0.isType
+                }) {
                     rule.kinds.insert(kind)
                 } else {
-                    unknown(node, "kind", word, ["struct", "class", "enum", "actor", "protocol", "typealias"])
+                    unknown(
+                        node,
+                        "kind",
+                        word,
+                        ["struct", "class", "enum", "actor", "protocol", "typealias"]
+                    )
                 }
             }
         }
@@ -307,17 +329,27 @@ extension ConfigurationReader {
         problems.append("\(file):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1): \(text)")
     }
 
-    fileprivate mutating func unknown(_ node: Node, _ what: String, _ word: String, _ known: [String]) {
+    fileprivate mutating func unknown(
+        _ node: Node,
+        _ what: String,
+        _ word: String,
+        _ known: [String]
+    ) {
         let near = known.min { EditDistance.between($0, word) < EditDistance.between($1, word) }
         let hint =
-            near.map { EditDistance.between($0, word) <= max(2, word.count / 3) ? " Did you mean `\($0)`?" : "" }
+            near.map {
+                EditDistance.between($0, word) <= max(2, word.count / 3)
+                    ? " Did you mean `\($0)`?" : ""
+            }
             ?? ""
         let list = known.isEmpty ? "" : " There is: \(known.joined(separator: ", "))."
         problem(node, "There is no \(what) `\(word)`.\(hint)\(list)")
     }
 
     /// The values of a mapping, each of whose keys must be known.
-    fileprivate mutating func fields(_ node: Node, _ keys: [String], in what: String) -> [String: Node]? {
+    fileprivate mutating func fields(_ node: Node, _ keys: [String], in what: String) -> [String:
+        Node]?
+    {
         guard let mapping = node.mapping else {
             problem(node, "Expected \(what) with keys, such as `\(keys[0]): …`.")
             return nil

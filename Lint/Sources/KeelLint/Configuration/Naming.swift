@@ -59,13 +59,21 @@ package enum NamingProfile: String, Sendable, CaseIterable {
             kinds: values,
             fileNamed: ["Net[A-Z]*.swift"],
             placedInRoles: [.infrastructure],
-            because: "a network DTO stands in Net<Entity>.swift or Net<Entity>+<Action>.swift of the infrastructure"
+            because:
+                """
+                a network DTO stands in Net<Entity>.swift or Net<Entity>+<Action>.swift of \
+                the infrastructure
+                """
         ),
         NamingRule(
             types: [Glob("*HTTPClient"), Glob("*Networking")],
             fileNamed: ["*HTTPClient.swift", "*Networking.swift"],
             placedInRoles: [.infrastructure],
-            because: "a client stands in <Service>HTTPClient.swift or <Service>Networking.swift of the infrastructure"
+            because:
+                """
+                a client stands in <Service>HTTPClient.swift or <Service>Networking.swift of \
+                the infrastructure
+                """
         ),
         NamingRule(
             types: [Glob("*Error")],

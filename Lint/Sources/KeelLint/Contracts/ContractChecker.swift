@@ -3,7 +3,8 @@ struct ContractChecker {
     let project: Project
 
     func findings() -> [Finding] {
-        LayerChecker(project: project).findings() + project.configuration.contracts.flatMap(findings)
+        LayerChecker(project: project).findings()
+            + project.configuration.contracts.flatMap(findings)
     }
 
     private func findings(of contract: Contract) -> [Finding] {
@@ -110,7 +111,8 @@ struct ContractChecker {
         let graph = UseGraph(project) { file in
             switch scope {
             case .layers: return file.layer.map { project.configuration.layers[$0].name }
-            case .targets: return file.target ?? file.path.split(separator: "/").first.map(String.init)
+            case .targets:
+                return file.target ?? file.path.split(separator: "/").first.map(String.init)
             case .folders(let parent):
                 guard file.path.hasPrefix(parent + "/") else { return nil }
                 let rest = file.path.dropFirst(parent.count + 1).split(separator: "/")
@@ -161,7 +163,9 @@ struct ContractChecker {
                 to: { end in
                     ends(start, end) && !direct.contains([start, end]) && !reached.contains(end)
                 },
-                over: { over($0) && !(starts($0) || ends(start, $0)) && !$0.hasPrefix(UseGraph.outside) }
+                over: {
+                    over($0) && !(starts($0) || ends(start, $0)) && !$0.hasPrefix(UseGraph.outside)
+                }
             ), let first = way.first, let last = way.last {
                 reached.insert(last.to)
                 let names = ([start] + way.map(\.to)).map(Self.shown)
@@ -170,7 +174,10 @@ struct ContractChecker {
                         contract,
                         first.use,
                         symbol: names.joined(separator: " → "),
-                        "\(Self.shown(start)) reaches \(Self.shown(last.to)): \(names.joined(separator: " → ")).",
+                        """
+                        \(Self.shown(start)) reaches \(Self.shown(last.to)): \
+                        \(names.joined(separator: " → ")).
+                        """,
                         chain: chain(from: start, way)
                     )
                 )

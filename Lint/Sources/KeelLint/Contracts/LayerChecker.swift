@@ -10,7 +10,8 @@ struct LayerChecker {
         // Names of layers and of other parts are told apart by a mark.
         let graph = UseGraph(project) { file in
             if let layer = file.layer { return layers[layer].name }
-            return "\u{1}" + (file.target ?? (file.folder.isEmpty ? file.path : String(file.folder)))
+            return "\u{1}"
+                + (file.target ?? (file.folder.isEmpty ? file.path : String(file.folder)))
         }
         var found: [Finding] = []
         var direct: Set<[String]> = []
@@ -20,7 +21,9 @@ struct LayerChecker {
             if names.contains(to) {
                 guard let uses = layer.uses, !uses.contains(to) else { continue }
                 direct.insert([from, to])
-                guard seen.insert([String(use.file), use.symbol, use.shown]).inserted else { continue }
+                guard seen.insert([String(use.file), use.symbol, use.shown]).inserted else {
+                    continue
+                }
                 found.append(finding(use, "\(from) uses \(use.shown) of \(to)", layer))
             } else if to.hasPrefix(UseGraph.outside), let modules = layer.modules {
                 let module = String(to.dropFirst(UseGraph.outside.count))
@@ -73,7 +76,10 @@ struct LayerChecker {
                         in: project.files[first.use.file],
                         at: first.use.place,
                         symbol: names.joined(separator: " → "),
-                        "\(layer.name) reaches \(end), which it may not use: \(names.joined(separator: " → ")).",
+                        """
+                        \(layer.name) reaches \(end), which it may not use: \
+                        \(names.joined(separator: " → ")).
+                        """,
                         help: help(layer),
                         chain: project.chain(shown, from: layer.name)
                     )
@@ -97,7 +103,13 @@ struct LayerChecker {
     private func help(_ layer: Layer) -> String {
         let uses = (layer.uses ?? []).sorted()
         return uses.isEmpty
-            ? "\(layer.name) may use no other layer: move the code, pass a plain value, or declare a protocol in \(layer.name)."
-            : "\(layer.name) may use \(uses.joined(separator: ", ")): move the code, or declare a protocol there."
+            ? """
+            \(layer.name) may use no other layer: move the code, pass a plain value, or \
+            declare a protocol in \(layer.name).
+            """
+            : """
+            \(layer.name) may use \(uses.joined(separator: ", ")): move the code, or declare \
+            a protocol there.
+            """
     }
 }

@@ -112,7 +112,9 @@ package struct UseGraph: Sendable {
             var all: Set<String> = []
             var pending = [start]
             while let part = pending.popLast() {
-                for to in (edges[part] ?? [:]).keys where all.insert(to).inserted { pending.append(to) }
+                for to in (edges[part] ?? [:]).keys where all.insert(to).inserted {
+                    pending.append(to)
+                }
             }
             return all
         }

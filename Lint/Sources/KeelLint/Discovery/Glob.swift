@@ -29,7 +29,9 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func isPlain(_ pattern: [UInt8]) -> Bool {
-        !pattern.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "[") }
+        !pattern.contains {
+            $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "[")
+        }
     }
 
     /// Whether the pattern has no placeholders.

@@ -28,10 +28,10 @@ package struct ManifestReader: Sendable {
             let candidates =
                 declared.path.map { [$0] }
                 ?? (declared.isTest
-                    ? ["Tests", "Sources"]
-                    : declared.isPlugin
-                        ? ["Plugins", "Sources"] : ["Sources", "Source", "src", "srcs"])
-                    .map { "\($0)/\(declared.name)" }
+                ? ["Tests", "Sources"]
+                : declared.isPlugin
+                    ? ["Plugins", "Sources"] : ["Sources", "Source", "src", "srcs"])
+                .map { "\($0)/\(declared.name)" }
             guard let folder = candidates.first(where: folders.contains) else { continue }
             targets[folder] = PackageTarget(
                 name: declared.name,
@@ -43,7 +43,9 @@ package struct ManifestReader: Sendable {
             let parts = folder.split(separator: "/")
             guard parts.count == 2, ["Sources", "Tests", "Plugins"].contains(parts[0]),
                 targets[folder] == nil,
-                !targets.keys.contains(where: { $0.hasPrefix(folder + "/") || folder.hasPrefix($0 + "/") })
+                !targets.keys.contains(where: {
+                    $0.hasPrefix(folder + "/") || folder.hasPrefix($0 + "/")
+                })
             else { continue }
             targets[folder] = PackageTarget(
                 name: String(parts[1]),

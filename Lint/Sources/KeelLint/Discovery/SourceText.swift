@@ -59,7 +59,8 @@ package enum SourceText {
                     & 0x8080_8080_8080_8080 == 0
             { position += 8 }
             let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
-            return rest.allSatisfy { $0 < 0x80 } || String(validating: rest.bindMemory(to: UInt8.self), as: UTF8.self) != nil
+            return rest.allSatisfy { $0 < 0x80 }
+                || String(validating: rest.bindMemory(to: UInt8.self), as: UTF8.self) != nil
         }
     }
 
@@ -73,7 +74,9 @@ package enum SourceText {
         var comment = ""
         for line in String(decoding: data.prefix(2048), as: UTF8.self).split(separator: "\n") {
             let words = line.drop { $0 == " " || $0 == "\t" }
-            guard words.hasPrefix("//") || words.hasPrefix("/*") || words.hasPrefix("*") else { break }
+            guard words.hasPrefix("//") || words.hasPrefix("/*") || words.hasPrefix("*") else {
+                break
+            }
             comment += words.lowercased() + "\n"
         }
         return marks.contains { comment.contains($0) }

@@ -83,8 +83,10 @@ enum AllowComments {
         var next = line + 1
         while next < lines.count {
             let range =
-                lines.start(ofLine: next, in: bytes.count)
-                ..< lines.start(ofLine: next + 1, in: bytes.count)
+                lines.start(
+                    ofLine: next,
+                    in: bytes.count
+                )..<lines.start(ofLine: next + 1, in: bytes.count)
             let words = bytes[range].drop { $0 <= 0x20 }
             if !words.isEmpty, !words.starts(with: Array("//".utf8)) { return next }
             next += 1

@@ -40,7 +40,9 @@ package struct FactCache: Sendable {
         func word(_ offset: Int) -> UInt64 {
             UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
-        guard let count = Int(exactly: word(8)), count <= (bytes.count - 16) / 24 else { return nil }
+        guard let count = Int(exactly: word(8)), count <= (bytes.count - 16) / 24 else {
+            return nil
+        }
         var ranges: [ContentHash: Range<Int>] = [:]
         ranges.reserveCapacity(count)
         var start = 16 + count * 24

@@ -1,6 +1,8 @@
 /// Facts as bytes, for the cache on disk: a table of texts, then numbers.
 package enum FactCoding {
-    /// The version of this form and of what the extractor finds. It changes with either.
+    /// The version of this form and of what the extractor finds.
+    ///
+    /// It changes with either.
     package static let version: UInt32 = 1
 
     /// Writes numbers and texts; each text once.

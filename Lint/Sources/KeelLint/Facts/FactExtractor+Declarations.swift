@@ -190,7 +190,8 @@ extension FactExtractor {
         _ work: (inout Self) -> Void
     ) {
         let parent = declaration >= 0 ? facts.declarations[Int(declaration)] : nil
-        let isLocal = parent.map { $0.kind.rawValue >= DeclarationFact.Kind.function.rawValue } ?? false
+        let isLocal =
+            parent.map { $0.kind.rawValue >= DeclarationFact.Kind.function.rawValue } ?? false
         var own: AccessLevel?
         var traits = traits
         if let view {

@@ -12,8 +12,10 @@ extension FactExtractor {
 
     /// Functions that put something away.
     static let writes: Set<SyntaxText> = [
-        "add", "append", "archive", "cache", "commit", "create", "delete", "deleteAll", "deleteDocument",
-        "enqueue", "insert", "persist", "post", "put", "remove", "removeAll", "removeItem", "replace",
+        "add", "append", "archive", "cache", "commit", "create", "delete", "deleteAll",
+        "deleteDocument",
+        "enqueue", "insert", "persist", "post", "put", "remove", "removeAll", "removeItem",
+        "replace",
         "save", "saveAll", "saveContext", "set", "setDocument", "setObject", "setValue", "store",
         "update", "updateDocument", "upload", "upsert", "write",
     ]
@@ -28,7 +30,9 @@ extension FactExtractor {
     mutating func readPath(_ node: RawSyntax, call: SyntaxText?) {
         guard let root = rootName(of: node) else {
             // `.member`, or a member of something that is no name.
-            if let member = RawMemberAccessExprSyntax(node), let base = member.base?.raw { walk(base) }
+            if let member = RawMemberAccessExprSyntax(node), let base = member.base?.raw {
+                walk(base)
+            }
             return
         }
         if Self.looksLikeType(root) {
@@ -211,7 +215,8 @@ extension FactExtractor {
         let called = Self.trimmedText(of: call.calledExpression.raw)
         let isFresh: Bool =
             switch called {
-            case "UUID", "UUID.init", "Foundation.UUID", "Date", "Date.init", "Foundation.Date", "NSUUID",
+            case "UUID", "UUID.init", "Foundation.UUID", "Date", "Date.init", "Foundation.Date",
+                "NSUUID",
                 "NSDate":
                 labels(of: call) == "()"
             default:

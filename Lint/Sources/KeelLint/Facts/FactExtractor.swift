@@ -36,6 +36,7 @@ package struct FactExtractor {
     /// The facts of a file.
     ///
     /// - Parameter bytes: UTF-8; what is none counts as no Swift.
+    /// - Returns: What rules ask about.
     package static func facts(of bytes: UnsafeBufferPointer<UInt8>) -> SourceFacts {
         let tree = Parser.parse(source: bytes)
         return withExtendedLifetime(tree) {
@@ -178,8 +179,12 @@ package struct FactExtractor {
         return false
     }
 
-    mutating func add(_ kind: OccurrenceFact.Kind, _ name: String, _ detail: String, _ node: RawSyntax)
-    {
+    mutating func add(
+        _ kind: OccurrenceFact.Kind,
+        _ name: String,
+        _ detail: String,
+        _ node: RawSyntax
+    ) {
         facts.occurrences.append(
             OccurrenceFact(
                 kind: kind,

@@ -14,11 +14,15 @@ struct LineTable {
             if hasReturns {
                 let byte = bytes[position]
                 position += 1
-                if byte == 0x0A || byte == 0x0D && (position == bytes.count || bytes[position] != 0x0A) {
+                if byte == 0x0A
+                    || byte == 0x0D && (position == bytes.count || bytes[position] != 0x0A)
+                {
                     starts.append(Int32(position))
                 }
             } else {
-                guard let found = memchr(base + position, 0x0A, bytes.count - position) else { break }
+                guard let found = memchr(base + position, 0x0A, bytes.count - position) else {
+                    break
+                }
                 position = UnsafeRawPointer(found) - UnsafeRawPointer(base) + 1
                 starts.append(Int32(position))
             }

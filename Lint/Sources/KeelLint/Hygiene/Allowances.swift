@@ -28,7 +28,10 @@ struct Allowances {
                                 in: file,
                                 at: allow.place,
                                 symbol: "keel:allow(\(rule))",
-                                "Nothing here breaks `\(rule)`\(allow.isForFile ? "" : " in line \(allow.line)").",
+                                """
+                                Nothing here breaks \
+                                `\(rule)`\(allow.isForFile ? "" : " in line \(allow.line)").
+                                """,
                                 help: "Remove the comment."
                             )
                         )

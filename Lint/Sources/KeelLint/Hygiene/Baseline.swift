@@ -53,13 +53,20 @@ public struct Baseline: Sendable, Hashable {
     /// - Throws: A ``ConfigurationError`` that names the lines that are none.
     public init(reading text: String, file: String) throws(ConfigurationError) {
         var problems: [String] = []
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
             let line = line.hasSuffix("\r") ? line.dropLast() : line
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
-            let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(
+                String.init
+            )
             guard fields.count == 3 else {
                 problems.append(
-                    "\(file):\(number + 1):1: A line of a baseline is a rule, a file and a symbol, separated by tabs. Write it with --write-baseline."
+                    """
+                    \(file):\(number + 1):1: A line of a baseline is a rule, a file and a \
+                    symbol, separated by tabs. Write it with --write-baseline.
+                    """
                 )
                 continue
             }

@@ -5,16 +5,31 @@ struct EmptyMatches {
     private var configuration: LintConfiguration { project.configuration }
 
     func findings() -> [Finding] {
-        guard !configuration.isProposed, configuration.setting("matches-nothing").isOn ?? true else {
+        guard !configuration.isProposed, configuration.setting("matches-nothing").isOn ?? true
+        else {
             return []
         }
         var found: [Finding] = []
         for layer in configuration.layers {
-            for glob in layer.paths where !project.files.contains(where: { glob.matches(path: $0.path) }) {
-                found.append(finding(layer.line, "layer \(layer.name)", "The path `\(glob)` of the layer \(layer.name)"))
+            for glob in layer.paths
+            where !project.files.contains(where: { glob.matches(path: $0.path) }) {
+                found.append(
+                    finding(
+                        layer.line,
+                        "layer \(layer.name)",
+                        "The path `\(glob)` of the layer \(layer.name)"
+                    )
+                )
             }
-            for glob in layer.targets where !project.targets.contains(where: { glob.matches(name: $0) }) {
-                found.append(finding(layer.line, "layer \(layer.name)", "The target `\(glob)` of the layer \(layer.name)"))
+            for glob in layer.targets
+            where !project.targets.contains(where: { glob.matches(name: $0) }) {
+                found.append(
+                    finding(
+                        layer.line,
+                        "layer \(layer.name)",
+                        "The target `\(glob)` of the layer \(layer.name)"
+                    )
+                )
             }
         }
         for contract in configuration.contracts {
@@ -32,16 +47,25 @@ struct EmptyMatches {
                 !project.files.contains(where: { $0.path.hasPrefix(parent + "/") })
             {
                 found.append(
-                    finding(contract.line, "contract \(contract.name)", "The folder `\(parent)` of the contract `\(contract.name)`")
+                    finding(
+                        contract.line,
+                        "contract \(contract.name)",
+                        "The folder `\(parent)` of the contract `\(contract.name)`"
+                    )
                 )
             }
         }
         for rule in configuration.naming where rule.line > 1 {
-            for glob in rule.files where !project.files.contains(where: { glob.matches(path: $0.path) }) {
-                found.append(finding(rule.line, "naming \(glob)", "The files `\(glob)` of a naming rule"))
+            for glob in rule.files
+            where !project.files.contains(where: { glob.matches(path: $0.path) }) {
+                found.append(
+                    finding(rule.line, "naming \(glob)", "The files `\(glob)` of a naming rule")
+                )
             }
             for glob in rule.types where !hasType(glob) {
-                found.append(finding(rule.line, "naming \(glob)", "The types `\(glob)` of a naming rule"))
+                found.append(
+                    finding(rule.line, "naming \(glob)", "The types `\(glob)` of a naming rule")
+                )
             }
         }
         return found
@@ -57,7 +81,8 @@ struct EmptyMatches {
     private func selectors(of contract: Contract) -> [(Selector, Bool)] {
         switch contract.kind {
         case .forbidden(let from, let to): from.map { ($0, false) } + to.map { ($0, true) }
-        case .protected(let modules, let users): modules.map { ($0, true) } + users.map { ($0, false) }
+        case .protected(let modules, let users):
+            modules.map { ($0, true) } + users.map { ($0, false) }
         case .independent(let members): members.map { ($0, false) }
         case .acyclic(.members(let members)): members.map { ($0, false) }
         case .acyclic: []

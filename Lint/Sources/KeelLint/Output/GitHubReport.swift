@@ -2,8 +2,14 @@
 package struct GitHubReport: Sendable {
     package static func text(_ report: LintReport) -> String {
         report.findings.map { finding in
-            let message = ([finding.message] + finding.chain + [finding.help]).joined(separator: "\n")
-            return "::\(finding.severity.rawValue) file=\(property(finding.file)),line=\(finding.line),col=\(finding.column),title=\(property(finding.rule))::\(data(message))\n"
+            let message = ([finding.message] + finding.chain + [finding.help]).joined(
+                separator: "\n"
+            )
+            return
+                """
+                ::\(finding.severity.rawValue) \
+                file=\(property(finding.file)),line=\(finding.line),col=\(finding.column),title=\(property(finding.rule))::\(data(message))\n
+                """
         }
         .joined() + "::notice title=keel-lint::\(data(TextReport.summary(report)))\n"
     }

@@ -54,7 +54,9 @@ package struct JSONReport: Sendable {
                 files: report.fileCount,
                 findings: report.findings.map(Item.init),
                 baseline: report.known.map(Item.init),
-                stale: report.staleKeys.map { Key(rule: $0.rule, file: $0.file, symbol: $0.symbol) },
+                stale: report.staleKeys.map {
+                    Key(rule: $0.rule, file: $0.file, symbol: $0.symbol)
+                },
                 allowed: report.allowedCount,
                 remarks: report.remarks.map { Note(file: $0.file, text: $0.text) }
             )

@@ -26,7 +26,8 @@ package struct LayerDrawing: Sendable {
             guard !file.isTest else { return nil }
             if let layer = file.layer { return layers[layer].name }
             if let target = file.target { return target }
-            return file.path.contains("/") ? file.path.split(separator: "/").first.map(String.init) : "(top)"
+            return file.path.contains("/")
+                ? file.path.split(separator: "/").first.map(String.init) : "(top)"
         }
         let graph = UseGraph(project, part: part)
         var counts: [String: Int] = [:]
@@ -54,7 +55,8 @@ package struct LayerDrawing: Sendable {
         arrows = uses.sorted { $0.key < $1.key }.map { key, count in
             let ends = key.split(separator: "\u{0}").map(String.init)
             let layer = layers.first { $0.name == ends[0] }
-            let mayUse = layer?.uses.map { !names.contains(ends[1]) || $0.contains(ends[1]) } ?? true
+            let mayUse =
+                layer?.uses.map { !names.contains(ends[1]) || $0.contains(ends[1]) } ?? true
             return Arrow(from: ends[0], to: ends[1], count: count, isBroken: !mayUse)
         }
     }
@@ -77,7 +79,10 @@ package enum GraphText: Sendable {
         }
         if !broken.isEmpty {
             lines.append(
-                "    linkStyle \(broken.map(String.init).joined(separator: ",")) stroke:#c62828,stroke-width:3px"
+                """
+                    linkStyle \(broken.map(String.init).joined(separator: ",")) \
+                stroke:#c62828,stroke-width:3px
+                """
             )
         }
         return lines.joined(separator: "\n") + "\n"
@@ -85,13 +90,26 @@ package enum GraphText: Sendable {
 
     /// A graph for Graphviz.
     package static func dot(_ drawing: LayerDrawing) -> String {
-        var lines = ["digraph layers {", "    node [shape=box, style=rounded, fontname=\"Helvetica\"];"]
+        var lines = [
+            "digraph layers {", "    node [shape=box, style=rounded, fontname=\"Helvetica\"];",
+        ]
         for part in drawing.parts {
-            lines.append("    \"\(escaped(part.name))\" [label=\"\(escaped(part.name))\\n\(part.fileCount) \(part.fileCount == 1 ? "file" : "files")\"];")
+            lines.append(
+                """
+                    \"\(escaped(part.name))\" \
+                [label=\"\(escaped(part.name))\\n\(part.fileCount) \
+                \(part.fileCount == 1 ? "file" : "files")\"];
+                """
+            )
         }
         for arrow in drawing.arrows {
             let color = arrow.isBroken ? ", color=\"#c62828\", penwidth=2" : ""
-            lines.append("    \"\(escaped(arrow.from))\" -> \"\(escaped(arrow.to))\" [label=\"\(arrow.count)\"\(color)];")
+            lines.append(
+                """
+                    \"\(escaped(arrow.from))\" -> \"\(escaped(arrow.to))\" \
+                [label=\"\(arrow.count)\"\(color)];
+                """
+            )
         }
         lines.append("}")
         return lines.joined(separator: "\n") + "\n"

@@ -86,7 +86,9 @@ package struct SARIFReport: Sendable {
         let contracts = report.project.configuration.contracts.map { contract in
             Rule(
                 id: contract.name,
-                shortDescription: Text(text: "The contract \(contract.name) (\(contract.word)) holds."),
+                shortDescription: Text(
+                    text: "The contract \(contract.name) (\(contract.word)) holds."
+                ),
                 fullDescription: Text(text: contract.because ?? "A contract of the configuration."),
                 help: Text(text: contract.because ?? "See the configuration."),
                 defaultConfiguration: Level(level: "error")
@@ -111,7 +113,11 @@ package struct SARIFReport: Sendable {
                 ruleId: finding.rule,
                 ruleIndex: positions[finding.rule] ?? -1,
                 level: finding.severity.rawValue,
-                message: Text(text: ([finding.message] + finding.chain + [finding.help]).joined(separator: "\n")),
+                message: Text(
+                    text: ([finding.message] + finding.chain + [finding.help]).joined(
+                        separator: "\n"
+                    )
+                ),
                 locations: [
                     Location(
                         physicalLocation: Physical(
@@ -126,7 +132,9 @@ package struct SARIFReport: Sendable {
                     ? nil : isKnown ? "unchanged" : "new"
             )
         }
-        return try JSONReport.encoded(Log(runs: [Run(tool: Tool(driver: Driver(rules: rules)), results: results)]))
+        return try JSONReport.encoded(
+            Log(runs: [Run(tool: Tool(driver: Driver(rules: rules)), results: results)])
+        )
     }
 
     /// What stays the same when lines move.

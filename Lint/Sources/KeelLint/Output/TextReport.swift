@@ -4,7 +4,10 @@ package struct TextReport: Sendable {
         var lines: [String] = []
         for finding in report.findings {
             lines.append(
-                "\(finding.file):\(finding.line):\(finding.column): \(finding.severity.rawValue): [\(finding.rule)] \(finding.message)"
+                """
+                \(finding.file):\(finding.line):\(finding.column): \
+                \(finding.severity.rawValue): [\(finding.rule)] \(finding.message)
+                """
             )
             lines += finding.chain.map { "    \($0)" }
             lines.append("    help: \(finding.help)")
@@ -26,12 +29,17 @@ package struct TextReport: Sendable {
         parts.append(
             errors + warnings == 0
                 ? "nothing found"
-                : [errors > 0 ? counted(errors, "error") : nil, warnings > 0 ? counted(warnings, "warning") : nil]
-                    .compactMap { $0 }.joined(separator: ", ")
+                : [
+                    errors > 0 ? counted(errors, "error") : nil,
+                    warnings > 0 ? counted(warnings, "warning") : nil,
+                ]
+                .compactMap { $0 }.joined(separator: ", ")
         )
         if report.allowedCount > 0 { parts.append("\(report.allowedCount) allowed by comments") }
         if !report.known.isEmpty || !report.staleKeys.isEmpty {
-            let stale = report.staleKeys.isEmpty ? "" : ", of whose lines \(report.staleKeys.count) are stale"
+            let stale =
+                report.staleKeys.isEmpty
+                ? "" : ", of whose lines \(report.staleKeys.count) are stale"
             parts.append("\(report.known.count) in the baseline\(stale)")
         }
         return "keel-lint: " + parts.joined(separator: "; ")

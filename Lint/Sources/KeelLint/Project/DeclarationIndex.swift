@@ -55,7 +55,9 @@ package struct DeclarationIndex: Sendable {
         var all: Set<String> = []
         var pending = [name]
         while let next = pending.popLast() {
-            for name in inherited[next] ?? [] where all.insert(name).inserted { pending.append(name) }
+            for name in inherited[next] ?? [] where all.insert(name).inserted {
+                pending.append(name)
+            }
         }
         return all
     }
@@ -124,7 +126,9 @@ package struct DeclarationIndex: Sendable {
 
     /// Declarations in the same target and the same layer mean the same to every contract.
     private func one(_ entries: [Entry], _ files: [SourceFile]) -> Meaning {
-        let places = Set(entries.map { "\(files[$0.file].target ?? "")|\(files[$0.file].layer ?? -1)" })
+        let places = Set(
+            entries.map { "\(files[$0.file].target ?? "")|\(files[$0.file].layer ?? -1)" }
+        )
         return places.count == 1 ? .declared(entries) : .ambiguous(entries)
     }
 }

@@ -134,7 +134,11 @@ package struct ProjectLoader: Sendable {
         let count = data.withUnsafeMutableBytes { buffer -> Int in
             var filled = 0
             while filled < wanted {
-                let got = Foundation.read(descriptor, buffer.baseAddress.map { $0 + filled }, wanted - filled)
+                let got = Foundation.read(
+                    descriptor,
+                    buffer.baseAddress.map { $0 + filled },
+                    wanted - filled
+                )
                 if got <= 0 { break }
                 filled += got
             }

@@ -51,7 +51,9 @@ package struct ConfigurationProposal: Sendable {
             let parts = file.path.split(separator: "/").dropLast()
             for (depth, part) in parts.enumerated() {
                 // The first folder is often called like the app.
-                guard let role = role(ofFolder: part, depth: depth, count: parts.count) else { continue }
+                guard let role = role(ofFolder: part, depth: depth, count: parts.count) else {
+                    continue
+                }
                 folders[role, default: []].insert(parts.prefix(depth + 1).joined(separator: "/"))
                 break
             }
@@ -104,17 +106,30 @@ package struct ConfigurationProposal: Sendable {
     /// The configuration as a file holds it.
     package var text: String {
         var lines = [
-            "# What keel-lint checks here. Every key: Documentation/Lint.md of Keel; a rule: keel-lint --explain RULE.",
+            """
+            # What keel-lint checks here. Every key: Documentation/Lint.md of Keel; a rule: \
+            keel-lint --explain RULE.
+            """,
             "version: 1",
         ]
         if configuration.profile != .none {
-            lines += ["# Names and places as the document on this layer has them.", "profile: \(configuration.profile.rawValue)"]
+            lines += [
+                "# Names and places as the document on this layer has them.",
+                "profile: \(configuration.profile.rawValue)",
+            ]
         }
-        lines += ["", "# From the names found here. `uses` says which layers each may use; `any` is all of them."]
+        lines += [
+            "",
+            """
+            # From the names found here. `uses` says which layers each may use; `any` is all \
+            of them.
+            """,
+        ]
         if configuration.layers.isEmpty {
             lines += [
                 "# No folder or target is called like a layer. An example:",
-                "#   - name: Domain", "#     paths: [Sources/App/Domain]", "#     uses: []", "layers: []",
+                "#   - name: Domain", "#     paths: [Sources/App/Domain]", "#     uses: []",
+                "layers: []",
             ]
         } else {
             lines.append("layers:")
@@ -132,7 +147,8 @@ package struct ConfigurationProposal: Sendable {
         lines += [
             "", "contracts:", "  - name: no-circles", "    type: acyclic",
             "    between: \(configuration.layers.count > 1 ? "layers" : "targets")",
-            "", "# The built-in rules are on; switch one off with `rule: off`, or tune it.", "rules: {}", "",
+            "", "# The built-in rules are on; switch one off with `rule: off`, or tune it.",
+            "rules: {}", "",
         ]
         return lines.joined(separator: "\n")
     }

@@ -14,8 +14,13 @@ extension RuleCheck {
         for file in files {
             var seen: Set<String> = []
             for reference in file.facts.references
-            where [.signature, .storage, .inheritance, .alias, .extended].contains(reference.context) {
-                guard let name = reference.path.split(separator: ".").map(String.init).first(where: isTransferObject),
+            where [.signature, .storage, .inheritance, .alias, .extended].contains(
+                reference.context
+            ) {
+                guard
+                    let name = reference.path.split(separator: ".").map(String.init).first(
+                        where: isTransferObject
+                    ),
                     let declaration = file.declaration(reference.declaration),
                     declaration.access >= .internal
                 else { continue }
@@ -33,7 +38,9 @@ extension RuleCheck {
     mutating func checkTransferObjectsCodable() {
         for (file, declaration) in transferObjects() {
             let conformances = project.index.conformances(of: declaration.qualifiedName)
-            guard conformances.isDisjoint(with: ["Codable", "Decodable", "Encodable"]) else { continue }
+            guard conformances.isDisjoint(with: ["Codable", "Decodable", "Encodable"]) else {
+                continue
+            }
             // Codable may come with a protocol from outside.
             let others = conformances.filter {
                 project.index.entries(named: $0).isEmpty && !Self.plainConformances.contains($0)
@@ -50,7 +57,8 @@ extension RuleCheck {
 
     /// Conformances that do not bring Codable.
     private static let plainConformances: Set<String> = [
-        "Sendable", "Equatable", "Hashable", "Identifiable", "Comparable", "CustomStringConvertible",
+        "Sendable", "Equatable", "Hashable", "Identifiable", "Comparable",
+        "CustomStringConvertible",
         "CaseIterable", "Error",
     ]
 
@@ -65,18 +73,23 @@ extension RuleCheck {
 
     mutating func checkTransferObjectsSeparate() {
         for file in files {
-            for reference in file.facts.references where [.storage, .alias].contains(reference.context) {
+            for reference in file.facts.references
+            where [.storage, .alias].contains(reference.context) {
                 guard let declaration = file.declaration(reference.declaration),
                     let owner = owner(of: declaration, in: file), isTransferObject(owner.name),
                     !declaration.traits.contains(.isStatic),
-                    project.isEntity(String(reference.root)), !isTransferObject(lastName(reference.path))
+                    project.isEntity(String(reference.root)),
+                    !isTransferObject(lastName(reference.path))
                 else { continue }
                 let verb = reference.context == .alias ? "is" : "holds"
                 report(
                     file,
                     reference.place,
                     declaration.qualifiedName,
-                    "The transfer object `\(owner.name)` \(verb) the entity `\(reference.root)` of the domain."
+                    """
+                    The transfer object `\(owner.name)` \(verb) the entity \
+                    `\(reference.root)` of the domain.
+                    """
                 )
             }
         }
@@ -90,8 +103,10 @@ extension RuleCheck {
     mutating func checkTransferObjectsMapped() {
         let mapped = Set(
             project.files.flatMap { file in
-                file.facts.declarations.filter { ["toDomain", "asDomain", "domain"].contains($0.name) }
-                    .compactMap { file.declaration($0.parent)?.name }
+                file.facts.declarations.filter {
+                    ["toDomain", "asDomain", "domain"].contains($0.name)
+                }
+                .compactMap { file.declaration($0.parent)?.name }
             }
         )
         let held = Set(
@@ -106,7 +121,9 @@ extension RuleCheck {
             }
         )
         for (file, declaration) in transferObjects()
-        where declaration.parent < 0 && !mapped.contains(declaration.name) && !held.contains(declaration.name) {
+        where declaration.parent < 0 && !mapped.contains(declaration.name)
+            && !held.contains(declaration.name)
+        {
             report(
                 file,
                 declaration.place,
@@ -125,7 +142,8 @@ extension RuleCheck {
     mutating func checkRepositoryConformance() {
         for file in files {
             for declaration in file.facts.declarations
-            where [.struct, .class, .actor].contains(declaration.kind) && isRepository(declaration.name)
+            where [.struct, .class, .actor].contains(declaration.kind)
+                && isRepository(declaration.name)
                 && declaration.parent < 0
             {
                 let conformances = project.index.conformances(of: declaration.name)
@@ -162,20 +180,21 @@ extension RuleCheck {
     }
 
     mutating func checkUnmappedErrors() {
-        checkInRepositories(.uncaughtTry, where: { $0.traits.contains(.throwsAnything) }) { fact, type in
+        checkInRepositories(.uncaughtTry, in: .throwsAnything) { fact, type in
             "`\(type)` passes on what `\(fact.name.isEmpty ? "this" : fact.name)` throws."
         }
     }
 
     private mutating func checkInRepositories(
         _ kind: OccurrenceFact.Kind,
-        where isMeant: (DeclarationFact) -> Bool = { _ in true },
+        in traits: DeclarationFact.Traits = [],
         _ message: (OccurrenceFact, String) -> String
     ) {
         for file in files {
             var seen: Set<String> = []
             for fact in file.facts.occurrences where fact.kind == kind {
-                guard let declaration = file.declaration(fact.declaration), isMeant(declaration),
+                guard let declaration = file.declaration(fact.declaration),
+                    declaration.traits.isSuperset(of: traits),
                     let type = declaration.qualifiedName.split(separator: ".").map(String.init)
                         .first(where: isRepository),
                     seen.insert("\(declaration.qualifiedName)|\(fact.name)").inserted
@@ -189,7 +208,8 @@ extension RuleCheck {
 
     mutating func checkSwallowedMappings() {
         for file in files {
-            for fact in file.facts.occurrences where fact.kind == .freshDefault && !allows(fact.name) {
+            for fact in file.facts.occurrences
+            where fact.kind == .freshDefault && !allows(fact.name) {
                 report(
                     file,
                     fact.place,
@@ -201,23 +221,29 @@ extension RuleCheck {
     }
 
     private static let writes: [Glob] = [
-        "save*", "write*", "insert*", "delete*", "remove*", "update*", "upsert*", "set*", "put*", "store*",
-        "persist*", "commit*", "replace*", "upload*", "add*", "append*", "enqueue*", "archive*", "create*",
-        "post*", "push*", "sync*", "flush*", "clear*", "import*",
+        "save*", "write*", "insert*", "delete*", "remove*", "update*", "upsert*", "set*", "put*",
+        "store*",
+        "persist*", "commit*", "replace*", "upload*", "add*", "append*", "enqueue*", "archive*",
+        "create*",
+        "post*",
     ].map { Glob($0) }
 
     /// Writes whose failure means that the work is done already, or that concern no data.
     private static let harmless: [Glob] = [
-        "removeItem", "createDirectory", "setCategory", "setActive", "setAttributes", "setResourceValues",
-        "addingPercentEncoding", "synchronize", "setup*", "settings*", "address*", "additional*", "poster*",
-        "storeKit*", "createTemporary*", "removeDirectory", "writable*", "posts", "setUp*", "imported*",
+        "removeItem", "createDirectory", "setCategory", "setActive", "setAttributes",
+        "setResourceValues",
+        "addingPercentEncoding", "synchronize", "setup*", "settings*", "address*", "additional*",
+        "poster*",
+        "storeKit*", "createTemporary*", "removeDirectory", "writable*", "posts", "setUp*",
+        "imported*",
     ].map { Glob($0) }
 
     mutating func checkSwallowedWrites() {
         for file in files {
             for fact in file.facts.occurrences where fact.kind == .optionalTryOnCall {
                 let name = lastName(fact.name)
-                guard isListed(name, Self.writes), !Self.harmless.contains(where: { $0.matches(name: name) })
+                guard isListed(name, Self.writes),
+                    !Self.harmless.contains(where: { $0.matches(name: name) })
                 else { continue }
                 report(
                     file,
@@ -240,7 +266,9 @@ extension RuleCheck {
                     !receiver.contains("repository"), !receiver.contains("source")
                 else { continue }
                 let symbol = file.symbol(fact.declaration)
-                guard seen.insert("\(symbol)|\(fact.detail)|\(fact.name)").inserted else { continue }
+                guard seen.insert("\(symbol)|\(fact.detail)|\(fact.name)").inserted else {
+                    continue
+                }
                 report(
                     file,
                     fact.place,

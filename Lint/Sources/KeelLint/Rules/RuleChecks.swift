@@ -41,7 +41,9 @@ struct RuleRunner {
     func findings() -> [Finding] {
         BuiltInRules.all.flatMap { rule -> [Finding] in
             let setting = project.configuration.setting(rule.id)
-            guard setting.isOn ?? rule.isOnByDefault, let work = Self.works[rule.id] else { return [] }
+            guard setting.isOn ?? rule.isOnByDefault, let work = Self.works[rule.id] else {
+                return []
+            }
             var check = RuleCheck(rule, project)
             work(&check)
             return check.found
@@ -75,12 +77,17 @@ extension RuleCheck {
     mutating func checkDomainImports() {
         for file in files {
             for fact in file.facts.imports
-            where isListed(fact.module, KnownModules.infrastructure) && !project.targets.contains(fact.module) {
+            where isListed(fact.module, KnownModules.infrastructure)
+                && !project.targets.contains(fact.module)
+            {
                 report(
                     file,
                     fact.place,
                     "import \(fact.module)",
-                    "The domain imports `\(fact.module)`\(fact.isConditional ? " (inside #if)" : "")."
+                    """
+                    The domain imports \
+                    `\(fact.module)`\(fact.isConditional ? " (inside #if)" : "").
+                    """
                 )
             }
         }
@@ -93,12 +100,17 @@ extension RuleCheck {
             let role = project.role(of: file)
             if setting.layers == nil, role == .domain || role == .data && !hasAdapters { continue }
             for fact in file.facts.imports
-            where isListed(fact.module, KnownModules.vendors) && !project.targets.contains(fact.module) {
+            where isListed(fact.module, KnownModules.vendors)
+                && !project.targets.contains(fact.module)
+            {
                 report(
                     file,
                     fact.place,
                     "import \(fact.module)",
-                    "`\(fact.module)` is imported outside of the adapters\(fact.isConditional ? " (inside #if)" : "")."
+                    """
+                    `\(fact.module)` is imported outside of the \
+                    adapters\(fact.isConditional ? " (inside #if)" : "").
+                    """
                 )
             }
         }
@@ -120,7 +132,10 @@ extension RuleCheck {
                         file,
                         fact.place,
                         "import \(fact.module)",
-                        "`public import \(fact.module)` shows the vendor in the interface of this module."
+                        """
+                        `public import \(fact.module)` shows the vendor in the interface of \
+                        this module.
+                        """
                     )
                 }
             }
@@ -134,14 +149,19 @@ extension RuleCheck {
             var seen: Set<String> = []
             for reference in file.facts.references {
                 let root = String(reference.root)
-                guard isListed(root, KnownModules.transportErrors), !isDomainsOwn(root) else { continue }
+                guard isListed(root, KnownModules.transportErrors), !isDomainsOwn(root) else {
+                    continue
+                }
                 let symbol = file.symbol(reference.declaration)
                 guard seen.insert("\(symbol)|\(root)").inserted else { continue }
                 report(
                     file,
                     reference.place,
                     symbol,
-                    "`\(root)` is an error of the transport, and \(layerName(file)) should not know it."
+                    """
+                    `\(root)` is an error of the transport, and \(layerName(file)) should \
+                    not know it.
+                    """
                 )
             }
         }
@@ -161,7 +181,11 @@ extension RuleCheck {
 
     mutating func checkEffects() {
         let also = setting.also.map { glob in
-            KnownModules.Effect(path: glob.pattern, calls: [], instead: "something that is passed in")
+            KnownModules.Effect(
+                path: glob.pattern,
+                calls: [],
+                instead: "something that is passed in"
+            )
         }
         let effects = (KnownModules.effects + also).map { (Glob($0.path), $0) }
         for file in files {
@@ -208,8 +232,12 @@ extension RuleCheck {
                 && declaration.access >= .internal
             {
                 let name = declaration.name
-                guard isListed(name, KnownModules.ports), hasRequirements(file, index) else { continue }
-                guard !project.index.conformers(of: name).contains(where: isDouble) else { continue }
+                guard isListed(name, KnownModules.ports), hasRequirements(file, index) else {
+                    continue
+                }
+                guard !project.index.conformers(of: name).contains(where: isDouble) else {
+                    continue
+                }
                 report(
                     file,
                     declaration.place,

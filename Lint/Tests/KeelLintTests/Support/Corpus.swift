@@ -15,7 +15,9 @@ enum Layout: String, CaseIterable, Sendable {
 
     /// Where a file of the case lies.
     func path(_ logical: String) -> String {
-        guard let layer = logical.split(separator: "/").first.map(String.init) else { return logical }
+        guard let layer = logical.split(separator: "/").first.map(String.init) else {
+            return logical
+        }
         guard Corpus.layers.contains(layer) || layer == "Tests" else {
             return self == .folders ? "Notes/\(logical)" : "Sources/\(logical)"
         }
@@ -23,7 +25,8 @@ enum Layout: String, CaseIterable, Sendable {
         switch self {
         case .modules: return "Sources/Notes\(logical)"
         case .folders: return "Notes/\(logical)"
-        case .both: return layer == "Domain" ? "Sources/Notes\(logical)" : "Sources/NotesApp/\(logical)"
+        case .both:
+            return layer == "Domain" ? "Sources/Notes\(logical)" : "Sources/NotesApp/\(logical)"
         }
     }
 
@@ -114,7 +117,10 @@ enum Corpus {
             } else if line.hasPrefix("-- ") {
                 let logical = String(line.dropFirst(3))
                 bodies.append(
-                    (layout.path(logical), logical.split(separator: "/").first.map(String.init) ?? "", [])
+                    (
+                        layout.path(logical),
+                        logical.split(separator: "/").first.map(String.init) ?? "", []
+                    )
                 )
             } else if !bodies.isEmpty {
                 bodies[bodies.count - 1].lines.append(String(line))
@@ -133,9 +139,18 @@ enum Corpus {
             }
             item.files[path] = text.joined(separator: "\n")
         }
-        if layout != .folders { item.files["Package.swift"] = "// swift-tools-version: 6.2\nimport PackageDescription\nlet package = Package(name: \"Notes\")\n" }
+        if layout != .folders {
+            item.files["Package.swift"] =
+                """
+                // swift-tools-version: 6.2\nimport PackageDescription\nlet package = \
+                Package(name: \"Notes\")\n
+                """
+        }
         item.files["keel-lint.yml"] = configuration(item, extra, layout)
-        for (number, line) in (item.files["keel-lint.yml"] ?? "").split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (number, line) in (item.files["keel-lint.yml"] ?? "").split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        ).enumerated() {
             guard let mark = line.range(of: " #! ") else { continue }
             item.expected.append("keel-lint.yml:\(number + 1) \(line[mark.upperBound...])")
         }

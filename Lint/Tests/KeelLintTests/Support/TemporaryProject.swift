@@ -6,7 +6,8 @@ final class TemporaryProject: Sendable {
     let root: String
 
     init(_ files: [String: String] = [:]) throws {
-        root = FileManager.default.temporaryDirectory
+        root =
+            FileManager.default.temporaryDirectory
             .appending(path: "keel-lint-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         for (path, text) in files { try write(path, Data(text.utf8)) }
