@@ -163,6 +163,7 @@ package enum HTMLReport: Sendable {
         .part.presentation rect{fill:var(--presentation);stroke:var(--presentation-line)}
         .part text,.count text{text-anchor:middle;fill:var(--text)}
         .part .name{font-weight:600;font-size:15px}
+        .part .long{font-size:13px}
         .part .files{font-size:12px;fill:var(--soft)}
         .arrow{fill:none;stroke:var(--arrow);stroke-width:1.6}
         .arrow.broken{stroke:var(--bad);stroke-width:2.4}
