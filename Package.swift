@@ -116,7 +116,9 @@ let package = Package(
         "KeelServingObservability", "KeelStorage", "KeelStorageFirestore",
         "KeelStorageObservability", "KeelStorageSQLite", "KeelSync", "KeelTestKit",
         "KeelTestServer", "KeelWebSocket",
-    ].map { .library(name: $0, targets: [$0]) },
+    ].map { .library(name: $0, targets: [$0]) } + [
+        .plugin(name: "keel-lint", targets: ["KeelLintPlugin"])
+    ],
     traits: [
         .trait(name: "AsyncHTTPClient", description: "HTTP on AsyncHTTPClient and SwiftNIO."),
         .trait(
@@ -153,6 +155,13 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
+        // Starts an installed linter; nothing of it is built here.
+        .plugin(
+            name: "KeelLintPlugin",
+            capability: .command(
+                intent: .custom(verb: "lint", description: "Checks that the layers hold.")
+            )
+        ),
         // Words that several areas share.
         .target(name: "KeelCore"),
         .target(name: "KeelDependencies"),
@@ -439,6 +448,6 @@ let package = Package(
     ]
 )
 
-for target in package.targets where target.type != .system {
+for target in package.targets where ![.system, .plugin].contains(target.type) {
     target.swiftSettings = (target.swiftSettings ?? []) + strict
 }

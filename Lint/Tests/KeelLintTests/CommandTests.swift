@@ -2,7 +2,13 @@ import Foundation
 import KeelLint
 import Testing
 
-@Suite("The command", .enabled(if: FileManager.default.isExecutableFile(atPath: LintProgram.path), "NOT RUN: keel-lint was not built beside the tests"))
+@Suite(
+    "The command",
+    .enabled(
+        if: FileManager.default.isExecutableFile(atPath: LintProgram.path),
+        "NOT RUN: keel-lint was not built beside the tests"
+    )
+)
 struct CommandTests {
     private static let clean = [
         "keel-lint.yml": "version: 1\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\n",
@@ -13,7 +19,9 @@ struct CommandTests {
         try LintProgram.run(arguments + ["--no-cache"], in: project.root)
     }
 
-    @Test("Exits with 0 for nothing, 1 for findings, 2 for a configuration or command line that is none")
+    @Test(
+        "Exits with 0 for nothing, 1 for findings, 2 for a configuration or command line that is none"
+    )
     func exitCodes() throws {
         let project = try TemporaryProject(Self.clean)
         #expect(try lint(project).status == 0)
@@ -84,11 +92,15 @@ struct CommandTests {
 
     @Test("init writes a configuration once, explain explains, rules lists")
     func others() throws {
-        let project = try TemporaryProject(["Notes/Domain/A.swift": "struct A {}", "Notes/Data/B.swift": "struct B {}"])
+        let project = try TemporaryProject([
+            "Notes/Domain/A.swift": "struct A {}", "Notes/Data/B.swift": "struct B {}",
+        ])
         #expect(try LintProgram.run(["init", "--no-cache"], in: project.root).status == 0)
         #expect(try lint(project, "--strict").status == 0)
         #expect(try LintProgram.run(["init", "--no-cache"], in: project.root).status == 2)
-        #expect(try LintProgram.run(["init", "--force", "--no-cache"], in: project.root).status == 0)
+        #expect(
+            try LintProgram.run(["init", "--force", "--no-cache"], in: project.root).status == 0
+        )
         let explained = try lint(project, "--explain", "swallowed-mapping")
         #expect(explained.status == 0)
         #expect(explained.text.contains("UUID(uuidString: id) ?? UUID()"))

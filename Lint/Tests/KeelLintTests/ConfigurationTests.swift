@@ -33,20 +33,47 @@ struct ConfigurationTests {
                 "layers:\n  - name: A\n    role: domian\n    paths: [A]",
                 "keel-lint.yml:3:11: There is no role `domian`. Did you mean `domain`?"
             ),
-            ("rules: {ambient-effect: off}", "keel-lint.yml:1:9: There is no rule `ambient-effect`. Did you mean `ambient-effects`?"),
-            ("rules: {naming: maybe}", "keel-lint.yml:1:17: `naming` is `off`, `on`, `warning`, `error`"),
+            (
+                "rules: {ambient-effect: off}",
+                "keel-lint.yml:1:9: There is no rule `ambient-effect`. Did you mean `ambient-effects`?"
+            ),
+            (
+                "rules: {naming: maybe}",
+                "keel-lint.yml:1:17: `naming` is `off`, `on`, `warning`, `error`"
+            ),
             ("profile: data", "keel-lint.yml:1:10: There is no profile `data`."),
-            ("contracts:\n  - name: x\n    type: forbiden", "keel-lint.yml:3:11: There is no type of contract `forbiden`. Did you mean `forbidden`?"),
-            ("contracts:\n  - name: x\n    type: forbidden\n    from: [A]", "keel-lint.yml:2:5: The contract `x` is forbidden and needs `to`."),
-            ("contracts:\n  - name: x\n    type: acyclic\n    between: targets\n    from: [A]", "keel-lint.yml:5:11: A contract that is acyclic has no `from`"),
-            ("contracts:\n  - name: naming\n    type: acyclic\n    between: targets", "keel-lint.yml:2:5: The name `naming` is taken"),
-            ("contracts:\n  - name: x\n    type: acyclic\n    between: everything", "keel-lint.yml:4:14: `between` is `layers`, `targets`"),
+            (
+                "contracts:\n  - name: x\n    type: forbiden",
+                "keel-lint.yml:3:11: There is no type of contract `forbiden`. Did you mean `forbidden`?"
+            ),
+            (
+                "contracts:\n  - name: x\n    type: forbidden\n    from: [A]",
+                "keel-lint.yml:2:5: The contract `x` is forbidden and needs `to`."
+            ),
+            (
+                "contracts:\n  - name: x\n    type: acyclic\n    between: targets\n    from: [A]",
+                "keel-lint.yml:5:11: A contract that is acyclic has no `from`"
+            ),
+            (
+                "contracts:\n  - name: naming\n    type: acyclic\n    between: targets",
+                "keel-lint.yml:2:5: The name `naming` is taken"
+            ),
+            (
+                "contracts:\n  - name: x\n    type: acyclic\n    between: everything",
+                "keel-lint.yml:4:14: `between` is `layers`, `targets`"
+            ),
             ("naming:\n  - types: A", "keel-lint.yml:2:5: A naming rule demands something"),
-            ("naming:\n  - named: A", "keel-lint.yml:2:5: A naming rule is about `types` or about `files`"),
+            (
+                "naming:\n  - named: A",
+                "keel-lint.yml:2:5: A naming rule is about `types` or about `files`"
+            ),
             ("layers: [", "keel-lint.yml: This is no YAML"),
             ("", "keel-lint.yml:1:1: The file is empty."),
             ("- a", "keel-lint.yml:1:1: Expected the configuration with keys"),
-            ("baseline: gone.txt", "gone.txt: The configuration names this baseline, and it is not there."),
+            (
+                "baseline: gone.txt",
+                "gone.txt: The configuration names this baseline, and it is not there."
+            ),
         ]
     )
     func mistakes(_ text: String, _ start: String) throws {
@@ -75,10 +102,13 @@ struct ConfigurationTests {
         "Patterns of paths",
         arguments: [
             ("Sources/A", "Sources/A/B.swift", true), ("Sources/A", "Sources/AB/C.swift", false),
-            ("Sources/*/Domain", "Sources/App/Domain/X.swift", true), ("**/Views/**", "A/Views/B/C.swift", true),
-            ("**/X.swift", "X.swift", true), ("*.swift", "A/B.swift", false), ("A/**/B.swift", "A/B.swift", true),
+            ("Sources/*/Domain", "Sources/App/Domain/X.swift", true),
+            ("**/Views/**", "A/Views/B/C.swift", true),
+            ("**/X.swift", "X.swift", true), ("*.swift", "A/B.swift", false),
+            ("A/**/B.swift", "A/B.swift", true),
             ("A/?.swift", "A/b.swift", true), ("A/[A-C]*.swift", "A/Day.swift", false),
-            ("A/{x,y}.swift", "A/y.swift", true), ("./A", "A/b.swift", true), ("A/", "A/b.swift", true),
+            ("A/{x,y}.swift", "A/y.swift", true), ("./A", "A/b.swift", true),
+            ("A/", "A/b.swift", true),
             ("A/[!x]*", "A/xy.swift", false), ("**", "a/b/c.swift", true),
         ]
     )
@@ -89,7 +119,9 @@ struct ConfigurationTests {
     @Test("What init proposes passes on a clean project of each layout")
     func proposal() throws {
         for layout in Layout.allCases {
-            let clean = try #require(Corpus.all.first { $0.name == "clean app" && $0.layout == layout })
+            let clean = try #require(
+                Corpus.all.first { $0.name == "clean app" && $0.layout == layout }
+            )
             var files = clean.files
             files["keel-lint.yml"] = nil
             let project = try TemporaryProject(files)
@@ -104,11 +136,11 @@ struct ConfigurationTests {
     func targets() throws {
         let project = try TemporaryProject([
             "Package.swift": """
-                let package = Package(name: "X", targets: [
-                    .target(name: "Odd", path: "Elsewhere/Odd/"), .executableTarget(name: "Tool"),
-                    .testTarget(name: "Checks", path: "Elsewhere/Checks"),
-                ])
-                """,
+            let package = Package(name: "X", targets: [
+                .target(name: "Odd", path: "Elsewhere/Odd/"), .executableTarget(name: "Tool"),
+                .testTarget(name: "Checks", path: "Elsewhere/Checks"),
+            ])
+            """,
             "Elsewhere/Odd/A.swift": "", "Sources/Tool/B.swift": "", "Elsewhere/Checks/C.swift": "",
             "Sources/Made/D.swift": "", "Tests/MadeTests/E.swift": "",
         ])

@@ -24,13 +24,31 @@ struct DifferentialTests {
             && FileManager.default.fileExists(atPath: checkouts.appending(path: package).path)
     }
 
-    @Test("GRDB", .enabled(if: isThere("GRDB.swift"), "NOT RUN: GRDB.swift is no resolved dependency of .build/shared"))
+    @Test(
+        "GRDB",
+        .enabled(
+            if: isThere("GRDB.swift"),
+            "NOT RUN: GRDB.swift is no resolved dependency of .build/shared"
+        )
+    )
     func grdb() throws { try compare("GRDB.swift", least: 300) }
 
-    @Test("swift-nio", .enabled(if: isThere("swift-nio"), "NOT RUN: swift-nio is no resolved dependency of .build/shared"))
+    @Test(
+        "swift-nio",
+        .enabled(
+            if: isThere("swift-nio"),
+            "NOT RUN: swift-nio is no resolved dependency of .build/shared"
+        )
+    )
     func nio() throws { try compare("swift-nio", least: 700) }
 
-    @Test("hummingbird", .enabled(if: isThere("hummingbird"), "NOT RUN: hummingbird is no resolved dependency of .build/shared"))
+    @Test(
+        "hummingbird",
+        .enabled(
+            if: isThere("hummingbird"),
+            "NOT RUN: hummingbird is no resolved dependency of .build/shared"
+        )
+    )
     func hummingbird() throws { try compare("hummingbird", least: 200) }
 
     private struct Line: Hashable, Comparable, CustomStringConvertible {
@@ -54,9 +72,11 @@ struct DifferentialTests {
         for path in SourceDiscovery.search(root).files {
             let text = try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)
             guard text.contains("import") else { continue }
-            let blanked = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            let blanked = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+                line in
                 let word = line.drop { $0 == " " || $0 == "\t" }
-                return ["#if", "#elseif", "#else", "#endif"].contains { word.hasPrefix($0) } ? "" : String(line)
+                return ["#if", "#elseif", "#else", "#endif"].contains { word.hasPrefix($0) }
+                    ? "" : String(line)
             }
             .joined(separator: "\n")
             let name = "\(files.count).swift"
@@ -70,7 +90,11 @@ struct DifferentialTests {
         let names = files.indices.map { "\($0).swift" }
         let dumped = try run(
             "/usr/bin/env",
-            ["bash", "-c", "\"$0\" -frontend -dump-parse -parse-as-library \"$@\" 2>/dev/null | grep -a '^ *(import_decl '", compiler] + names,
+            [
+                "bash", "-c",
+                "\"$0\" -frontend -dump-parse -parse-as-library \"$@\" 2>/dev/null | grep -a '^ *(import_decl '",
+                compiler,
+            ] + names,
             in: project.root
         )
         let theirs = dumped.text.split(separator: "\n").compactMap(Self.parse)
@@ -83,7 +107,8 @@ struct DifferentialTests {
 
     /// Reads `(import_decl … range=[0.swift:1:1 - line:1:8] kind=struct module="A.B")`.
     private static func parse(_ line: Substring) -> Line? {
-        guard let range = line.firstRange(of: "range=["), let module = line.firstRange(of: "module=\"")
+        guard let range = line.firstRange(of: "range=["),
+            let module = line.firstRange(of: "module=\"")
         else { return nil }
         let place = line[range.upperBound...].prefix { $0 != " " }.split(separator: ":")
         guard place.count == 3, let number = Int(place[1]) else { return nil }

@@ -21,7 +21,9 @@ struct FactTests {
             #endif
             """
         ).imports
-        #expect(found.map(\.module) == ["Foundation", "A", "C", "class", "Glibc", "Darwin", "Other"])
+        #expect(
+            found.map(\.module) == ["Foundation", "A", "C", "class", "Glibc", "Darwin", "Other"]
+        )
         #expect(found.map(\.path)[1...2] == ["A.B", "C.D.E"])
         #expect(found.map(\.kind)[1] == "struct")
         #expect(found.map(\.access)[2...3] == [.public, .internal])
@@ -48,7 +50,9 @@ struct FactTests {
             private let z = 1
             """
         ).declarations
-        let access = Dictionary(uniqueKeysWithValues: found.map { ("\($0.kind.word) \($0.qualifiedName)", $0.access) })
+        let access = Dictionary(
+            uniqueKeysWithValues: found.map { ("\($0.kind.word) \($0.qualifiedName)", $0.access) }
+        )
         #expect(access["struct A"] == .public)
         #expect(access["var A.a"] == .internal)
         #expect(access["var A.b"] == .public)
@@ -76,7 +80,9 @@ struct FactTests {
             typealias X = Y<Z>
             """
         ).references
-        func context(_ path: String) -> ReferenceFact.Context? { found.first { $0.path == path }?.context }
+        func context(_ path: String) -> ReferenceFact.Context? {
+            found.first { $0.path == path }?.context
+        }
         #expect(context("Wrapped") == .attribute)
         #expect(context("Bound") == .signature)
         #expect(context("Base") == .inheritance)

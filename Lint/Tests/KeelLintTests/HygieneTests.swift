@@ -21,7 +21,10 @@ struct HygieneTests {
 
     @Test("What the baseline lists is no finding, also when its line moves")
     func known() throws {
-        let project = try project("import Alamofire\n", "domain-imports\tDomain/A.swift\timport Alamofire\n")
+        let project = try project(
+            "import Alamofire\n",
+            "domain-imports\tDomain/A.swift\timport Alamofire\n"
+        )
         #expect(try project.lint().findings.isEmpty)
         try project.write("Domain/A.swift", "// one\n// two\nimport Foundation\nimport Alamofire\n")
         let moved = try project.lint()
@@ -41,7 +44,9 @@ struct HygieneTests {
         #expect(report.staleKeys.map(\.file) == ["Gone.swift"])
     }
 
-    @Test("A baseline is sorted, has one finding a line and no line numbers, and reads as it was written")
+    @Test(
+        "A baseline is sorted, has one finding a line and no line numbers, and reads as it was written"
+    )
     func form() throws {
         let project = try project("import Moya\nimport Alamofire\nlet a = UUID()\n", "")
         var linter = Linter(root: project.root)
@@ -50,18 +55,22 @@ struct HygieneTests {
         let lines = baseline.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
         #expect(
             lines == [
-                "ambient-effects\tDomain/A.swift\ta", "domain-imports\tDomain/A.swift\timport Alamofire",
+                "ambient-effects\tDomain/A.swift\ta",
+                "domain-imports\tDomain/A.swift\timport Alamofire",
                 "domain-imports\tDomain/A.swift\timport Moya",
             ]
         )
         #expect(try Baseline(reading: baseline.text, file: "x") == baseline)
-        #expect(throws: ConfigurationError.self) { try Baseline(reading: "no tabs here", file: "x") }
+        #expect(throws: ConfigurationError.self) {
+            try Baseline(reading: "no tabs here", file: "x")
+        }
     }
 
     @Test("Rules of upkeep can be switched off, and severities set")
     func severities() throws {
         let project = try TemporaryProject([
-            "keel-lint.yml": "version: 1\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\nrules: {stale-allow: off, domain-imports: warning}",
+            "keel-lint.yml":
+                "version: 1\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\nrules: {stale-allow: off, domain-imports: warning}",
             "Domain/A.swift": "// keel:allow(naming) nothing here\nimport Alamofire",
         ])
         let report = try project.lint()
@@ -81,7 +90,9 @@ struct HygieneTests {
         #expect(cold.cachedFileCount == 0)
         #expect(warm.cachedFileCount == warm.fileCount)
         #expect(warm.findings == cold.findings)
-        let file = try #require(item.files.keys.first { $0.hasSuffix(".swift") && $0 != "Package.swift" })
+        let file = try #require(
+            item.files.keys.first { $0.hasSuffix(".swift") && $0 != "Package.swift" }
+        )
         try project.write(file, "import Changed\n")
         let changed = try linter.run()
         #expect(changed.cachedFileCount == changed.fileCount - 1)

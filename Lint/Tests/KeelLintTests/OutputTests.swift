@@ -8,16 +8,16 @@ struct OutputTests {
     private func sample() throws -> LintReport {
         try TemporaryProject([
             "keel-lint.yml": """
-                version: 1
-                layers:
-                  - {name: Domain, paths: [Notes/Domain], uses: []}
-                  - {name: Data, paths: [Notes/Data], uses: [Domain]}
-                contracts:
-                  - name: no-circles
-                    type: acyclic
-                    between: layers
-                    because: 100 % of "circles" <are> bad, see a:b
-                """,
+            version: 1
+            layers:
+              - {name: Domain, paths: [Notes/Domain], uses: []}
+              - {name: Data, paths: [Notes/Data], uses: [Domain]}
+            contracts:
+              - name: no-circles
+                type: acyclic
+                between: layers
+                because: 100 % of "circles" <are> bad, see a:b
+            """,
             "Notes/Domain/A b.swift": "struct A { let b: B }\nlet id = UUID()\n",
             "Notes/Data/B.swift": "struct B { let a: A? }\n",
         ]).lint()
@@ -26,7 +26,11 @@ struct OutputTests {
     @Test("Text has the form that editors understand")
     func text() throws {
         let lines = TextReport.text(try sample()).split(separator: "\n")
-        #expect(lines[0].hasPrefix("Notes/Domain/A b.swift:1:19: error: [layers] Domain uses `B` of Data"))
+        #expect(
+            lines[0].hasPrefix(
+                "Notes/Domain/A b.swift:1:19: error: [layers] Domain uses `B` of Data"
+            )
+        )
         #expect(lines.last == "keel-lint: 2 files; 3 errors")
         #expect(lines.contains { $0.hasPrefix("    `") || $0.hasPrefix("    Data → Domain") })
     }
@@ -53,7 +57,9 @@ struct OutputTests {
         #expect(lines.allSatisfy { $0.hasPrefix("::") })
         #expect(lines.count == 4)
         #expect(lines.contains { $0.contains("title=no-circles::") && $0.contains("100 %25") })
-        #expect(lines[0].hasPrefix("::error file=Notes/Domain/A b.swift,line=1,col=19,title=layers::"))
+        #expect(
+            lines[0].hasPrefix("::error file=Notes/Domain/A b.swift,line=1,col=19,title=layers::")
+        )
     }
 
     @Test("Mermaid and DOT draw each layer and mark what may not be")
@@ -103,12 +109,17 @@ struct OutputTests {
             let physical = try #require(locations.first?["physicalLocation"] as? [String: Any])
             let region = try #require(physical["region"] as? [String: Int])
             #expect(region.values.allSatisfy { $0 >= 1 })
-            let uri = try #require((physical["artifactLocation"] as? [String: Any])?["uri"] as? String)
+            let uri = try #require(
+                (physical["artifactLocation"] as? [String: Any])?["uri"] as? String
+            )
             #expect(!uri.contains(" "))
         }
     }
 
-    @Test("SARIF is read whole by a model of its schema from PyPI", .enabled(if: Python.hasSARIF, "NOT RUN: KEEL_PYTHON names no Python with sarif-pydantic"))
+    @Test(
+        "SARIF is read whole by a model of its schema from PyPI",
+        .enabled(if: Python.hasSARIF, "NOT RUN: KEEL_PYTHON names no Python with sarif-pydantic")
+    )
     func sarifModel() throws {
         let project = try TemporaryProject()
         try project.write("report.sarif", try SARIFReport.data(try sample()))
@@ -130,7 +141,10 @@ struct OutputTests {
             """
         let output = try Python.run(script, ["\(project.root)/report.sarif"])
         #expect(output.status == 0, "\(output.text)")
-        #expect(output.text.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty, "\(output.text)")
+        #expect(
+            output.text.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty,
+            "\(output.text)"
+        )
     }
 }
 
@@ -144,7 +158,9 @@ private struct XMLShape {
             let name = piece.prefix { !" \n>".contains($0) }
             if name.hasPrefix("/") {
                 try #require(open.popLast() == name.dropFirst(), "\(piece.prefix(60))")
-            } else if !void.contains(name), !(piece.firstIndex(of: ">").map { piece[..<$0].hasSuffix("/") } ?? false) {
+            } else if !void.contains(name),
+                !(piece.firstIndex(of: ">").map { piece[..<$0].hasSuffix("/") } ?? false)
+            {
                 open.append(name.split(separator: "/")[0])
             }
         }

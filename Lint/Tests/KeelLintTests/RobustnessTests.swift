@@ -23,7 +23,8 @@ struct RobustnessTests {
     @Test(
         "Broken Swift is checked as far as it is understood, and said",
         arguments: [
-            "import Alamofire\nstruct {", "import Alamofire\nfunc f( {{{ ]]", "import Alamofire\n\"\"\"",
+            "import Alamofire\nstruct {", "import Alamofire\nfunc f( {{{ ]]",
+            "import Alamofire\n\"\"\"",
             "import Alamofire\n#if os(", "import Alamofire\n@", "import Alamofire\n/* never closed",
             "import Alamofire\nlet x = \"\\(", "import Alamofire\n}}}}",
         ]
@@ -31,13 +32,20 @@ struct RobustnessTests {
     func broken(_ text: String) throws {
         let report = try report("Broken.swift", Data(text.utf8))
         #expect(report.findings.map(\.file) == ["Domain/Broken.swift", "Domain/Fine.swift"])
-        #expect(report.remarks.contains { $0.file == "Domain/Broken.swift" && $0.text.contains("parser") })
+        #expect(
+            report.remarks.contains {
+                $0.file == "Domain/Broken.swift" && $0.text.contains("parser")
+            }
+        )
     }
 
     @Test("Text of any kind never crashes the parser")
     func noise() {
         var state: UInt64 = 7
-        let words = ["import ", "struct A ", "{", "}", "(", ")", "\"", "\\(", "#if ", "#endif", "@", "<", ">", "\n", "`", "/*", "*/", "//", "\"\"\"", "é", "try? ", "?? ", "."]
+        let words = [
+            "import ", "struct A ", "{", "}", "(", ")", "\"", "\\(", "#if ", "#endif", "@", "<",
+            ">", "\n", "`", "/*", "*/", "//", "\"\"\"", "é", "try? ", "?? ", ".",
+        ]
         for _ in 0..<200 {
             var text = ""
             for _ in 0..<60 {
@@ -73,7 +81,11 @@ struct RobustnessTests {
     func lineEnds() {
         for end in ["\n", "\r\n", "\r"] {
             let found = facts(["// a", "import A", "", "import B"].joined(separator: end)).imports
-            #expect(found.map(\.place) == [SourcePlace(line: 2, column: 8), SourcePlace(line: 4, column: 8)])
+            #expect(
+                found.map(\.place) == [
+                    SourcePlace(line: 2, column: 8), SourcePlace(line: 4, column: 8),
+                ]
+            )
         }
     }
 
@@ -103,7 +115,8 @@ struct RobustnessTests {
         let chain = "let y = a" + String(repeating: ".b()", count: 20_000)
         let sum = "let z = 1" + String(repeating: " + 1", count: 20_000)
         let project = try TemporaryProject([
-            "keel-lint.yml": Self.configuration, "Domain/A.swift": "import Alamofire\nfunc f() \(nested)",
+            "keel-lint.yml": Self.configuration,
+            "Domain/A.swift": "import Alamofire\nfunc f() \(nested)",
             "Domain/B.swift": brackets, "Domain/C.swift": chain, "Domain/D.swift": sum,
         ])
         #expect(try project.lint().findings.map(\.rule) == ["domain-imports"])
@@ -113,9 +126,11 @@ struct RobustnessTests {
     func leftOut() throws {
         let bad = "import Alamofire"
         let project = try TemporaryProject([
-            "keel-lint.yml": Self.configuration, "Package.swift": "// the manifest itself: import Alamofire",
+            "keel-lint.yml": Self.configuration,
+            "Package.swift": "// the manifest itself: import Alamofire",
             "Domain/A.swift": "struct A {}", ".build/checkouts/Domain/B.swift": bad,
-            ".hidden/Domain/C.swift": bad, "Domain/DerivedData/D.swift": bad, "Domain/Pods/E.swift": bad,
+            ".hidden/Domain/C.swift": bad, "Domain/DerivedData/D.swift": bad,
+            "Domain/Pods/E.swift": bad,
             "Domain/Nested/Package.swift": "", "Domain/Nested/Sources/F.swift": bad,
             "Domain/Old.docc/G.swift": bad,
         ])

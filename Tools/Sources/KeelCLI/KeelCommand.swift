@@ -9,7 +9,7 @@ struct KeelCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DocumentsCommand.self, LogsCommand.self, AnalyticsCommand.self,
             SecretsCommand.self, KeysetCommand.self, EncryptCommand.self, DecryptCommand.self,
-            ProxyCommand.self,
+            ProxyCommand.self, LintCommand.self,
         ]
     )
 }

@@ -84,7 +84,8 @@ struct ChartLayout {
         rows.indices.forEach(measure)
         for round in 0..<8 {
             let isDown = round.isMultiple(of: 2)
-            for row in isDown ? Array(rows.indices.dropFirst()) : rows.indices.dropLast().reversed() {
+            for row in isDown ? Array(rows.indices.dropFirst()) : rows.indices.dropLast().reversed()
+            {
                 let other = isDown ? row - 1 : row + 1
                 let weights = rows[row].map { item -> Double in
                     let near = neighbours(of: item, row, other).compactMap { columns[$0] }

@@ -8,13 +8,16 @@ struct ProgramOutput: Sendable {
 }
 
 /// Runs a program to its end.
-func run(_ program: String, _ arguments: [String], in folder: String? = nil) throws -> ProgramOutput {
+func run(_ program: String, _ arguments: [String], in folder: String? = nil) throws -> ProgramOutput
+{
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
     // Files, because a pipe that nobody empties stops the program.
-    let folder = FileManager.default.temporaryDirectory.appending(path: "keel-lint-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appending(
+        path: "keel-lint-\(UUID().uuidString)"
+    )
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let files = [folder.appending(path: "out"), folder.appending(path: "err")]
