@@ -115,15 +115,15 @@ private struct Measurement {
                 }
             )
         }
-        let parse = median(times.parse)
+        let alone = median(times.parse)
         return [
             row(
                 "\(files.count) files, read and checked, cold",
                 median(times.cold),
-                parse,
+                alone,
                 targets.cold
             ),
-            row("the same, warm", median(times.warm), parse, targets.warm),
+            row("the same, warm", median(times.warm), alone, targets.warm),
         ]
     }
 

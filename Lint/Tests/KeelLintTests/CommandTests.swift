@@ -20,7 +20,10 @@ struct CommandTests {
     }
 
     @Test(
-        "Exits with 0 for nothing, 1 for findings, 2 for a configuration or command line that is none"
+        """
+        Exits with 0 for nothing, 1 for findings, 2 for a configuration or command line that \
+        is none
+        """
     )
     func exitCodes() throws {
         let project = try TemporaryProject(Self.clean)
@@ -57,7 +60,10 @@ struct CommandTests {
         #expect(try lint(project, "--write-baseline").status == 2)
         try project.write(
             "keel-lint.yml",
-            "version: 1\nbaseline: known.txt\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\n"
+            """
+            version: 1\nbaseline: known.txt\nlayers:\n  - {name: Domain, paths: [Domain], \
+            uses: []}\n
+            """
         )
         #expect(try lint(project, "--write-baseline").status == 0)
         #expect(try lint(project, "--strict").status == 0)

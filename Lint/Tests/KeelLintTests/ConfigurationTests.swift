@@ -9,7 +9,7 @@ struct ConfigurationTests {
         do {
             _ = try project.lint()
             return []
-        } catch {
+        } catch let error as ConfigurationError {
             return error.problems
         }
     }
@@ -35,7 +35,10 @@ struct ConfigurationTests {
             ),
             (
                 "rules: {ambient-effect: off}",
-                "keel-lint.yml:1:9: There is no rule `ambient-effect`. Did you mean `ambient-effects`?"
+                """
+                keel-lint.yml:1:9: There is no rule `ambient-effect`. Did you mean \
+                `ambient-effects`?
+                """
             ),
             (
                 "rules: {naming: maybe}",
@@ -44,7 +47,10 @@ struct ConfigurationTests {
             ("profile: data", "keel-lint.yml:1:10: There is no profile `data`."),
             (
                 "contracts:\n  - name: x\n    type: forbiden",
-                "keel-lint.yml:3:11: There is no type of contract `forbiden`. Did you mean `forbidden`?"
+                """
+                keel-lint.yml:3:11: There is no type of contract `forbiden`. Did you mean \
+                `forbidden`?
+                """
             ),
             (
                 "contracts:\n  - name: x\n    type: forbidden\n    from: [A]",

@@ -92,7 +92,10 @@ struct DifferentialTests {
             "/usr/bin/env",
             [
                 "bash", "-c",
-                "\"$0\" -frontend -dump-parse -parse-as-library \"$@\" 2>/dev/null | grep -a '^ *(import_decl '",
+                """
+                \"$0\" -frontend -dump-parse -parse-as-library \"$@\" 2>/dev/null | grep -a \
+                '^ *(import_decl '
+                """,
                 compiler,
             ] + names,
             in: project.root

@@ -45,7 +45,10 @@ struct HygieneTests {
     }
 
     @Test(
-        "A baseline is sorted, has one finding a line and no line numbers, and reads as it was written"
+        """
+        A baseline is sorted, has one finding a line and no line numbers, and reads as it \
+        was written
+        """
     )
     func form() throws {
         let project = try project("import Moya\nimport Alamofire\nlet a = UUID()\n", "")
@@ -70,7 +73,10 @@ struct HygieneTests {
     func severities() throws {
         let project = try TemporaryProject([
             "keel-lint.yml":
-                "version: 1\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\nrules: {stale-allow: off, domain-imports: warning}",
+                """
+            version: 1\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\nrules: \
+            {stale-allow: off, domain-imports: warning}
+            """,
             "Domain/A.swift": "// keel:allow(naming) nothing here\nimport Alamofire",
         ])
         let report = try project.lint()

@@ -66,15 +66,19 @@ package struct FactCache: Sendable {
         }
     }
 
+    /// Whether facts are kept at all.
+    package var isKept: Bool { file != nil }
+
     /// Whether this holds exactly these contents.
     package func holdsOnly(_ hashes: Set<ContentHash>) -> Bool {
         hashes.count == ranges.count && hashes.allSatisfy { ranges[$0] != nil }
     }
 
-    /// Keeps the facts of these contents, and no others.
+    /// Keeps the facts of these contents, and no others; what this holds already need not be given as
+    /// bytes again.
     ///
     /// What cannot be written is not kept: the next run takes longer, and that is all.
-    package func keep(_ entries: [ContentHash: SourceFacts]) {
+    package func keep(_ entries: [ContentHash: [UInt8]]) {
         guard let file, !holdsOnly(Set(entries.keys)) else { return }
         var head: [UInt8] = []
         func append<Number: FixedWidthInteger>(_ number: Number) {
@@ -85,12 +89,12 @@ package struct FactCache: Sendable {
         append(UInt64(entries.count))
         var bodies: [UInt8] = []
         data.withUnsafeBytes { old in
-            for (hash, facts) in entries {
+            for (hash, encoded) in entries {
                 let start = bodies.count
                 if let range = ranges[hash] {
                     bodies += old[range]
                 } else {
-                    bodies += FactCoding.bytes(of: facts)
+                    bodies += encoded
                 }
                 append(hash.first)
                 append(hash.second)
@@ -101,7 +105,34 @@ package struct FactCache: Sendable {
             at: file.deletingLastPathComponent(),
             withIntermediateDirectories: true
         )
-        try? Data(head + bodies).write(to: file, options: .atomic)
+        Self.replace(file, with: [head, bodies])
+    }
+
+    /// Puts a file in the place of another, without waiting for the disk: a cache that a power failure
+    /// damages is an empty one.
+    private static func replace(_ file: URL, with pieces: [[UInt8]]) {
+        let part = "\(file.path).\(ProcessInfo.processInfo.processIdentifier).part"
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        let isWritten = pieces.allSatisfy { piece in
+            piece.withUnsafeBytes { bytes in
+                var written = 0
+                while written < bytes.count {
+                    let count = write(
+                        descriptor,
+                        bytes.baseAddress.map { $0 + written },
+                        bytes.count - written
+                    )
+                    guard count > 0 else { return false }
+                    written += count
+                }
+                return true
+            }
+        }
+        guard close(descriptor) == 0, isWritten, rename(part, file.path) == 0 else {
+            unlink(part)
+            return
+        }
     }
 
     /// Where the cache of a project lies: in the user's folder of caches, so that no project has to

@@ -2,7 +2,7 @@
 
 extension FactExtractor {
     /// Free functions that reach outside the program: the only lower-case names that are noted.
-    static let freeFunctions: Set<SyntaxText> = [
+    static let freeFunctions: NameSet = [
         "print", "debugPrint", "dump", "NSLog", "os_log", "sleep", "usleep", "nanosleep", "getenv",
         "setenv", "arc4random", "arc4random_uniform", "drand48", "rand", "random", "time", "exit",
         "SecItemAdd", "SecItemCopyMatching", "SecItemUpdate", "SecItemDelete",
@@ -11,7 +11,7 @@ extension FactExtractor {
     ]
 
     /// Functions that put something away.
-    static let writes: Set<SyntaxText> = [
+    static let writes: NameSet = [
         "add", "append", "archive", "cache", "commit", "create", "delete", "deleteAll",
         "deleteDocument",
         "enqueue", "insert", "persist", "post", "put", "remove", "removeAll", "removeItem",
@@ -20,7 +20,7 @@ extension FactExtractor {
         "update", "updateDocument", "upload", "upsert", "write",
     ]
 
-    private static let transformations: Set<SyntaxText> = [
+    private static let transformations: NameSet = [
         "filter", "sorted", "sort", "reduce", "max", "min", "partition", "removeAll",
     ]
 
@@ -88,7 +88,8 @@ extension FactExtractor {
     private func labels(of call: RawFunctionCallExprSyntax) -> SyntaxText {
         var isEmpty = true
         var usesGenerator = false
-        for child in Self.parts(of: call.arguments.raw) {
+        guard let arguments = call.arguments.raw.layoutView?.children else { return SyntaxText() }
+        for case let child? in arguments {
             isEmpty = false
             if let label = RawLabeledExprSyntax(child)?.label?.tokenText, label == "using" {
                 usesGenerator = true
@@ -106,8 +107,10 @@ extension FactExtractor {
             add(.transformation, string(name), "", member.declName.raw)
         }
         let isWrite = Self.writes.contains(name)
-        guard isWrite || name == "collection", let receiver = member.base?.raw else { return }
-        for child in Self.parts(of: call.arguments.raw) {
+        guard isWrite || name == "collection", let receiver = member.base?.raw,
+            let arguments = call.arguments.raw.layoutView?.children
+        else { return }
+        for case let child? in arguments {
             guard let argument = RawLabeledExprSyntax(child)?.expression.raw,
                 let type = isWrite ? typeOfValue(argument) : typeOfMetatype(argument)
             else { continue }

@@ -42,7 +42,7 @@ package struct ProjectLoader: Sendable {
         let read = readAll(paths)
         cache.keep(
             Dictionary(
-                read.compactMap { file in file.hash.map { ($0, file.facts) } },
+                read.compactMap { file in file.hash.map { ($0, file.encoded) } },
                 uniquingKeysWith: { first, _ in first }
             )
         )
@@ -74,6 +74,8 @@ package struct ProjectLoader: Sendable {
     private struct ReadFile: Sendable {
         var hash: ContentHash?
         var facts: SourceFacts
+        /// The facts as bytes, where the cache has to write them.
+        var encoded: [UInt8] = []
         var wasKnown = false
         var byteCount = 0
     }
@@ -119,7 +121,12 @@ package struct ProjectLoader: Sendable {
             return ReadFile(hash: hash, facts: known, wasKnown: true, byteCount: data.count)
         }
         let facts = SourceText.read(data, limit: byteLimit) { FactExtractor.facts(of: $0) }
-        return ReadFile(hash: hash, facts: facts, byteCount: data.count)
+        return ReadFile(
+            hash: hash,
+            facts: facts,
+            encoded: cache.isKept ? FactCoding.bytes(of: facts) : [],
+            byteCount: data.count
+        )
     }
 
     /// The bytes of a file, with three calls to the system instead of Foundation's dozen.
