@@ -32,7 +32,7 @@ struct FactTests {
         #expect(found[5].attributes == .preconcurrency)
         #expect(found[6].attributes == .implementationOnly)
         #expect(found.map(\.isConditional) == [false, false, false, false, true, true, true])
-        #expect(found[2].place == SourcePlace(line: 3, column: 30))
+        #expect(found[2].place == SourcePlace(line: 3, column: 28))
     }
 
     @Test("Declarations know what is around them and how far they are seen")
