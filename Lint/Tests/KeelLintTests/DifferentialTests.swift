@@ -94,9 +94,9 @@ struct DifferentialTests {
                 "bash", "-c",
                 """
                 # One at a time: of several files the compiler prints only one.
-                printf '%s\\n' "$@" | xargs -P 2 -I FILE \
-                "$0" -frontend -dump-parse -parse-as-library -o FILE.dump FILE 2>/dev/null
-                cat ./*.dump | grep -a '^ *(import_decl '
+                printf '%s\\n' "$@" | xargs -P 2 -I FILE sh -c \
+                '"$0" -frontend -dump-parse -parse-as-library FILE >FILE.dump 2>/dev/null' "$0"
+                grep -ah '^ *(import_decl ' ./*.dump
                 """,
                 compiler,
             ] + names,

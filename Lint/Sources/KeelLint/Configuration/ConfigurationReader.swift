@@ -3,7 +3,7 @@ import Yams
 /// Reads `keel-lint.yml` and collects everything that is wrong with it.
 struct ConfigurationReader {
     let file: String
-    private(set) var problems: [String] = []
+    var problems: [String] = []
     private(set) var configuration: LintConfiguration
 
     /// Reads a configuration.
@@ -317,101 +317,5 @@ struct ConfigurationReader {
         }
         rule.because = fields["because"].flatMap { text($0) } ?? ""
         configuration.naming.append(rule)
-    }
-}
-
-// MARK: Nodes
-
-extension ConfigurationReader {
-    fileprivate func line(_ node: Node) -> Int { node.mark?.line ?? 1 }
-
-    fileprivate mutating func problem(_ node: Node, _ text: String) {
-        problems.append("\(file):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1): \(text)")
-    }
-
-    fileprivate mutating func unknown(
-        _ node: Node,
-        _ what: String,
-        _ word: String,
-        _ known: [String]
-    ) {
-        let near = known.min { EditDistance.between($0, word) < EditDistance.between($1, word) }
-        let hint =
-            near.map {
-                EditDistance.between($0, word) <= max(2, word.count / 3)
-                    ? " Did you mean `\($0)`?" : ""
-            }
-            ?? ""
-        let list = known.isEmpty ? "" : " There is: \(known.joined(separator: ", "))."
-        problem(node, "There is no \(what) `\(word)`.\(hint)\(list)")
-    }
-
-    /// The values of a mapping, each of whose keys must be known.
-    fileprivate mutating func fields(_ node: Node, _ keys: [String], in what: String) -> [String:
-        Node]?
-    {
-        guard let mapping = node.mapping else {
-            problem(node, "Expected \(what) with keys, such as `\(keys[0]): …`.")
-            return nil
-        }
-        var fields: [String: Node] = [:]
-        for (key, value) in mapping {
-            guard let word = key.string else { continue }
-            if keys.contains(word) {
-                fields[word] = value
-            } else {
-                unknown(key, "key", word, keys)
-            }
-        }
-        return fields
-    }
-
-    fileprivate mutating func text(_ node: Node) -> String? {
-        guard let text = node.scalar?.string, !text.isEmpty else {
-            problem(node, "Expected a word.")
-            return nil
-        }
-        return text
-    }
-
-    fileprivate mutating func bool(_ node: Node) -> Bool? {
-        if let value = node.bool { return value }
-        problem(node, "Expected `true` or `false`.")
-        return nil
-    }
-
-    fileprivate mutating func items(_ node: Node) -> [Node] {
-        if let sequence = node.sequence { return Array(sequence) }
-        problem(node, "Expected a list, each item of which begins with `- `.")
-        return []
-    }
-
-    /// A list, or one word in the place of a list of one.
-    fileprivate func list(_ node: Node) -> [Node] { node.sequence.map { Array($0) } ?? [node] }
-
-    fileprivate mutating func texts(_ node: Node) -> [String] { list(node).compactMap { text($0) } }
-
-    fileprivate mutating func globs(_ node: Node) -> [Glob] { texts(node).map { Glob($0) } }
-}
-
-/// How many letters differ between two words.
-enum EditDistance {
-    static func between(_ left: String, _ right: String) -> Int {
-        let right = Array(right.lowercased())
-        var row = Array(0...right.count)
-        for (line, character) in left.lowercased().enumerated() {
-            var diagonal = row[0]
-            row[0] = line + 1
-            for column in right.indices {
-                let above = row[column + 1]
-                row[column + 1] = min(
-                    diagonal + (character == right[column] ? 0 : 1),
-                    above + 1,
-                    row[column] + 1
-                )
-                diagonal = above
-            }
-        }
-        return row[right.count]
     }
 }
