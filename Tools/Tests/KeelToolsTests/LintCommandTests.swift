@@ -12,7 +12,10 @@ struct LintCommandTests {
             "keel-lint",
             holding: "#!/bin/sh\nfor word in \"$@\"; do echo \"<$word>\"; done\nexit 2\n"
         )
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755],
+            ofItemAtPath: program.path
+        )
         let process = try KeelProcess(
             ["lint", "My App", "--strict", "--format", "sarif", "--help"],
             environment: ["PATH": "\(scratch.folder.path):/usr/bin:/bin"]
