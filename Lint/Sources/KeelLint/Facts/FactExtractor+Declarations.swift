@@ -73,12 +73,12 @@ extension FactExtractor {
 
     mutating func readCallable(_ node: RawSyntax, _ view: RawSyntaxLayoutView) {
         let generics = genericNames.count
-        let types = localTypes
+        let types = localTypes.count
         let catches = catchDepth
         catchDepth = 0
         defer {
             genericNames.removeSubrange(generics...)
-            localTypes = types
+            localTypes.removeSubrange(types...)
             catchDepth = catches
         }
         let name: SyntaxText =
@@ -113,7 +113,9 @@ extension FactExtractor {
             guard let parameter = RawFunctionParameterSyntax(child) else { continue }
             let name = parameter.secondName ?? parameter.firstName
             // One without a name for its type still hides what is called like it.
-            localTypes[name.tokenText] = nameOfType(parameter.type.raw) ?? SyntaxText()
+            localTypes.append(
+                (name.tokenText, nameOfType(parameter.type.raw) ?? SyntaxText())
+            )
         }
     }
 

@@ -39,7 +39,7 @@ extension FactExtractor {
             guard !genericNames.contains(root), root != "Self" else { return }
             note(withoutArgumentNames(node), call: call ?? SyntaxText())
         } else if call != nil, node.kind == .declReferenceExpr, Self.freeFunctions.contains(root),
-            localTypes[root] == nil
+            localType(of: root) == nil
         {
             note(root, call: call ?? SyntaxText())
         }
@@ -122,7 +122,7 @@ extension FactExtractor {
     /// The declared type of a variable, or the type of `X(…)`.
     private func typeOfValue(_ node: RawSyntax) -> SyntaxText? {
         if let name = RawDeclReferenceExprSyntax(node)?.baseName.tokenText {
-            return localTypes[name].flatMap { $0.isEmpty ? nil : $0 }
+            return localType(of: name).flatMap { $0.isEmpty ? nil : $0 }
         }
         guard let call = RawFunctionCallExprSyntax(node),
             let name = RawDeclReferenceExprSyntax(call.calledExpression.raw)?.baseName.tokenText,

@@ -164,6 +164,6 @@ extension FactExtractor {
             let name = RawIdentifierPatternSyntax(pattern)?.identifier.tokenText,
             let type = nameOfType(annotation.type.raw)
         else { return }
-        localTypes[name] = type
+        localTypes.append((name, type))
     }
 }

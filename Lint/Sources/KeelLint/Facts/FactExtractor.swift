@@ -24,7 +24,7 @@ package struct FactExtractor {
     /// The names of generic parameters: they hide types of the same name.
     var genericNames: [SyntaxText] = []
     /// The declared types of parameters and local variables.
-    var localTypes: [SyntaxText: SyntaxText] = [:]
+    var localTypes: [(name: SyntaxText, type: SyntaxText)] = []
 
     private struct ReferenceKey: Hashable {
         let path: SyntaxText
@@ -141,6 +141,11 @@ package struct FactExtractor {
         }
         guard search(root) else { return 0 }
         return min(offset, max(0, byteCount - 1))
+    }
+
+    /// The type that the nearest variable of a name is declared with; empty if no name tells it.
+    func localType(of name: SyntaxText) -> SyntaxText? {
+        localTypes.last { $0.name == name }?.type
     }
 
     // MARK: References
