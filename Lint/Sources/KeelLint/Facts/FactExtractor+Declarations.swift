@@ -73,12 +73,10 @@ extension FactExtractor {
 
     mutating func readCallable(_ node: RawSyntax, _ view: RawSyntaxLayoutView) {
         let generics = genericNames.count
-        let types = localTypes.count
         let catches = catchDepth
         catchDepth = 0
         defer {
             genericNames.removeSubrange(generics...)
-            localTypes.removeSubrange(types...)
             catchDepth = catches
         }
         let name: SyntaxText =
@@ -217,7 +215,9 @@ extension FactExtractor {
             )
         )
         declaration = Int32(facts.declarations.count - 1)
+        let types = localTypes.count
         work(&self)
+        localTypes.removeSubrange(types...)
         declaration = outer
     }
 
