@@ -44,7 +44,8 @@ package struct DeclarationIndex: Sendable {
     }
 
     private static func last(_ path: String) -> String {
-        path.lastIndex(of: ".").map { String(path[path.index(after: $0)...]) } ?? path
+        path.utf8.lastIndex(of: UInt8(ascii: "."))
+            .map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 
     /// The declarations of a name, wherever they are.
@@ -119,7 +120,7 @@ package struct DeclarationIndex: Sendable {
         var path = file.symbol(declaration)[...]
         while true {
             if nested.contains("\(target)|\(path).\(name)") { return true }
-            guard let dot = path.lastIndex(of: ".") else { return false }
+            guard let dot = path.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
             path = path[..<dot]
         }
     }

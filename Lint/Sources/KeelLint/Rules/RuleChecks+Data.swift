@@ -137,7 +137,9 @@ extension RuleCheck {
 
     private static let repositories = [Glob("*Repository"), Glob("*RepositoryImpl")]
 
-    private func isRepository(_ name: String) -> Bool { isListed(name, Self.repositories) }
+    private func isRepository(_ name: String) -> Bool {
+        (Self.repositories + setting.also).contains { $0.matches(name: name) } && !allows(name)
+    }
 
     mutating func checkRepositoryConformance() {
         for file in files {

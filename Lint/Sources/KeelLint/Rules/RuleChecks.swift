@@ -4,6 +4,7 @@ struct RuleCheck {
     let project: Project
     let setting: RuleSetting
     private(set) var found: [Finding] = []
+    private var listed: [String: Bool] = [:]
 
     init(_ rule: RuleDescription, _ project: Project) {
         self.rule = rule
@@ -16,9 +17,12 @@ struct RuleCheck {
     /// Whether the configuration lets a name pass.
     func allows(_ name: String) -> Bool { setting.allow.contains { $0.matches(name: name) } }
 
-    /// Whether a name is on a list, or added by the configuration.
-    func isListed(_ name: String, _ list: [Glob]) -> Bool {
-        (list + setting.also).contains { $0.matches(name: name) } && !allows(name)
+    /// Whether a name is on the rule's list, or added by the configuration; each rule has one list.
+    mutating func isListed(_ name: String, _ list: [Glob]) -> Bool {
+        if let known = listed[name] { return known }
+        let isListed = (list + setting.also).contains { $0.matches(name: name) } && !allows(name)
+        listed[name] = isListed
+        return isListed
     }
 
     mutating func report(
