@@ -64,6 +64,9 @@ struct DifferentialTests {
         }
     }
 
+    /// What the compiler calls otherwise.
+    private static let words = ["let": "var", "typealias": "type"]
+
     private func compare(_ package: String, least: Int) throws {
         let root = Self.checkouts.appending(path: package).path
         let project = try TemporaryProject()
@@ -87,7 +90,7 @@ struct DifferentialTests {
                     file: name,
                     line: Int($0.place.line),
                     path: $0.path,
-                    kind: $0.kind == "let" ? "var" : $0.kind
+                    kind: Self.words[$0.kind] ?? $0.kind
                 )
             }
         }
