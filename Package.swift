@@ -128,6 +128,7 @@ func tests(
 let package = Package(
     name: "keel",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [.plugin(name: "keel-lint", targets: ["KeelLintPlugin"])],
     traits: [
         .trait(name: "AsyncHTTPClient", description: "HTTP on AsyncHTTPClient and SwiftNIO."),
         .trait(
@@ -170,6 +171,13 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
+        // Starts an installed linter; nothing of it is built here.
+        .plugin(
+            name: "KeelLintPlugin",
+            capability: .command(
+                intent: .custom(verb: "lint", description: "Checks that the layers hold.")
+            )
+        ),
         // Words that several areas share.
         .target(name: "KeelCore", exclude: privacy.exclude, resources: privacy.resources),
         module("KeelDependencies", []),
@@ -484,6 +492,6 @@ package.products += package.targets
     .filter { $0.type == .regular && $0.path == nil && $0.name != "KeelZlib" }
     .map { .library(name: $0.name, targets: [$0.name]) }
 
-for target in package.targets where target.type != .system {
+for target in package.targets where ![.system, .plugin].contains(target.type) {
     target.swiftSettings = (target.swiftSettings ?? []) + strict
 }

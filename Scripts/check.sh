@@ -6,7 +6,7 @@
 #     Scripts/check.sh --google         the system tests of Google's client against `keel serve`
 #     Scripts/check.sh --posthog        PostHog's SDK test harness against the destination for PostHog
 #
-# Steps: format, words, length, docs, bench, traits. Every step runs, also after one that failed.
+# Steps: format, words, length, docs, lint, bench, traits. Every step runs, also after one that failed.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -79,6 +79,16 @@ compile_documentation() {
         || keel_die "the documentation of $module does not compile:" "$(cat "$folder/log")"
 }
 
+# The layers hold: those of Keel itself and those of the example, with nothing put up with.
+step_lint() {
+    local folder
+    keel_build_product Lint keel-lint
+    for folder in . Examples/Restaurants; do
+        keel_note "the layers of $folder"
+        "$KEEL_BINARY" "$KEEL_ROOT/$folder" --strict --quiet
+    done
+}
+
 # The package builds with no trait at all. Scripts/test.sh builds it with every trait, and the nested
 # packages with the default ones.
 step_traits() {
@@ -102,10 +112,10 @@ fi
 "$KEEL_ROOT/Scripts/setup.sh" build test
 
 steps=("$@")
-[ "${#steps[@]}" -gt 0 ] || steps=(format words length docs bench traits)
+[ "${#steps[@]}" -gt 0 ] || steps=(format words length docs lint bench traits)
 for step in "${steps[@]}"; do
     declare -F "step_$step" >/dev/null \
-        || keel_die "there is no step '$step'." "The steps are: format, words, length, docs, bench, traits."
+        || keel_die "there is no step '$step'." "The steps are: format, words, length, docs, lint, bench, traits."
 done
 
 failed=()

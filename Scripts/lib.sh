@@ -71,6 +71,18 @@ keel_scratch() {
     printf '%s' "${KEEL_SCRATCH_PATH:-$KEEL_ROOT/.build/shared}"
 }
 
+# keel_scratch_of <package folder>
+#
+# The scratch folder of a package. The linter has one of its own: SwiftPM removes from a folder what
+# the package at hand does not depend on, and the linter shares nothing with the others but a parser of
+# command lines. In the same folder each would make the other fetch and compile everything anew.
+keel_scratch_of() {
+    case "$1" in
+        Lint) printf '%s' "${KEEL_SCRATCH_PATH:-$KEEL_ROOT/.build/lint}" ;;
+        *) keel_scratch ;;
+    esac
+}
+
 # How the package itself is built for its tests: what is off unless asked for has tests too, and each
 # target may import only what the manifest says it depends on.
 KEEL_TEST_OPTIONS=(--enable-all-traits --explicit-target-dependency-import-check error)
@@ -80,12 +92,13 @@ KEEL_TEST_OPTIONS=(--enable-all-traits --explicit-target-dependency-import-check
 # Builds a package's tests, those of the package itself with all traits, and runs them: through the
 # command in the array KEEL_TEST_RUNNER, where a caller has set one.
 keel_test() {
-    local package=(--package-path "$KEEL_ROOT/$1")
+    local package=(--package-path "$KEEL_ROOT/$1") scratch
+    scratch="$(keel_scratch_of "$1")"
     [ "$1" != "." ] || package+=("${KEEL_TEST_OPTIONS[@]}")
     shift
-    keel_swift build --build-tests "${package[@]}" || return 1
+    KEEL_SCRATCH_PATH="$scratch" keel_swift build --build-tests "${package[@]}" || return 1
     ${KEEL_TEST_RUNNER[@]+"${KEEL_TEST_RUNNER[@]}"} swift test --skip-build \
-        --scratch-path "$(keel_scratch)" --disable-build-manifest-caching "${package[@]}" "$@"
+        --scratch-path "$scratch" --disable-build-manifest-caching "${package[@]}" "$@"
 }
 
 # keel_build_product <package folder> <product> [build options]
@@ -93,11 +106,14 @@ keel_test() {
 # Builds one executable product and leaves its path in KEEL_BINARY. What the compiler says goes to
 # standard error, so that a script's output is its program's.
 keel_build_product() {
-    local package="$KEEL_ROOT/$1" product="$2"
+    local package="$KEEL_ROOT/$1" product="$2" scratch
+    scratch="$(keel_scratch_of "$1")"
     shift 2
     [ -f "$package/Package.swift" ] || keel_die "there is no package in $package."
-    keel_swift build --package-path "$package" --product "$product" "$@" >&2
-    KEEL_BINARY="$(keel_swift build --package-path "$package" "$@" --show-bin-path)/$product"
+    KEEL_SCRATCH_PATH="$scratch" \
+        keel_swift build --package-path "$package" --product "$product" "$@" >&2
+    KEEL_BINARY="$(KEEL_SCRATCH_PATH="$scratch" \
+        keel_swift build --package-path "$package" "$@" --show-bin-path)/$product"
     [ -x "$KEEL_BINARY" ] || keel_die "the build made no $product in $(dirname "$KEEL_BINARY")."
 }
 

@@ -7,10 +7,10 @@ struct KeelCommand: AsyncParsableCommand {
         commandName: "keel",
         abstract: "Tools of Keel, the infrastructure layer of Swift apps.",
         subcommands: [
-            InitCommand.self, DoctorCommand.self, ServeCommand.self, DocumentsCommand.self,
-            LogsCommand.self, AnalyticsCommand.self,
-            FilesCommand.self, SecretsCommand.self, KeysetCommand.self, EncryptCommand.self,
-            DecryptCommand.self, ProxyCommand.self,
+            InitCommand.self, LintCommand.self, DoctorCommand.self, ServeCommand.self,
+            DocumentsCommand.self, FilesCommand.self, LogsCommand.self, AnalyticsCommand.self,
+            SecretsCommand.self, KeysetCommand.self, EncryptCommand.self, DecryptCommand.self,
+            ProxyCommand.self,
         ]
     )
 }

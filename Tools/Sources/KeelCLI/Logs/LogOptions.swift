@@ -18,7 +18,10 @@ struct LogOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The first moment: 2026-11-22T09:00:00Z, 2026-11-22, or how long ago: 90s, 15m, 2h, 7d.",
+            """
+            The first moment: 2026-11-22T09:00:00Z, 2026-11-22, or how long ago: 90s, 15m, \
+            2h, 7d.
+            """,
             valueName: "time"
         )
     )
@@ -63,7 +66,10 @@ struct LogOptions: ParsableArguments {
         let present = Int64(now.timeIntervalSince1970 * 1_000_000)
         guard let moment = LogMoment.microseconds(text, now: present) else {
             throw ValidationError(
-                "\(option) takes 2026-11-22T09:00:00Z, 2026-11-22, 90s, 15m, 2h or 7d, not “\(text)”."
+                """
+                \(option) takes 2026-11-22T09:00:00Z, 2026-11-22, 90s, 15m, 2h or 7d, not \
+                “\(text)”.
+                """
             )
         }
         return moment
@@ -88,7 +94,10 @@ extension CommandOutput {
     func foreign(in source: LogSource) -> ToolExit {
         guard source.foreignCount > 0 else { return .done }
         message(
-            "\(source.foreignCount) lines are no records of KeelLogging's JSON format and were left out."
+            """
+            \(source.foreignCount) lines are no records of KeelLogging's JSON format and \
+            were left out.
+            """
         )
         return .findings
     }

@@ -78,7 +78,10 @@ struct ServeCommand: AsyncParsableCommand {
         let openFiles = OpenFileLimit.raise()
         if openFiles < maxListeners + 100 {
             logger.warning(
-                "The system lets this process have fewer open files than --max-listeners; see ulimit -n",
+                """
+                The system lets this process have fewer open files than --max-listeners; see \
+                ulimit -n
+                """,
                 metadata: ["limit": "\(openFiles)", "max-listeners": "\(maxListeners)"]
             )
         }

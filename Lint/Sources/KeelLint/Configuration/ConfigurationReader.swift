@@ -1,0 +1,321 @@
+import Yams
+
+/// Reads `keel-lint.yml` and collects everything that is wrong with it.
+struct ConfigurationReader {
+    let file: String
+    var problems: [String] = []
+    private(set) var configuration: LintConfiguration
+
+    /// Reads a configuration.
+    ///
+    /// - Throws: A ``ConfigurationError`` with every problem.
+    static func read(_ text: String, file: String) throws(ConfigurationError) -> LintConfiguration {
+        var reader = ConfigurationReader(file: file)
+        do {
+            if let root = try Yams.compose(yaml: text) {
+                reader.readRoot(root)
+            } else {
+                reader.problems.append("\(file):1:1: The file is empty. Run `keel-lint init`.")
+            }
+        } catch let error as YamlError {
+            reader.problems.append("\(file): This is no YAML: \(error)")
+        } catch {
+            reader.problems.append("\(file): \(error)")
+        }
+        guard reader.problems.isEmpty else { throw ConfigurationError(reader.problems) }
+        return reader.configuration
+    }
+
+    private init(file: String) {
+        self.file = file
+        configuration = LintConfiguration(file: file)
+    }
+
+    // MARK: Root
+
+    private mutating func readRoot(_ root: Node) {
+        let keys = [
+            "version", "profile", "exclude", "layers", "contracts", "rules", "naming",
+            "transfer-objects", "baseline", "max-file-megabytes", "check-generated",
+        ]
+        guard let fields = fields(root, keys, in: "the configuration") else { return }
+        if let node = fields["version"], node.int != 1 {
+            problem(node, "This is version 1 of the configuration: write `version: 1`.")
+        }
+        if let node = fields["profile"], let name = text(node) {
+            if let profile = NamingProfile(rawValue: name) {
+                configuration.profile = profile
+            } else {
+                unknown(node, "profile", name, NamingProfile.allCases.map(\.rawValue))
+            }
+        }
+        configuration.naming = configuration.profile.rules
+        configuration.transferObjects = configuration.profile.transferObjects
+        if let node = fields["exclude"] { configuration.exclude = globs(node) }
+        if let node = fields["transfer-objects"] { configuration.transferObjects = globs(node) }
+        if let node = fields["baseline"] { configuration.baseline = text(node) }
+        if let node = fields["max-file-megabytes"] {
+            if let megabytes = node.int, (1...1024).contains(megabytes) {
+                configuration.byteLimit = megabytes << 20
+            } else {
+                problem(node, "`max-file-megabytes` is a number from 1 to 1024.")
+            }
+        }
+        if let node = fields["check-generated"] {
+            configuration.checksGenerated = bool(node) ?? false
+        }
+        if let node = fields["layers"] { for node in items(node) { readLayer(node) } }
+        checkLayers()
+        if let node = fields["contracts"] { for node in items(node) { readContract(node) } }
+        if let node = fields["rules"] { readRules(node) }
+        if let node = fields["naming"] { for node in items(node) { readNaming(node) } }
+    }
+
+    // MARK: Layers
+
+    private var layerNodes: [(name: String, node: Node, uses: Node?)] = []
+
+    private mutating func readLayer(_ node: Node) {
+        let keys = ["name", "role", "targets", "paths", "uses", "modules"]
+        guard let fields = fields(node, keys, in: "a layer") else { return }
+        guard let name = fields["name"].flatMap({ text($0) }) else {
+            return problem(node, "A layer needs a `name`.")
+        }
+        var layer = Layer(name: name, role: LayerRole.named(name))
+        layer.line = line(node)
+        if let node = fields["role"], let role = text(node) {
+            if role == "none" {
+                layer.role = nil
+            } else if let role = LayerRole(rawValue: role) {
+                layer.role = role
+            } else {
+                unknown(node, "role", role, LayerRole.allCases.map(\.rawValue) + ["none"])
+            }
+        }
+        if let node = fields["targets"] { layer.targets = globs(node) }
+        if let node = fields["paths"] { layer.paths = globs(node) }
+        if layer.targets.isEmpty, layer.paths.isEmpty {
+            problem(
+                node,
+                "The layer `\(name)` needs `targets` or `paths`, to say which files it has."
+            )
+        }
+        if let node = fields["uses"] {
+            let names = texts(node)
+            layer.uses = names.contains("any") ? nil : Set(names)
+        } else if layer.role == .composition {
+            layer.uses = nil
+        }
+        if let node = fields["modules"] { layer.modules = globs(node) }
+        layerNodes.append((name, node, fields["uses"]))
+        configuration.layers.append(layer)
+    }
+
+    private mutating func checkLayers() {
+        let names = layerNodes.map(\.name)
+        for (position, layer) in layerNodes.enumerated() {
+            if names[..<position].contains(layer.name) {
+                problem(layer.node, "There are two layers called `\(layer.name)`.")
+            }
+            guard let uses = layer.uses else { continue }
+            for name in texts(uses) where name != "any" && !names.contains(name) {
+                unknown(uses, "layer", name, names)
+            }
+        }
+    }
+
+    // MARK: Contracts
+
+    private mutating func readContract(_ node: Node) {
+        let keys = [
+            "name", "type", "from", "to", "modules", "only-from", "members", "between",
+            "transitive",
+            "because",
+        ]
+        guard let fields = fields(node, keys, in: "a contract") else { return }
+        guard let name = fields["name"].flatMap({ text($0) }) else {
+            return problem(node, "A contract needs a `name`; findings and allows call it by that.")
+        }
+        if BuiltInRules.named(name) != nil
+            || configuration.contracts.contains(where: { $0.name == name })
+            || name == "layers"
+        {
+            problem(node, "The name `\(name)` is taken; give the contract another.")
+        }
+        guard let type = fields["type"].flatMap({ text($0) }) else {
+            return problem(node, "The contract `\(name)` needs a `type`.")
+        }
+        let allowed: [String: [String]] = [
+            "forbidden": ["from", "to"], "protected": ["modules", "only-from"],
+            "independent": ["members"], "acyclic": ["between"],
+        ]
+        guard let needed = allowed[type] else {
+            return unknown(
+                fields["type"] ?? node,
+                "type of contract",
+                type,
+                allowed.keys.sorted()
+            )
+        }
+        for key in ["from", "to", "modules", "only-from", "members", "between"] {
+            if needed.contains(key), fields[key] == nil {
+                problem(node, "The contract `\(name)` is \(type) and needs `\(key)`.")
+            } else if !needed.contains(key), let extra = fields[key] {
+                problem(
+                    extra,
+                    """
+                    A contract that is \(type) has no `\(key)`; it has: \
+                    \(needed.joined(separator: ", ")).
+                    """
+                )
+            }
+        }
+        func selected(_ key: String) -> [Selector] { fields[key].map { selectors($0) } ?? [] }
+        let kind: Contract.Kind? =
+            switch type {
+            case "forbidden": .forbidden(from: selected("from"), to: selected("to"))
+            case "protected": .protected(selected("modules"), onlyFrom: selected("only-from"))
+            case "independent": .independent(selected("members"))
+            default: fields["between"].map { .acyclic(scope($0)) }
+            }
+        guard let kind else { return }
+        var contract = Contract(name: name, kind: kind)
+        contract.line = line(node)
+        contract.because = fields["because"].flatMap { text($0) }
+        // Whoever may use a protected module is in turn used by others.
+        contract.isTransitive =
+            fields["transitive"].flatMap { bool($0) } ?? (type != "protected")
+        configuration.contracts.append(contract)
+    }
+
+    private mutating func selectors(_ node: Node) -> [Selector] {
+        let found = list(node).compactMap { node in
+            text(node).map { Selector($0, line: line(node)) }
+        }
+        if found.isEmpty { problem(node, "This list is empty.") }
+        return found
+    }
+
+    private mutating func scope(_ node: Node) -> Contract.Scope {
+        guard node.sequence == nil, let word = text(node) else { return .members(selectors(node)) }
+        switch word {
+        case "layers": return .layers
+        case "targets": return .targets
+        default:
+            guard word.hasPrefix("folders in ") else {
+                problem(
+                    node,
+                    "`between` is `layers`, `targets`, `folders in <path>`, or a list of members."
+                )
+                return .targets
+            }
+            return .folders(String(word.dropFirst("folders in ".count)))
+        }
+    }
+
+    // MARK: Rules
+
+    private mutating func readRules(_ node: Node) {
+        guard let mapping = node.mapping else {
+            return problem(
+                node,
+                "`rules` maps the id of a rule to `off`, `on`, `warning`, `error` or settings."
+            )
+        }
+        for (key, value) in mapping {
+            guard let id = text(key) else { continue }
+            guard BuiltInRules.named(id) != nil else {
+                unknown(key, "rule", id, BuiltInRules.all.map(\.id))
+                continue
+            }
+            configuration.rules[id] = ruleSetting(value, id, line: line(key))
+        }
+    }
+
+    private mutating func ruleSetting(_ node: Node, _ id: String, line: Int) -> RuleSetting {
+        var setting = RuleSetting()
+        setting.line = line
+        if node.mapping == nil {
+            switch node.scalar?.string {
+            case "off", "false": setting.isOn = false
+            case "on", "true": setting.isOn = true
+            case "warning":
+                setting.isOn = true
+                setting.severity = .warning
+            case "error":
+                setting.isOn = true
+                setting.severity = .error
+            default:
+                problem(
+                    node,
+                    "`\(id)` is `off`, `on`, `warning`, `error`, or has settings below it."
+                )
+            }
+            return setting
+        }
+        guard let fields = fields(node, ["severity", "layers", "allow", "also"], in: "a rule")
+        else {
+            return setting
+        }
+        setting.isOn = true
+        if let node = fields["severity"], let word = text(node) {
+            setting.severity = Severity(rawValue: word)
+            if setting.severity == nil { unknown(node, "severity", word, ["error", "warning"]) }
+        }
+        if let node = fields["layers"] {
+            let names = texts(node)
+            for name in names where !configuration.layers.contains(where: { $0.name == name }) {
+                unknown(node, "layer", name, configuration.layers.map(\.name))
+            }
+            setting.layers = names
+        }
+        if let node = fields["allow"] { setting.allow = globs(node) }
+        if let node = fields["also"] { setting.also = globs(node) }
+        return setting
+    }
+
+    private mutating func readNaming(_ node: Node) {
+        let keys = ["types", "files", "kinds", "roles", "named", "file-named", "in", "because"]
+        guard let fields = fields(node, keys, in: "a naming rule") else { return }
+        var rule = NamingRule()
+        rule.line = line(node)
+        if let node = fields["types"] { rule.types = globs(node) }
+        if let node = fields["files"] { rule.files = globs(node) }
+        if rule.types.isEmpty == rule.files.isEmpty {
+            problem(node, "A naming rule is about `types` or about `files`: write one of them.")
+        }
+        if let node = fields["kinds"] {
+            for word in texts(node) {
+                if let kind = DeclarationFact.Kind.allCases.first(where: {
+                    $0.word == word && $0.isType
+                }) {
+                    rule.kinds.insert(kind)
+                } else {
+                    unknown(
+                        node,
+                        "kind",
+                        word,
+                        ["struct", "class", "enum", "actor", "protocol", "typealias"]
+                    )
+                }
+            }
+        }
+        if let node = fields["roles"] {
+            for word in texts(node) {
+                if let role = LayerRole(rawValue: word) {
+                    rule.roles.insert(role)
+                } else {
+                    unknown(node, "role", word, LayerRole.allCases.map(\.rawValue))
+                }
+            }
+        }
+        if let node = fields["named"] { rule.named = globs(node) }
+        if let node = fields["file-named"] { rule.fileNamed = texts(node) }
+        if let node = fields["in"] { rule.placedIn = globs(node) }
+        if rule.named.isEmpty, rule.fileNamed.isEmpty, rule.placedIn.isEmpty {
+            problem(node, "A naming rule demands something: `named`, `file-named` or `in`.")
+        }
+        rule.because = fields["because"].flatMap { text($0) } ?? ""
+        configuration.naming.append(rule)
+    }
+}

@@ -1,0 +1,123 @@
+/// What uses what, between parts into which files are put.
+package struct UseGraph: Sendable {
+    /// A step from one part to another, with the first line of code that takes it.
+    package struct Step: Sendable {
+        package let to: String
+        package let use: Project.Use
+    }
+
+    /// The parts of the project's own files; files without one are left out.
+    package let parts: [String?]
+    /// The first use from one part to another.
+    package private(set) var edges: [String: [String: Project.Use]] = [:]
+    /// Each use from one part to another, in the order of files.
+    package private(set) var crossings: [(use: Project.Use, from: String, to: String)] = []
+
+    /// What parts of modules from outside begin with.
+    package static let outside = "module "
+
+    package init(_ project: Project, part: (SourceFile) -> String?) {
+        parts = project.files.map { $0.isTest ? nil : part($0) }
+        var partsOfTarget: [String: Set<String>] = [:]
+        for (file, part) in zip(project.files, parts) where !file.isTest {
+            if let target = file.target { partsOfTarget[target, default: []].insert(part ?? "") }
+        }
+        for use in project.uses {
+            guard let from = parts[use.file], let to = destination(use, project, partsOfTarget),
+                from != to
+            else { continue }
+            crossings.append((use, from, to))
+            if edges[from]?[to] == nil { edges[from, default: [:]][to] = use }
+        }
+    }
+
+    /// The part that a use leads to, unless another use says it better.
+    private func destination(
+        _ use: Project.Use,
+        _ project: Project,
+        _ partsOfTarget: [String: Set<String>]
+    ) -> String? {
+        switch use.what {
+        case .module(let name):
+            guard project.targets.contains(name) else { return Self.outside + name }
+            // Where a target has several parts, its types tell which of them is meant.
+            guard let parts = partsOfTarget[name], parts.count == 1 else { return nil }
+            return parts.first.flatMap { $0.isEmpty ? nil : $0 }
+        case .type(_, let position):
+            let target = project.files[position].target
+            let isOther = target != project.files[use.file].target
+            // The import says it already.
+            if isOther, let target, partsOfTarget[target]?.count == 1 { return nil }
+            return parts[position]
+        }
+    }
+
+    /// The shortest way from a part to one that is wanted, over parts that may be passed.
+    package func way(
+        from start: String,
+        to isWanted: (String) -> Bool,
+        over mayPass: (String) -> Bool
+    ) -> [Step]? {
+        var previous: [String: (from: String, step: Step)] = [:]
+        var pending = [start]
+        var next = 0
+        while next < pending.count {
+            let part = pending[next]
+            next += 1
+            for (to, use) in (edges[part] ?? [:]).sorted(by: { $0.key < $1.key })
+            where previous[to] == nil && to != start {
+                previous[to] = (part, Step(to: to, use: use))
+                if isWanted(to) {
+                    var steps: [Step] = []
+                    var end = to
+                    while end != start, let (from, step) = previous[end] {
+                        steps.append(step)
+                        end = from
+                    }
+                    return steps.reversed()
+                }
+                if mayPass(to) { pending.append(to) }
+            }
+        }
+        return nil
+    }
+
+    /// Circles, one for each group of parts that reach each other, as the parts that it goes through.
+    package func circles() -> [[Step]] {
+        var found: [[Step]] = []
+        var done: Set<String> = []
+        for start in edges.keys.sorted() where !done.contains(start) {
+            // A way back to the start through others.
+            var best: [Step]?
+            for (to, use) in (edges[start] ?? [:]).sorted(by: { $0.key < $1.key }) {
+                let first = Step(to: to, use: use)
+                guard let back = wayBack(from: to, to: start) else { continue }
+                if best.map({ back.count + 1 < $0.count }) ?? true { best = [first] + back }
+            }
+            guard let circle = best else { continue }
+            found.append(circle)
+            done.formUnion(connected(with: start))
+        }
+        return found
+    }
+
+    private func wayBack(from part: String, to start: String) -> [Step]? {
+        if let use = edges[part]?[start] { return [Step(to: start, use: use)] }
+        return way(from: part, to: { $0 == start }, over: { _ in true })
+    }
+
+    /// The parts that a part reaches and that reach it.
+    private func connected(with start: String) -> Set<String> {
+        func reached(_ start: String) -> Set<String> {
+            var all: Set<String> = []
+            var pending = [start]
+            while let part = pending.popLast() {
+                for to in (edges[part] ?? [:]).keys where all.insert(to).inserted {
+                    pending.append(to)
+                }
+            }
+            return all
+        }
+        return reached(start).filter { reached($0).contains(start) }
+    }
+}

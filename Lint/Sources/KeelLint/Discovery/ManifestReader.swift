@@ -1,0 +1,109 @@
+import Foundation
+import SwiftParser
+import SwiftSyntax
+
+/// A target of a package.
+package struct PackageTarget: Sendable, Hashable {
+    package var name: String
+    /// Its folder, relative to the root.
+    package var folder: String
+    package var isTest: Bool
+}
+
+/// Reads the targets of a package from its manifest and from its folders.
+///
+/// The manifest is read as it stands, and never run: what a function of the manifest makes is not seen.
+/// So each folder below `Sources` and `Tests` is taken for a target too, as the package manager does.
+package struct ManifestReader: Sendable {
+    /// The targets, the deepest folder first.
+    package static func targets(root: String, files: [String]) -> [PackageTarget] {
+        let manifest = "\(root)/Package.swift"
+        guard let text = try? String(contentsOfFile: manifest, encoding: .utf8) else { return [] }
+        let visitor = TargetVisitor(viewMode: .sourceAccurate)
+        visitor.walk(Parser.parse(source: text))
+
+        let folders = Set(files.flatMap(Self.folders))
+        var targets: [String: PackageTarget] = [:]
+        for declared in visitor.declared {
+            let candidates =
+                declared.path.map { [$0] }
+                ?? (declared.isTest
+                ? ["Tests", "Sources"]
+                : declared.isPlugin
+                    ? ["Plugins", "Sources"] : ["Sources", "Source", "src", "srcs"])
+                .map { "\($0)/\(declared.name)" }
+            guard let folder = candidates.first(where: folders.contains) else { continue }
+            targets[folder] = PackageTarget(
+                name: declared.name,
+                folder: folder,
+                isTest: declared.isTest
+            )
+        }
+        for folder in folders.sorted() {
+            let parts = folder.split(separator: "/")
+            guard parts.count == 2, ["Sources", "Tests", "Plugins"].contains(parts[0]),
+                targets[folder] == nil,
+                !targets.keys.contains(where: {
+                    $0.hasPrefix(folder + "/") || folder.hasPrefix($0 + "/")
+                })
+            else { continue }
+            targets[folder] = PackageTarget(
+                name: String(parts[1]),
+                folder: folder,
+                isTest: parts[0] == "Tests"
+            )
+        }
+        return targets.values.sorted {
+            ($1.folder.count, $0.folder) < ($0.folder.count, $1.folder)
+        }
+    }
+
+    private static func folders(of path: String) -> [String] {
+        var folders: [String] = []
+        var rest = path[...]
+        while let slash = rest.lastIndex(of: "/") {
+            rest = rest[..<slash]
+            folders.append(String(rest))
+        }
+        return folders
+    }
+
+    private struct Declared {
+        let name: String
+        let path: String?
+        let isTest: Bool
+        let isPlugin: Bool
+    }
+
+    private final class TargetVisitor: SyntaxVisitor {
+        private static let kinds: Set<String> = [
+            "target", "executableTarget", "testTarget", "macro", "plugin",
+        ]
+        var declared: [Declared] = []
+
+        override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
+            guard let member = node.calledExpression.as(MemberAccessExprSyntax.self),
+                Self.kinds.contains(member.declName.baseName.text),
+                let name = literal(node, "name")
+            else { return .visitChildren }
+            let kind = member.declName.baseName.text
+            var path = literal(node, "path")
+            while path?.hasSuffix("/") == true { path?.removeLast() }
+            while path?.hasPrefix("./") == true { path?.removeFirst(2) }
+            declared.append(
+                Declared(
+                    name: name,
+                    path: path,
+                    isTest: kind == "testTarget",
+                    isPlugin: kind == "plugin"
+                )
+            )
+            return .visitChildren
+        }
+
+        private func literal(_ call: FunctionCallExprSyntax, _ label: String) -> String? {
+            call.arguments.first { $0.label?.text == label }?.expression
+                .as(StringLiteralExprSyntax.self)?.representedLiteralValue
+        }
+    }
+}

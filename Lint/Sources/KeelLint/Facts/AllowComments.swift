@@ -1,0 +1,115 @@
+import Foundation
+@_spi(RawSyntax) import SwiftSyntax
+
+/// The comments that allow a finding.
+enum AllowComments {
+    private static let marker = Array("keel:allow".utf8)
+
+    /// Finds them; most files have none, so the bytes are searched before any comment is looked at.
+    static func find(
+        in tree: SourceFileSyntax,
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ lines: LineTable
+    ) -> [AllowFact] {
+        var found: [AllowFact] = []
+        var start = 0
+        while let hit = firstMarker(in: bytes, from: start) {
+            start = hit + marker.count
+            let line = lines.line(at: hit)
+            guard let comment = lineComment(around: hit, in: tree, bytes, lines) else { continue }
+            let text = String(
+                decoding: bytes[hit..<comment.upperBound],
+                as: UTF8.self
+            )
+            guard var allow = parse(text) else { continue }
+            allow.place = lines.place(at: hit)
+            let lead = bytes[lines.start(ofLine: line, in: bytes.count)..<comment.lowerBound]
+            let standsAlone = lead.allSatisfy { $0 <= 0x20 }
+            let codeLine = standsAlone ? nextCodeLine(after: line, bytes, lines) : line
+            allow.line = Int32(codeLine + 1)
+            found.append(allow)
+        }
+        return found
+    }
+
+    private static func firstMarker(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+        guard let base = bytes.baseAddress else { return nil }
+        var position = start + 4
+        // The colon is the rarest of its letters.
+        while position < bytes.count,
+            let found = memchr(base + position, Int32(marker[4]), bytes.count - position)
+        {
+            let first = UnsafeRawPointer(found) - UnsafeRawPointer(base) - 4
+            if first + marker.count <= bytes.count,
+                memcmp(base + first, marker, marker.count) == 0
+            {
+                return first
+            }
+            position = first + 5
+        }
+        return nil
+    }
+
+    /// The range of the `//` comment that holds an offset; nil inside of strings and code.
+    private static func lineComment(
+        around offset: Int,
+        in tree: SourceFileSyntax,
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ lines: LineTable
+    ) -> Range<Int>? {
+        guard let token = tree.token(at: AbsolutePosition(utf8Offset: offset)) else { return nil }
+        func search(_ trivia: Trivia, from start: Int) -> Range<Int>? {
+            var position = start
+            for piece in trivia {
+                let range = position..<(position + piece.sourceLength.utf8Length)
+                position = range.upperBound
+                if case .lineComment = piece, range.contains(offset) { return range }
+            }
+            return nil
+        }
+        return search(token.leadingTrivia, from: token.position.utf8Offset)
+            ?? search(
+                token.trailingTrivia,
+                from: token.endPositionBeforeTrailingTrivia.utf8Offset
+            )
+    }
+
+    /// The next line that is neither empty nor a comment.
+    private static func nextCodeLine(
+        after line: Int,
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ lines: LineTable
+    ) -> Int {
+        var next = line + 1
+        while next < lines.count {
+            let range =
+                lines.start(
+                    ofLine: next,
+                    in: bytes.count
+                )..<lines.start(ofLine: next + 1, in: bytes.count)
+            let words = bytes[range].drop { $0 <= 0x20 }
+            if !words.isEmpty, !words.starts(with: Array("//".utf8)) { return next }
+            next += 1
+        }
+        return line
+    }
+
+    /// Reads `keel:allow(rule, rule) reason`.
+    static func parse(_ text: String) -> AllowFact? {
+        var rest = text.dropFirst(marker.count)
+        let isForFile = rest.hasPrefix("-file")
+        if isForFile { rest = rest.dropFirst("-file".count) }
+        guard rest.first == "(", let end = rest.firstIndex(of: ")") else { return nil }
+        let rules = rest[rest.index(after: rest.startIndex)..<end].split(separator: ",")
+            .map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
+        let reason = rest[rest.index(after: end)...]
+            .drop { $0.isWhitespace || $0 == ":" || $0 == "—" || $0 == "-" }
+        return AllowFact(
+            rules: rules,
+            reason: String(reason.reversed().drop { $0.isWhitespace }.reversed()),
+            line: 1,
+            isForFile: isForFile,
+            place: .start
+        )
+    }
+}

@@ -1,0 +1,149 @@
+package import Foundation
+
+/// The facts of files that were read before, by the hash of their content, in one file.
+///
+/// A cache that is missing, damaged, or of another version is an empty one: nothing depends on it but
+/// time. It holds what the last run used, and takes the place of the old one as a whole.
+package struct FactCache: Sendable {
+    private static let magic: UInt32 = 0x4B4C_4631
+
+    private let file: URL?
+    private let data: Data
+    private let ranges: [ContentHash: Range<Int>]
+
+    /// A cache that is never kept.
+    package static let none = FactCache(file: nil, data: Data(), ranges: [:])
+
+    private init(file: URL?, data: Data, ranges: [ContentHash: Range<Int>]) {
+        self.file = file
+        self.data = data
+        self.ranges = ranges
+    }
+
+    /// Opens a cache, which need not be there.
+    package init(at file: URL) {
+        guard let data = try? Data(contentsOf: file, options: .mappedIfSafe),
+            let ranges = data.withUnsafeBytes({ Self.readIndex($0) })
+        else {
+            self.init(file: file, data: Data(), ranges: [:])
+            return
+        }
+        self.init(file: file, data: data, ranges: ranges)
+    }
+
+    private static func readIndex(_ bytes: UnsafeRawBufferPointer) -> [ContentHash: Range<Int>]? {
+        guard bytes.count >= 16,
+            UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == magic,
+            UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+                == FactCoding.version
+        else { return nil }
+        func word(_ offset: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        guard let count = Int(exactly: word(8)), count <= (bytes.count - 16) / 24 else {
+            return nil
+        }
+        var ranges: [ContentHash: Range<Int>] = [:]
+        ranges.reserveCapacity(count)
+        var start = 16 + count * 24
+        for entry in 0..<count {
+            let offset = 16 + entry * 24
+            guard let length = Int(exactly: word(offset + 16)), length <= bytes.count - start else {
+                return nil
+            }
+            ranges[ContentHash(first: word(offset), second: word(offset + 8))] =
+                start..<(start + length)
+            start += length
+        }
+        return start == bytes.count ? ranges : nil
+    }
+
+    /// The facts of a content, if they are known and whole.
+    package func facts(for hash: ContentHash) -> SourceFacts? {
+        guard let range = ranges[hash] else { return nil }
+        return data.withUnsafeBytes { bytes in
+            try? FactCoding.facts(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
+        }
+    }
+
+    /// Whether facts are kept at all.
+    package var isKept: Bool { file != nil }
+
+    /// Whether this holds exactly these contents.
+    package func holdsOnly(_ hashes: Set<ContentHash>) -> Bool {
+        hashes.count == ranges.count && hashes.allSatisfy { ranges[$0] != nil }
+    }
+
+    /// Keeps the facts of these contents, and no others; what this holds already need not be given as
+    /// bytes again.
+    ///
+    /// What cannot be written is not kept: the next run takes longer, and that is all.
+    package func keep(_ entries: [ContentHash: [UInt8]]) {
+        guard let file, !holdsOnly(Set(entries.keys)) else { return }
+        var head: [UInt8] = []
+        func append<Number: FixedWidthInteger>(_ number: Number) {
+            withUnsafeBytes(of: number.littleEndian) { head += $0 }
+        }
+        append(Self.magic)
+        append(FactCoding.version)
+        append(UInt64(entries.count))
+        var bodies: [UInt8] = []
+        data.withUnsafeBytes { old in
+            for (hash, encoded) in entries {
+                let start = bodies.count
+                if let range = ranges[hash] {
+                    bodies += old[range]
+                } else {
+                    bodies += encoded
+                }
+                append(hash.first)
+                append(hash.second)
+                append(UInt64(bodies.count - start))
+            }
+        }
+        try? FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        Self.replace(file, with: [head, bodies])
+    }
+
+    /// Puts a file in the place of another, without waiting for the disk: a cache that a power failure
+    /// damages is an empty one.
+    private static func replace(_ file: URL, with pieces: [[UInt8]]) {
+        let part = "\(file.path).\(ProcessInfo.processInfo.processIdentifier).part"
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        let isWritten = pieces.allSatisfy { piece in
+            piece.withUnsafeBytes { bytes in
+                var written = 0
+                while written < bytes.count {
+                    let count = write(
+                        descriptor,
+                        bytes.baseAddress.map { $0 + written },
+                        bytes.count - written
+                    )
+                    guard count > 0 else { return false }
+                    written += count
+                }
+                return true
+            }
+        }
+        guard close(descriptor) == 0, isWritten, rename(part, file.path) == 0 else {
+            unlink(part)
+            return
+        }
+    }
+
+    /// Where the cache of a project lies: in the user's folder of caches, so that no project has to
+    /// ignore it.
+    package static func defaultFile(forProjectAt root: String) -> URL? {
+        guard
+            let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+        else { return nil }
+        var path = root
+        let hash = path.withUTF8 { ContentHash(UnsafeRawBufferPointer($0)) }
+        let name = String(hash.first, radix: 36) + String(hash.second, radix: 36)
+        return caches.appending(path: "keel-lint").appending(path: "\(name).facts")
+    }
+}

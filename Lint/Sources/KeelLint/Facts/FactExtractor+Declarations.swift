@@ -1,0 +1,269 @@
+@_spi(RawSyntax) import SwiftSyntax
+
+extension FactExtractor {
+    // MARK: Types
+
+    mutating func readTypeDeclaration(_ node: RawSyntax, _ view: RawSyntaxLayoutView) {
+        let generics = genericNames.count
+        defer { genericNames.removeSubrange(generics...) }
+        let name: SyntaxText
+        if let extended = RawExtensionDeclSyntax(node)?.extendedType.raw {
+            name = Self.trimmedText(of: extended)
+        } else {
+            name = nameToken(of: view)?.rawText ?? SyntaxText()
+        }
+        inside(kind(of: node), name, view) { extractor in
+            for case let child? in view.children {
+                switch child.kind {
+                case .inheritanceClause:
+                    extractor.within(.inheritance) { $0.walk(child) }
+                case .identifierType, .memberType:
+                    extractor.within(.extended) { $0.walk(child) }
+                case .genericParameterClause: extractor.readGenerics(child)
+                default: extractor.within(.signature) { $0.walk(child) }
+                }
+            }
+        }
+    }
+
+    private func kind(of node: RawSyntax) -> DeclarationFact.Kind {
+        switch node.kind {
+        case .structDecl: .struct
+        case .classDecl: .class
+        case .enumDecl: .enum
+        case .actorDecl: .actor
+        case .protocolDecl: .protocol
+        case .extensionDecl: .extension
+        case .functionDecl: .function
+        case .initializerDecl: .initializer
+        case .subscriptDecl: .subscript
+        default: .other
+        }
+    }
+
+    mutating func readAlias(_ node: RawSyntax, _ view: RawSyntaxLayoutView) {
+        let generics = genericNames.count
+        defer { genericNames.removeSubrange(generics...) }
+        let name = nameToken(of: view)?.rawText ?? SyntaxText()
+        // An associated type is a name inside its protocol, as a nested type is.
+        inside(.typealias, name, view) { extractor in
+            for case let child? in view.children {
+                switch child.kind {
+                case .genericParameterClause: extractor.readGenerics(child)
+                case .typeInitializerClause: extractor.within(.alias) { $0.walk(child) }
+                default: extractor.within(.signature) { $0.walk(child) }
+                }
+            }
+        }
+    }
+
+    private mutating func readGenerics(_ clause: RawSyntax) {
+        func search(_ node: RawSyntax) {
+            guard let children = node.layoutView?.children else { return }
+            if let parameter = RawGenericParameterSyntax(node) {
+                genericNames.append(parameter.name.tokenText)
+            }
+            for case let child? in children { search(child) }
+        }
+        search(clause)
+        within(.signature) { $0.walk(clause) }
+    }
+
+    // MARK: Functions
+
+    mutating func readCallable(_ node: RawSyntax, _ view: RawSyntaxLayoutView) {
+        let generics = genericNames.count
+        let catches = catchDepth
+        catchDepth = 0
+        defer {
+            genericNames.removeSubrange(generics...)
+            catchDepth = catches
+        }
+        let name: SyntaxText =
+            switch node.kind {
+            case .initializerDecl: "init"
+            case .subscriptDecl: "subscript"
+            case .deinitializerDecl: "deinit"
+            default: nameToken(of: view)?.rawText ?? SyntaxText()
+            }
+        let signature =
+            RawFunctionDeclSyntax(node)?.signature ?? RawInitializerDeclSyntax(node)?.signature
+        inside(kind(of: node), name, view, traits: throwing(signature)) { extractor in
+            for case let child? in view.children where child.kind == .genericParameterClause {
+                extractor.readGenerics(child)
+            }
+            if let parameters = signature?.parameterClause.parameters.raw.layoutView {
+                extractor.readParameterTypes(parameters)
+            }
+            for case let child? in view.children where child.kind != .genericParameterClause {
+                extractor.within(.signature) { $0.walk(child) }
+            }
+        }
+    }
+
+    private func throwing(_ signature: RawFunctionSignatureSyntax?) -> DeclarationFact.Traits {
+        guard let clause = signature?.effectSpecifiers?.throwsClause else { return [] }
+        return clause.type == nil ? .throwsAnything : .throwsTyped
+    }
+
+    private mutating func readParameterTypes(_ parameters: RawSyntaxLayoutView) {
+        for case let child? in parameters.children {
+            guard let parameter = RawFunctionParameterSyntax(child) else { continue }
+            let name = parameter.secondName ?? parameter.firstName
+            // One without a name for its type still hides what is called like it.
+            localTypes.append(
+                (name.tokenText, nameOfType(parameter.type.raw) ?? SyntaxText())
+            )
+        }
+    }
+
+    // MARK: Variables
+
+    mutating func readVariable(_ node: RawSyntax, _ view: RawSyntaxLayoutView) {
+        guard let variable = RawVariableDeclSyntax(node) else { return walkChildren(view) }
+        let isMember = context != .body || declaration < 0
+        for case let child? in view.children where child.kind != .patternBindingList {
+            walk(child)
+        }
+        for child in Self.parts(of: variable.bindings.raw) {
+            guard let binding = RawPatternBindingSyntax(child) else { continue }
+            guard isMember, let name = RawIdentifierPatternSyntax(binding.pattern.raw)?.identifier
+            else {
+                readLocalType(binding.pattern.raw, binding.typeAnnotation)
+                walk(child)
+                continue
+            }
+            let isStored = binding.accessorBlock.map { observes($0.raw) } ?? true
+            inside(.variable, name.tokenText, view, traits: isStored ? .isStored : []) {
+                if let annotation = binding.typeAnnotation?.raw {
+                    $0.within(isStored ? .storage : .signature) { $0.walk(annotation) }
+                }
+                if let value = binding.initializer?.raw { $0.walk(value) }
+                if let accessors = binding.accessorBlock?.raw { $0.walk(accessors) }
+            }
+        }
+    }
+
+    /// Whether a block holds `willSet` or `didSet`: the property is stored then.
+    private func observes(_ block: RawSyntax) -> Bool {
+        guard let children = block.layoutView?.children else { return false }
+        for case let child? in children {
+            if let accessor = RawAccessorDeclSyntax(child) {
+                let specifier = accessor.accessorSpecifier.tokenText
+                return specifier == "willSet" || specifier == "didSet"
+            }
+            if child.kind == .accessorDeclList { return observes(child) }
+        }
+        return false
+    }
+
+    mutating func readCase(_ node: RawSyntax, _ view: RawSyntaxLayoutView) {
+        guard let element = RawEnumCaseElementSyntax(node) else { return }
+        inside(.enumCase, element.name.tokenText, nil) { extractor in
+            if let parameters = element.parameterClause?.raw {
+                extractor.within(.storage) { $0.walk(parameters) }
+            }
+            if let value = element.rawValue?.raw { extractor.walk(value) }
+        }
+    }
+
+    // MARK: Parts
+
+    /// The first word of a declaration that is its name.
+    private func nameToken(of view: RawSyntaxLayoutView) -> RawSyntaxTokenView? {
+        for case let child? in view.children {
+            guard let token = child.tokenView, token.presence == .present else { continue }
+            switch token.rawKind {
+            case .identifier, .binaryOperator, .prefixOperator, .postfixOperator: return token
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    /// Makes a declaration, and does the work inside it.
+    private mutating func inside(
+        _ kind: DeclarationFact.Kind,
+        _ name: SyntaxText,
+        _ view: RawSyntaxLayoutView?,
+        traits: DeclarationFact.Traits = [],
+        _ work: (inout Self) -> Void
+    ) {
+        let parent = declaration >= 0 ? facts.declarations[Int(declaration)] : nil
+        let isLocal =
+            parent.map { $0.kind.rawValue >= DeclarationFact.Kind.function.rawValue } ?? false
+        var own: AccessLevel?
+        var traits = traits
+        if let view {
+            for case let child? in view.children where child.kind == .declModifierList {
+                own = access(of: child)
+                if isStatic(child) { traits.insert(.isStatic) }
+            }
+        }
+        if conditionDepth > 0 { traits.insert(.conditional) }
+        let text = string(name)
+        let outer = declaration
+        facts.declarations.append(
+            DeclarationFact(
+                kind: kind,
+                name: text,
+                qualifiedName: parent.map { "\($0.qualifiedName).\(text)" } ?? text,
+                parent: outer,
+                access: isLocal ? .private : reach(kind, own, parent),
+                traits: traits,
+                place: place(of: name)
+            )
+        )
+        declaration = Int32(facts.declarations.count - 1)
+        let types = localTypes.count
+        work(&self)
+        localTypes.removeSubrange(types...)
+        declaration = outer
+    }
+
+    /// How far a declaration can be seen.
+    private func reach(
+        _ kind: DeclarationFact.Kind,
+        _ own: AccessLevel?,
+        _ parent: DeclarationFact?
+    ) -> AccessLevel {
+        guard let parent else {
+            // What an extension is without a level of its own shows in its members.
+            return own ?? (kind == .extension ? .open : .internal)
+        }
+        switch parent.kind {
+        case .protocol: return parent.access
+        case .enum where kind == .enumCase: return parent.access
+        case .extension where own == nil:
+            return parent.access == .open ? .internal : parent.access
+        default: return min(own ?? .internal, parent.access)
+        }
+    }
+
+    func access(of modifiers: RawSyntax) -> AccessLevel? {
+        guard let children = modifiers.layoutView?.children else { return nil }
+        for case let child? in children {
+            // `private(set)` says nothing about reading.
+            guard let modifier = RawDeclModifierSyntax(child), modifier.detail == nil else {
+                continue
+            }
+            let word = modifier.name.tokenText
+            if word == "public" { return .public }
+            if word == "private" { return .private }
+            if word == "fileprivate" { return .fileprivate }
+            if word == "internal" { return .internal }
+            if word == "package" { return .package }
+            if word == "open" { return .open }
+        }
+        return nil
+    }
+
+    private func isStatic(_ modifiers: RawSyntax) -> Bool {
+        guard let children = modifiers.layoutView?.children else { return false }
+        for case let child? in children {
+            let word = RawDeclModifierSyntax(child)?.name.tokenText
+            if word == "static" || word == "class" { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,169 @@
+@_spi(RawSyntax) import SwiftSyntax
+
+extension FactExtractor {
+    /// Looks at a node and at what is in it.
+    mutating func walk(_ node: RawSyntax) {
+        guard let view = node.layoutView else { return }
+        switch node.kind {
+        case .importDecl: readImport(node)
+        case .structDecl, .classDecl, .enumDecl, .actorDecl, .protocolDecl, .extensionDecl:
+            readTypeDeclaration(node, view)
+        case .typeAliasDecl, .associatedTypeDecl: readAlias(node, view)
+        case .functionDecl, .initializerDecl, .deinitializerDecl, .subscriptDecl, .macroDecl:
+            readCallable(node, view)
+        case .variableDecl: readVariable(node, view)
+        case .enumCaseElement: readCase(node, view)
+
+        case .identifierType, .memberType: readType(node)
+        case .memberAccessExpr, .declReferenceExpr: readPath(node, call: nil)
+        case .functionCallExpr: readCall(node)
+        case .sequenceExpr: readSequence(view)
+        case .tryExpr: readTry(node)
+        case .doStmt: readDo(node)
+
+        case .ifConfigDecl:
+            conditionDepth += 1
+            walkChildren(view)
+            conditionDepth -= 1
+        case .ifConfigClause:
+            // Its condition holds names of platforms and modules, which are no types.
+            if let elements = RawIfConfigClauseSyntax(node)?.elements { walk(elements) }
+        case .availabilityArgumentList, .availabilityCondition: break
+        case .attribute: within(.attribute) { $0.walkChildren(view) }
+        case .codeBlock, .accessorBlock, .closureExpr, .initializerClause:
+            within(.body) { $0.walkChildren(view) }
+        case .optionalBindingCondition:
+            readLocalType(
+                RawOptionalBindingConditionSyntax(node)?.pattern.raw,
+                RawOptionalBindingConditionSyntax(node)?.typeAnnotation
+            )
+            walkChildren(view)
+        default: walkChildren(view)
+        }
+    }
+
+    mutating func walkChildren(_ view: RawSyntaxLayoutView) {
+        for case let child? in view.children { walk(child) }
+    }
+
+    mutating func within(_ context: ReferenceFact.Context, _ work: (inout Self) -> Void) {
+        let outer = self.context
+        self.context = context
+        work(&self)
+        self.context = outer
+    }
+
+    // MARK: Imports
+
+    private mutating func readImport(_ node: RawSyntax) {
+        guard let node = RawImportDeclSyntax(node) else { return }
+        var path: [String] = []
+        for component in Self.parts(of: node.path.raw) {
+            guard let name = RawImportPathComponentSyntax(component)?.name, !name.isMissing else {
+                continue
+            }
+            path.append(string(name.tokenText))
+        }
+        guard let module = path.first else { return }
+        facts.imports.append(
+            ImportFact(
+                module: module,
+                path: path.joined(separator: "."),
+                kind: node.importKindSpecifier.map { string($0.tokenText) } ?? "",
+                access: access(of: node.modifiers.raw),
+                attributes: importAttributes(node.attributes.raw),
+                isConditional: conditionDepth > 0,
+                place: place(of: node.path.raw)
+            )
+        )
+    }
+
+    private func importAttributes(_ list: RawSyntax) -> ImportAttributes {
+        var attributes: ImportAttributes = []
+        guard let children = list.layoutView?.children else { return attributes }
+        for case let child? in children {
+            guard let name = RawAttributeSyntax(child)?.attributeName.raw else { continue }
+            let text = Self.trimmedText(of: name)
+            if text == "testable" {
+                attributes.insert(.testable)
+            } else if text == "_exported" {
+                attributes.insert(.exported)
+            } else if text == "_implementationOnly" {
+                attributes.insert(.implementationOnly)
+            } else if text == "preconcurrency" {
+                attributes.insert(.preconcurrency)
+            } else if text == "_spi" {
+                attributes.insert(.spi)
+            }
+        }
+        return attributes
+    }
+
+    // MARK: Types
+
+    private mutating func readType(_ node: RawSyntax) {
+        guard let root = rootName(ofType: node) else {
+            if let view = node.layoutView { walkChildren(view) }
+            return
+        }
+        if !genericNames.contains(root), root != "Self" {
+            note(typePath(node))
+        }
+        walkArguments(ofType: node)
+    }
+
+    /// The first name of a type: `A` in `A.B<C>`.
+    func rootName(ofType node: RawSyntax) -> SyntaxText? {
+        if let identifier = RawIdentifierTypeSyntax(node) { return identifier.name.tokenText }
+        if let member = RawMemberTypeSyntax(node) { return rootName(ofType: member.baseType.raw) }
+        return nil
+    }
+
+    /// The names of a type as they stand in the file, up to the first generic argument.
+    private func typePath(_ node: RawSyntax) -> SyntaxText {
+        let text = Self.trimmedText(of: node)
+        guard let bracket = text.firstIndex(of: UInt8(ascii: "<")) else { return text }
+        return SyntaxText(rebasing: text[..<bracket])
+    }
+
+    private mutating func walkArguments(ofType node: RawSyntax) {
+        if let identifier = RawIdentifierTypeSyntax(node) {
+            if let arguments = identifier.genericArgumentClause?.raw { walk(arguments) }
+        } else if let member = RawMemberTypeSyntax(node) {
+            walkArguments(ofType: member.baseType.raw)
+            if let arguments = member.genericArgumentClause?.raw { walk(arguments) }
+        }
+    }
+
+    /// The type that a value is declared with, as far as one name tells it: `X` of `[X]?`.
+    func nameOfType(_ node: RawSyntax) -> SyntaxText? {
+        if let name = rootName(ofType: node) {
+            guard ["Array", "Set", "Optional"].contains(name),
+                let arguments = RawIdentifierTypeSyntax(node)?.genericArgumentClause?.raw
+            else { return name }
+            return firstType(in: arguments)
+        }
+        switch node.kind {
+        case .arrayType, .optionalType, .implicitlyUnwrappedOptionalType, .someOrAnyType,
+            .attributedType:
+            return firstType(in: node)
+        default: return nil
+        }
+    }
+
+    private func firstType(in node: RawSyntax) -> SyntaxText? {
+        guard let children = node.layoutView?.children else { return nil }
+        for case let child? in children {
+            if let name = nameOfType(child) ?? firstType(in: child) { return name }
+        }
+        return nil
+    }
+
+    mutating func readLocalType(_ pattern: RawSyntax?, _ annotation: RawTypeAnnotationSyntax?) {
+        guard let pattern, let annotation,
+            let name = RawIdentifierPatternSyntax(pattern)?.identifier.tokenText,
+            let type = nameOfType(annotation.type.raw)
+        else { return }
+        localTypes.append((name, type))
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// Where the lines of a file begin.
+struct LineTable {
+    private var starts: [Int32] = [0]
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let base = bytes.baseAddress else { return }
+        starts.reserveCapacity(bytes.count / 32)
+        // A carriage return alone ends a line too, in files that have outlived three systems.
+        let hasReturns = memchr(base, 0x0D, bytes.count) != nil
+        var position = 0
+        while position < bytes.count {
+            if hasReturns {
+                let byte = bytes[position]
+                position += 1
+                if byte == 0x0A
+                    || byte == 0x0D && (position == bytes.count || bytes[position] != 0x0A)
+                {
+                    starts.append(Int32(position))
+                }
+            } else {
+                guard let found = memchr(base + position, 0x0A, bytes.count - position) else {
+                    break
+                }
+                position = UnsafeRawPointer(found) - UnsafeRawPointer(base) + 1
+                starts.append(Int32(position))
+            }
+        }
+    }
+
+    /// The line, from 0, that holds an offset.
+    func line(at offset: Int) -> Int {
+        var low = 0
+        var high = starts.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if starts[middle] <= offset { low = middle } else { high = middle }
+        }
+        return low
+    }
+
+    func place(at offset: Int) -> SourcePlace {
+        let line = line(at: offset)
+        return SourcePlace(line: Int32(line + 1), column: Int32(offset) - starts[line] + 1)
+    }
+
+    /// The offset where a line, from 0, begins; the end of the file for lines after the last.
+    func start(ofLine line: Int, in count: Int) -> Int {
+        line < starts.count ? Int(starts[line]) : count
+    }
+
+    var count: Int { starts.count }
+}

@@ -1,0 +1,237 @@
+public import Foundation
+
+/// Checks a project.
+///
+/// The same in a test:
+///
+/// ```swift
+/// @Test func layersHold() throws {
+///     let report = try Linter(root: "/path/to/project").run()
+///     #expect(report.findings.isEmpty)
+/// }
+/// ```
+public struct Linter: Sendable {
+    /// The project's folder.
+    public var root: String
+    /// The configuration's file; nil for `keel-lint.yml` in the root.
+    public var configurationFile: String?
+    /// The file of the facts of earlier runs; nil keeps none.
+    public var cacheFile: URL?
+    /// How many files are read at the same time.
+    public var threads = ProcessInfo.processInfo.activeProcessorCount
+    /// Whether the baseline's findings are left out.
+    public var usesBaseline = true
+
+    /// Makes a linter.
+    ///
+    /// - Parameters:
+    ///   - root: The project's folder.
+    ///   - configurationFile: The configuration's file, if it is not `keel-lint.yml` in the root.
+    public init(root: String, configurationFile: String? = nil) {
+        self.root = root
+        self.configurationFile = configurationFile
+    }
+
+    /// Reads and checks everything.
+    ///
+    /// - Returns: What was found.
+    /// - Throws: A ``ConfigurationError`` if the configuration or the baseline cannot be used.
+    public func run() throws(ConfigurationError) -> LintReport {
+        let configuration = try readConfiguration()
+        let loaded = load(configuration)
+        return try check(loaded, configuration ?? ConfigurationProposal(loaded).configuration)
+    }
+
+    package static let configurationName = "keel-lint.yml"
+
+    /// The configuration; nil if there is none.
+    package func readConfiguration() throws(ConfigurationError) -> LintConfiguration? {
+        let path = configurationFile ?? "\(root)/\(Self.configurationName)"
+        let name = configurationFile ?? Self.configurationName
+        guard let data = FileManager.default.contents(atPath: path) else {
+            guard configurationFile == nil else {
+                throw ConfigurationError(["\(name): There is no such file, or it cannot be read."])
+            }
+            return nil
+        }
+        return try ConfigurationReader.read(String(decoding: data, as: UTF8.self), file: name)
+    }
+
+    package func load(_ configuration: LintConfiguration?) -> ProjectLoader.Loaded {
+        let exclude = configuration?.exclude ?? []
+        return ProjectLoader(
+            root: root,
+            cache: cacheFile.map { FactCache(at: $0) } ?? .none,
+            threads: threads,
+            byteLimit: configuration?.byteLimit ?? 8 << 20,
+            isLeftOut: { path in exclude.contains { $0.matches(path: path) } }
+        ).load()
+    }
+
+    package func check(
+        _ loaded: ProjectLoader.Loaded,
+        _ configuration: LintConfiguration
+    ) throws(ConfigurationError) -> LintReport {
+        guard !loaded.files.isEmpty else {
+            throw ConfigurationError(["\(root): There are no Swift files here."])
+        }
+        let project = Project(loaded.files, configuration)
+        let raw =
+            ContractChecker(project: project).findings() + RuleRunner(project: project).findings()
+            + EmptyMatches(project: project).findings()
+        let (kept, allowed) = Allowances(project: project).applied(to: raw)
+        let rated = kept.map { weighed($0, configuration) }
+        let baseline = try readBaseline(configuration)
+        let keys = Set(rated.map(\.key))
+        let known = rated.filter { baseline?.lines[$0.key] != nil }
+        let stale = (baseline?.lines ?? [:]).filter { !keys.contains($0.key) }
+        let staleFindings = stale.map { key, line in
+            weighed(
+                Finding(
+                    rule: "stale-baseline",
+                    file: configuration.baseline ?? "",
+                    line: line,
+                    column: 1,
+                    symbol: "\(key.rule) \(key.file) \(key.symbol)",
+                    message:
+                        "`\(key.rule)` is not found in \(key.file) for `\(key.symbol)` any more.",
+                    help: "Run `keel-lint --prune-baseline`."
+                ),
+                configuration
+            )
+        }
+        let new = rated.filter { baseline?.lines[$0.key] == nil } + staleFindings
+        return LintReport(
+            findings: Array(Set(new)).sorted(),
+            known: Array(Set(known)).sorted(),
+            staleKeys: stale.keys.sorted(),
+            remarks: remarks(loaded, project),
+            fileCount: loaded.files.count,
+            byteCount: loaded.byteCount,
+            cachedFileCount: loaded.fromCache,
+            allowedCount: allowed,
+            project: project
+        )
+    }
+
+    private func weighed(_ finding: Finding, _ configuration: LintConfiguration) -> Finding {
+        var finding = finding
+        let standard = BuiltInRules.named(finding.rule)?.severity ?? .error
+        finding.severity = configuration.setting(finding.rule).severity ?? standard
+        return finding
+    }
+
+    private func readBaseline(_ configuration: LintConfiguration) throws(ConfigurationError)
+        -> Baseline?
+    {
+        guard usesBaseline, let name = configuration.baseline else { return nil }
+        guard let data = FileManager.default.contents(atPath: "\(root)/\(name)") else {
+            throw ConfigurationError([
+                """
+                \(name): The configuration names this baseline, and it is not there. Write \
+                it with `keel-lint --write-baseline`, or remove `baseline` from \
+                \(configuration.file).
+                """
+            ])
+        }
+        return try Baseline(reading: String(decoding: data, as: UTF8.self), file: name)
+    }
+
+    // MARK: What there is to know
+
+    private func remarks(_ loaded: ProjectLoader.Loaded, _ project: Project) -> [Remark] {
+        var remarks: [Remark] = []
+        if project.configuration.isProposed {
+            remarks.append(
+                Remark(
+                    project.configuration.layers.isEmpty
+                        ? """
+                        There is no \(Self.configurationName), and no folder or target is \
+                        called like a layer: only the rules for all files ran. `keel-lint \
+                        init` writes a configuration.
+                        """
+                        : """
+                        There is no \(Self.configurationName); the layers were guessed from \
+                        names: \
+                        \(project.configuration.layers.map(\.name).joined(separator: ", ")). \
+                        `keel-lint init` writes them down.
+                        """
+                )
+            )
+        }
+        remarks += loaded.nestedPackages.map {
+            Remark("A package of its own, left out; run keel-lint there.", file: $0)
+        }
+        remarks += loaded.unreadableFolders.map { Remark("The folder cannot be read.", file: $0) }
+        for file in loaded.files {
+            for note in file.facts.notes {
+                let place = "line \(note.place.line), column \(note.place.column)"
+                let text: String? =
+                    switch note.remark {
+                    case .syntaxError:
+                        "The parser does not understand \(place); what it understood was checked."
+                    case .notUTF8: "This is not UTF-8; the bytes that are no text were replaced."
+                    case .converted: "This is UTF-16, and was converted."
+                    case .binary: "This is no text, and was left out."
+                    case .tooLarge: "This is larger than `max-file-megabytes`, and was left out."
+                    case .unreadable: "This cannot be read, and was left out."
+                    case .generated: nil
+                    }
+                if let text { remarks.append(Remark(text, file: file.path)) }
+            }
+        }
+        let generated = loaded.files.count { $0.facts.has(.generated) }
+        if generated > 0, !project.configuration.checksGenerated {
+            remarks.append(
+                Remark(
+                    """
+                    \(generated) generated \(generated == 1 ? "file was" : "files were") \
+                    asked about layers and contracts only; `check-generated: true` asks for \
+                    everything.
+                    """
+                )
+            )
+        }
+        for (name, files) in project.ambiguous.sorted(by: { $0.key < $1.key }) {
+            let places = Set(files.map { project.files[$0].path }).sorted().joined(separator: ", ")
+            remarks.append(
+                Remark(
+                    """
+                    `\(name)` is declared in \(places); which one a use means cannot be \
+                    told, so its uses were not checked.
+                    """
+                )
+            )
+        }
+        return remarks
+    }
+}
+
+/// What a run found.
+public struct LintReport: Sendable {
+    /// Findings that the baseline does not list, sorted by file and place.
+    public let findings: [Finding]
+    /// Findings that the baseline lists.
+    public let known: [Finding]
+    /// What the baseline lists and nobody finds any more.
+    public let staleKeys: [Baseline.Key]
+    /// What there is to know beside.
+    public let remarks: [Remark]
+    /// How many files were checked.
+    public let fileCount: Int
+    /// How many bytes they have.
+    public let byteCount: Int
+    /// How many of them were known from an earlier run.
+    public let cachedFileCount: Int
+    /// How many findings comments allow.
+    public let allowedCount: Int
+    package let project: Project
+
+    /// Whether the run fails.
+    ///
+    /// - Parameter isStrict: Whether warnings count as errors do, and a missing configuration too.
+    /// - Returns: Whether something was found that counts.
+    public func fails(strict isStrict: Bool) -> Bool {
+        findings.contains { isStrict || $0.severity == .error }
+    }
+}

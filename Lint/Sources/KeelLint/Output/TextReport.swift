@@ -1,0 +1,51 @@
+/// The report for people at a terminal, in the form that editors understand.
+package struct TextReport: Sendable {
+    package static func text(_ report: LintReport, isQuiet: Bool = false) -> String {
+        var lines: [String] = []
+        for finding in report.findings {
+            lines.append(
+                """
+                \(finding.file):\(finding.line):\(finding.column): \
+                \(finding.severity.rawValue): [\(finding.rule)] \(finding.message)
+                """
+            )
+            lines += finding.chain.map { "    \($0)" }
+            lines.append("    help: \(finding.help)")
+        }
+        if !isQuiet {
+            lines += report.remarks.map { remark in
+                "note: \(remark.file.map { "\($0): " } ?? "")\(remark.text)"
+            }
+        }
+        lines.append(summary(report))
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// One line that tells how it went.
+    package static func summary(_ report: LintReport) -> String {
+        let errors = report.findings.count { $0.severity == .error }
+        let warnings = report.findings.count - errors
+        var parts = ["\(counted(report.fileCount, "file"))"]
+        parts.append(
+            errors + warnings == 0
+                ? "nothing found"
+                : [
+                    errors > 0 ? counted(errors, "error") : nil,
+                    warnings > 0 ? counted(warnings, "warning") : nil,
+                ]
+                .compactMap { $0 }.joined(separator: ", ")
+        )
+        if report.allowedCount > 0 { parts.append("\(report.allowedCount) allowed by comments") }
+        if !report.known.isEmpty || !report.staleKeys.isEmpty {
+            let stale =
+                report.staleKeys.isEmpty
+                ? "" : ", of whose lines \(report.staleKeys.count) are stale"
+            parts.append("\(report.known.count) in the baseline\(stale)")
+        }
+        return "keel-lint: " + parts.joined(separator: "; ")
+    }
+
+    private static func counted(_ count: Int, _ word: String) -> String {
+        "\(count) \(word)\(count == 1 ? "" : "s")"
+    }
+}

@@ -1,0 +1,123 @@
+/// Everything that rules look at: the files with their layers, what they declare, and what uses what.
+package struct Project: Sendable {
+    package let files: [SourceFile]
+    package let configuration: LintConfiguration
+    package let index: DeclarationIndex
+    /// The names of the project's own targets.
+    package let targets: Set<String>
+
+    /// A use of something by a file.
+    package struct Use: Sendable {
+        package enum What: Sendable, Hashable {
+            case module(String)
+            case type(String, file: Int)
+        }
+
+        package let file: Int
+        package let what: What
+        package let place: SourcePlace
+        package let symbol: String
+        package let isConditional: Bool
+    }
+
+    /// The imports, and the types of other layers of the same module.
+    package let uses: [Use]
+    /// Names that mean several things, with where they are declared.
+    package let ambiguous: [String: [Int]]
+
+    package init(_ loaded: [SourceFile], _ configuration: LintConfiguration) {
+        var files = loaded
+        for position in files.indices where !files[position].isTest {
+            files[position].layer = configuration.layers.firstIndex { $0.has(files[position]) }
+        }
+        self.files = files
+        self.configuration = configuration
+        index = DeclarationIndex(files)
+        targets = Set(files.compactMap(\.target))
+        (uses, ambiguous) = Self.uses(of: files, index, configuration)
+    }
+
+    private static func uses(
+        of files: [SourceFile],
+        _ index: DeclarationIndex,
+        _ configuration: LintConfiguration
+    ) -> ([Use], [String: [Int]]) {
+        let needsTypes = !configuration.layers.isEmpty || !configuration.contracts.isEmpty
+        var uses: [Use] = []
+        var ambiguous: [String: [Int]] = [:]
+        for (position, file) in files.enumerated() where !file.isTest {
+            for fact in file.facts.imports {
+                uses.append(
+                    Use(
+                        file: position,
+                        what: .module(fact.module),
+                        place: fact.place,
+                        symbol: "import \(fact.module)",
+                        isConditional: fact.isConditional
+                    )
+                )
+            }
+            guard needsTypes else { continue }
+            for reference in file.facts.references where reference.context != .attribute {
+                switch index.meaning(of: reference, in: position, of: files) {
+                case .unknown: break
+                case .declared(let entries):
+                    guard let first = entries.first, first.file != position,
+                        !files[first.file].isTest
+                    else { continue }
+                    uses.append(
+                        Use(
+                            file: position,
+                            what: .type(reference.path, file: first.file),
+                            place: reference.place,
+                            symbol: file.symbol(reference.declaration),
+                            isConditional: false
+                        )
+                    )
+                case .ambiguous(let entries):
+                    ambiguous[String(reference.root)] = entries.map(\.file)
+                }
+            }
+        }
+        return (uses, ambiguous)
+    }
+
+    /// The role of a file's layer.
+    package func role(of file: SourceFile) -> LayerRole? {
+        file.layer.flatMap { configuration.layers[$0].role }
+    }
+
+    /// The files that a rule looks at: those of its layers that are no tests.
+    package func files(for rule: RuleDescription) -> [SourceFile] {
+        let wanted = configuration.setting(rule.id).layers
+        return files.filter { file in
+            guard !file.isTest, isChecked(file) else { return false }
+            if let wanted {
+                return file.layer.map { wanted.contains(configuration.layers[$0].name) } ?? false
+            }
+            return rule.roles.isEmpty || role(of: file).map(rule.roles.contains) ?? false
+        }
+    }
+
+    /// Whether a file is asked about more than its uses.
+    package func isChecked(_ file: SourceFile) -> Bool {
+        configuration.checksGenerated || !file.facts.has(.generated)
+    }
+
+    /// Whether a name is one of the domain's own entities: a value or object, no protocol and no error.
+    package func isEntity(_ name: String) -> Bool {
+        index.entries(named: name).contains { entry in
+            let file = files[entry.file]
+            let declaration = file.facts.declarations[entry.declaration]
+            return role(of: file) == .domain && declaration.kind.isNominal
+                && !index.conformances(of: name).contains("Error")
+        }
+    }
+}
+
+extension Layer {
+    package func has(_ file: SourceFile) -> Bool {
+        paths.contains { $0.matches(path: file.path) }
+            || file.target.map { target in targets.contains { $0.matches(name: target) } } ?? false
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import Synchronization
+
+/// Reads a project's files, in parallel, with the facts of an earlier run where the content is the same.
+package struct ProjectLoader: Sendable {
+    package var root: String
+    package var cache: FactCache
+    package var threads: Int
+    /// Files larger than this are not read.
+    package var byteLimit: Int
+    package var isLeftOut: @Sendable (String) -> Bool
+
+    package init(
+        root: String,
+        cache: FactCache = .none,
+        threads: Int = ProcessInfo.processInfo.activeProcessorCount,
+        byteLimit: Int = 8 << 20,
+        isLeftOut: @escaping @Sendable (String) -> Bool = { _ in false }
+    ) {
+        self.root = root
+        self.cache = cache
+        self.threads = threads
+        self.byteLimit = byteLimit
+        self.isLeftOut = isLeftOut
+    }
+
+    /// What was read.
+    package struct Loaded: Sendable {
+        package var files: [SourceFile] = []
+        package var nestedPackages: [String] = []
+        package var unreadableFolders: [String] = []
+        package var isPackage = false
+        /// How many files' facts came from the cache.
+        package var fromCache = 0
+        package var byteCount = 0
+    }
+
+    package func load() -> Loaded {
+        let found = SourceDiscovery.search(root)
+        let paths = found.files.filter { !isLeftOut($0) }
+        let targets = found.isPackage ? ManifestReader.targets(root: root, files: found.files) : []
+        let read = readAll(paths)
+        cache.keep(
+            Dictionary(
+                read.compactMap { file in file.hash.map { ($0, file.encoded) } },
+                uniquingKeysWith: { first, _ in first }
+            )
+        )
+        var loaded = Loaded()
+        loaded.nestedPackages = found.nestedPackages
+        loaded.unreadableFolders = found.unreadable
+        loaded.isPackage = found.isPackage
+        loaded.fromCache = read.count { $0.wasKnown }
+        loaded.byteCount = read.reduce(0) { $0 + $1.byteCount }
+        loaded.files = zip(paths, read).map { path, read in
+            let target = targets.first { path.hasPrefix($0.folder + "/") }
+            return SourceFile(
+                path: path,
+                target: target?.name,
+                isTest: target?.isTest == true || Self.liesInTests(path),
+                facts: read.facts
+            )
+        }
+        return loaded
+    }
+
+    /// Whether a folder's name says that it holds tests.
+    package static func liesInTests(_ path: String) -> Bool {
+        path.split(separator: "/").dropLast().contains { folder in
+            folder == "Tests" || folder == "Test" || folder.hasSuffix("Tests")
+        }
+    }
+
+    private struct ReadFile: Sendable {
+        var hash: ContentHash?
+        var facts: SourceFacts
+        /// The facts as bytes, where the cache has to write them.
+        var encoded: [UInt8] = []
+        var wasKnown = false
+        var byteCount = 0
+    }
+
+    private func readAll(_ paths: [String]) -> [ReadFile] {
+        let next = Atomic(0)
+        let results = Mutex<[ReadFile?]>(Array(repeating: nil, count: paths.count))
+        let work: @Sendable () -> Void = {
+            while true {
+                let index = next.add(1, ordering: .relaxed).oldValue
+                guard index < paths.count else { return }
+                let file = read(paths[index])
+                results.withLock { $0[index] = file }
+            }
+        }
+        Self.onThreads(max(1, min(threads, paths.count)), work)
+        return results.withLock { $0.map { $0 ?? ReadFile(facts: SourceText.noted(.unreadable)) } }
+    }
+
+    /// Does the same work on several threads, and returns when all are done.
+    ///
+    /// Threads of their own, because code that nests deep needs a stack that pools do not give.
+    package static func onThreads(_ count: Int, _ work: @escaping @Sendable () -> Void) {
+        let group = DispatchGroup()
+        for _ in 0..<count {
+            group.enter()
+            let thread = Thread {
+                work()
+                group.leave()
+            }
+            thread.stackSize = 256 << 20
+            thread.start()
+        }
+        group.wait()
+    }
+
+    private func read(_ path: String) -> ReadFile {
+        guard let data = Self.contents(of: "\(root)/\(path)") else {
+            return ReadFile(facts: SourceText.noted(.unreadable))
+        }
+        let hash = data.withUnsafeBytes { ContentHash($0) }
+        if let known = cache.facts(for: hash), !known.has(.tooLarge) {
+            return ReadFile(hash: hash, facts: known, wasKnown: true, byteCount: data.count)
+        }
+        let facts = SourceText.read(data, limit: byteLimit) { FactExtractor.facts(of: $0) }
+        return ReadFile(
+            hash: hash,
+            facts: facts,
+            encoded: cache.isKept ? FactCoding.bytes(of: facts) : [],
+            byteCount: data.count
+        )
+    }
+
+    /// The bytes of a file, with three calls to the system instead of Foundation's dozen.
+    private static func contents(of path: String) -> Data? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        var data = Data(count: Int(status.st_size))
+        let wanted = data.count
+        let count = data.withUnsafeMutableBytes { buffer -> Int in
+            var filled = 0
+            while filled < wanted {
+                let got = Foundation.read(
+                    descriptor,
+                    buffer.baseAddress.map { $0 + filled },
+                    wanted - filled
+                )
+                if got <= 0 { break }
+                filled += got
+            }
+            return filled
+        }
+        return count == wanted ? data : data.prefix(count)
+    }
+}

@@ -1,0 +1,283 @@
+/// The rules about transfer objects, repositories and what is kept.
+extension RuleCheck {
+    private func isTransferObject(_ name: String) -> Bool {
+        project.configuration.transferObjects.contains { $0.matches(name: name) } && !allows(name)
+    }
+
+    private func lastName(_ path: String) -> String {
+        path.split(separator: ".").last.map(String.init) ?? path
+    }
+
+    // MARK: Transfer objects
+
+    mutating func checkTransferObjectLeaks() {
+        for file in files {
+            var seen: Set<String> = []
+            for reference in file.facts.references
+            where [.signature, .storage, .inheritance, .alias, .extended].contains(
+                reference.context
+            ) {
+                guard
+                    let name = reference.path.split(separator: ".").map(String.init).first(
+                        where: isTransferObject
+                    ),
+                    let declaration = file.declaration(reference.declaration),
+                    declaration.access >= .internal
+                else { continue }
+                guard seen.insert("\(declaration.qualifiedName)|\(name)").inserted else { continue }
+                report(
+                    file,
+                    reference.place,
+                    declaration.qualifiedName,
+                    "The transfer object `\(name)` appears in a signature of \(layerName(file))."
+                )
+            }
+        }
+    }
+
+    mutating func checkTransferObjectsCodable() {
+        for (file, declaration) in transferObjects() {
+            let conformances = project.index.conformances(of: declaration.qualifiedName)
+            guard conformances.isDisjoint(with: ["Codable", "Decodable", "Encodable"]) else {
+                continue
+            }
+            // Codable may come with a protocol from outside.
+            let others = conformances.filter {
+                project.index.entries(named: $0).isEmpty && !Self.plainConformances.contains($0)
+            }
+            guard others.isEmpty else { continue }
+            report(
+                file,
+                declaration.place,
+                declaration.qualifiedName,
+                "The transfer object `\(declaration.name)` is neither Decodable nor Encodable."
+            )
+        }
+    }
+
+    /// Conformances that do not bring Codable.
+    private static let plainConformances: Set<String> = [
+        "Sendable", "Equatable", "Hashable", "Identifiable", "Comparable",
+        "CustomStringConvertible",
+        "CaseIterable", "Error",
+    ]
+
+    private func transferObjects() -> [(SourceFile, DeclarationFact)] {
+        files.flatMap { file in
+            file.facts.declarations.filter {
+                [.struct, .class, .enum, .actor].contains($0.kind) && isTransferObject($0.name)
+            }
+            .map { (file, $0) }
+        }
+    }
+
+    mutating func checkTransferObjectsSeparate() {
+        for file in files {
+            for reference in file.facts.references
+            where [.storage, .alias].contains(reference.context) {
+                guard let declaration = file.declaration(reference.declaration),
+                    let owner = owner(of: declaration, in: file), isTransferObject(owner.name),
+                    !declaration.traits.contains(.isStatic),
+                    project.isEntity(String(reference.root)),
+                    !isTransferObject(lastName(reference.path))
+                else { continue }
+                let verb = reference.context == .alias ? "is" : "holds"
+                report(
+                    file,
+                    reference.place,
+                    declaration.qualifiedName,
+                    """
+                    The transfer object `\(owner.name)` \(verb) the entity \
+                    `\(reference.root)` of the domain.
+                    """
+                )
+            }
+        }
+    }
+
+    /// The type that a property belongs to; an alias is its own.
+    private func owner(of declaration: DeclarationFact, in file: SourceFile) -> DeclarationFact? {
+        declaration.kind == .typealias ? declaration : file.declaration(declaration.parent)
+    }
+
+    mutating func checkTransferObjectsMapped() {
+        let mapped = Set(
+            project.files.flatMap { file in
+                file.facts.declarations.filter {
+                    ["toDomain", "asDomain", "domain"].contains($0.name)
+                }
+                .compactMap { file.declaration($0.parent)?.name }
+            }
+        )
+        let held = Set(
+            project.files.flatMap { file in
+                file.facts.references.filter { reference in
+                    reference.context == .storage
+                        && file.declaration(reference.declaration)
+                            .flatMap { file.declaration($0.parent) }
+                            .map { isTransferObject($0.name) && $0.name != reference.path } ?? false
+                }
+                .map { lastName($0.path) }
+            }
+        )
+        for (file, declaration) in transferObjects()
+        where declaration.parent < 0 && !mapped.contains(declaration.name)
+            && !held.contains(declaration.name)
+        {
+            report(
+                file,
+                declaration.place,
+                declaration.name,
+                "The transfer object `\(declaration.name)` has no `toDomain()`."
+            )
+        }
+    }
+
+    // MARK: Repositories
+
+    private static let repositories = [Glob("*Repository"), Glob("*RepositoryImpl")]
+
+    private func isRepository(_ name: String) -> Bool {
+        (Self.repositories + setting.also).contains { $0.matches(name: name) } && !allows(name)
+    }
+
+    mutating func checkRepositoryConformance() {
+        for file in files {
+            for declaration in file.facts.declarations
+            where [.struct, .class, .actor].contains(declaration.kind)
+                && isRepository(declaration.name)
+                && declaration.parent < 0
+            {
+                let conformances = project.index.conformances(of: declaration.name)
+                let isFine = conformances.contains { name in
+                    let entries = project.index.entries(named: name)
+                    // What is not declared here may be declared in the domain of another package.
+                    guard !entries.isEmpty else { return !Self.language.contains(name) }
+                    return entries.contains { entry in
+                        let other = project.files[entry.file]
+                        return project.role(of: other) == .domain
+                            && other.facts.declarations[entry.declaration].kind == .protocol
+                    }
+                }
+                if isFine { continue }
+                report(
+                    file,
+                    declaration.place,
+                    declaration.name,
+                    "The repository `\(declaration.name)` implements no protocol of the domain."
+                )
+            }
+        }
+    }
+
+    /// Protocols of the language, which say nothing about the domain.
+    private static let language: Set<String> = plainConformances.union([
+        "Codable", "Decodable", "Encodable", "AnyObject", "NSObject", "ObservableObject", "Actor",
+    ])
+
+    mutating func checkRepositoryDecisions() {
+        checkInRepositories(.transformation) { fact, type in
+            "`\(type)` decides by itself: `.\(fact.name) { … }`."
+        }
+    }
+
+    mutating func checkUnmappedErrors() {
+        checkInRepositories(.uncaughtTry, in: .throwsAnything) { fact, type in
+            "`\(type)` passes on what `\(fact.name.isEmpty ? "this" : fact.name)` throws."
+        }
+    }
+
+    private mutating func checkInRepositories(
+        _ kind: OccurrenceFact.Kind,
+        in traits: DeclarationFact.Traits = [],
+        _ message: (OccurrenceFact, String) -> String
+    ) {
+        for file in files {
+            var seen: Set<String> = []
+            for fact in file.facts.occurrences where fact.kind == kind {
+                guard let declaration = file.declaration(fact.declaration),
+                    declaration.traits.isSuperset(of: traits),
+                    let type = declaration.qualifiedName.split(separator: ".").map(String.init)
+                        .first(where: isRepository),
+                    seen.insert("\(declaration.qualifiedName)|\(fact.name)").inserted
+                else { continue }
+                report(file, fact.place, declaration.qualifiedName, message(fact, type))
+            }
+        }
+    }
+
+    // MARK: What is lost or kept
+
+    mutating func checkSwallowedMappings() {
+        for file in files {
+            for fact in file.facts.occurrences
+            where fact.kind == .freshDefault && !allows(fact.name) {
+                report(
+                    file,
+                    fact.place,
+                    file.symbol(fact.declaration),
+                    "A missing value becomes `\(fact.name)`, another one each time."
+                )
+            }
+        }
+    }
+
+    private static let writes: [Glob] = [
+        "save*", "write*", "insert*", "delete*", "remove*", "update*", "upsert*", "set*", "put*",
+        "store*",
+        "persist*", "commit*", "replace*", "upload*", "add*", "append*", "enqueue*", "archive*",
+        "create*",
+        "post*",
+    ].map { Glob($0) }
+
+    /// Writes whose failure means that the work is done already, or that concern no data.
+    private static let harmless: [Glob] = [
+        "removeItem", "createDirectory", "setCategory", "setActive", "setAttributes",
+        "setResourceValues",
+        "addingPercentEncoding", "synchronize", "setup*", "settings*", "address*", "additional*",
+        "poster*",
+        "storeKit*", "createTemporary*", "removeDirectory", "writable*", "posts", "setUp*",
+        "imported*",
+    ].map { Glob($0) }
+
+    mutating func checkSwallowedWrites() {
+        for file in files {
+            for fact in file.facts.occurrences where fact.kind == .optionalTryOnCall {
+                let name = lastName(fact.name)
+                guard isListed(name, Self.writes),
+                    !Self.harmless.contains(where: { $0.matches(name: name) })
+                else { continue }
+                report(
+                    file,
+                    fact.place,
+                    file.symbol(fact.declaration),
+                    "Nobody learns that `\(fact.name)` failed: `try?` drops the error."
+                )
+            }
+        }
+    }
+
+    mutating func checkStoredEntities() {
+        for file in files {
+            var seen: Set<String> = []
+            for fact in file.facts.occurrences where fact.kind == .handedOver {
+                let receiver = fact.name.lowercased()
+                guard project.isEntity(fact.detail), !isTransferObject(fact.detail),
+                    !allows(fact.detail), KnownModules.stores.contains(where: receiver.contains),
+                    // Another repository or data source takes entities by its contract.
+                    !receiver.contains("repository"), !receiver.contains("source")
+                else { continue }
+                let symbol = file.symbol(fact.declaration)
+                guard seen.insert("\(symbol)|\(fact.detail)|\(fact.name)").inserted else {
+                    continue
+                }
+                report(
+                    file,
+                    fact.place,
+                    symbol,
+                    "The entity `\(fact.detail)` of the domain is handed to `\(fact.name)`."
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+/// A rule's work.
+struct RuleCheck {
+    let rule: RuleDescription
+    let project: Project
+    let setting: RuleSetting
+    private(set) var found: [Finding] = []
+    private var listed: [String: Bool] = [:]
+
+    init(_ rule: RuleDescription, _ project: Project) {
+        self.rule = rule
+        self.project = project
+        setting = project.configuration.setting(rule.id)
+    }
+
+    var files: [SourceFile] { project.files(for: rule) }
+
+    /// Whether the configuration lets a name pass.
+    func allows(_ name: String) -> Bool { setting.allow.contains { $0.matches(name: name) } }
+
+    /// Whether a name is on the rule's list, or added by the configuration; each rule has one list.
+    mutating func isListed(_ name: String, _ list: [Glob]) -> Bool {
+        if let known = listed[name] { return known }
+        let isListed = (list + setting.also).contains { $0.matches(name: name) } && !allows(name)
+        listed[name] = isListed
+        return isListed
+    }
+
+    mutating func report(
+        _ file: SourceFile,
+        _ place: SourcePlace,
+        _ symbol: String,
+        _ message: String,
+        help: String? = nil
+    ) {
+        found.append(
+            Finding(rule.id, in: file, at: place, symbol: symbol, message, help: help ?? rule.help)
+        )
+    }
+}
+
+/// Runs the built-in rules.
+struct RuleRunner {
+    let project: Project
+
+    func findings() -> [Finding] {
+        BuiltInRules.all.flatMap { rule -> [Finding] in
+            let setting = project.configuration.setting(rule.id)
+            guard setting.isOn ?? rule.isOnByDefault, let work = Self.works[rule.id] else {
+                return []
+            }
+            var check = RuleCheck(rule, project)
+            work(&check)
+            return check.found
+        }
+    }
+
+    private static let works: [String: @Sendable (inout RuleCheck) -> Void] = [
+        "domain-imports": { $0.checkDomainImports() },
+        "dto-leak": { $0.checkTransferObjectLeaks() },
+        "dto-codable": { $0.checkTransferObjectsCodable() },
+        "dto-separate": { $0.checkTransferObjectsSeparate() },
+        "dto-mapping": { $0.checkTransferObjectsMapped() },
+        "repository-conformance": { $0.checkRepositoryConformance() },
+        "repository-business-rule": { $0.checkRepositoryDecisions() },
+        "unmapped-errors": { $0.checkUnmappedErrors() },
+        "transport-errors": { $0.checkTransportErrors() },
+        "vendor-modules": { $0.checkVendorModules() },
+        "vendor-reexport": { $0.checkVendorExports() },
+        "ambient-effects": { $0.checkEffects() },
+        "missing-test-double": { $0.checkTestDoubles() },
+        "swallowed-mapping": { $0.checkSwallowedMappings() },
+        "swallowed-write": { $0.checkSwallowedWrites() },
+        "entity-in-store": { $0.checkStoredEntities() },
+        "naming": { $0.checkNaming() },
+    ]
+}
+
+// MARK: Imports
+
+extension RuleCheck {
+    mutating func checkDomainImports() {
+        for file in files {
+            for fact in file.facts.imports
+            where isListed(fact.module, KnownModules.infrastructure)
+                && !project.targets.contains(fact.module)
+            {
+                report(
+                    file,
+                    fact.place,
+                    "import \(fact.module)",
+                    """
+                    The domain imports \
+                    `\(fact.module)`\(fact.isConditional ? " (inside #if)" : "").
+                    """
+                )
+            }
+        }
+    }
+
+    mutating func checkVendorModules() {
+        let hasAdapters = project.configuration.layers.contains { $0.role == .infrastructure }
+        for file in files {
+            // The domain has a rule of its own, which says more.
+            let role = project.role(of: file)
+            if setting.layers == nil, role == .domain || role == .data && !hasAdapters { continue }
+            for fact in file.facts.imports
+            where isListed(fact.module, KnownModules.vendors)
+                && !project.targets.contains(fact.module)
+            {
+                report(
+                    file,
+                    fact.place,
+                    "import \(fact.module)",
+                    """
+                    `\(fact.module)` is imported outside of the \
+                    adapters\(fact.isConditional ? " (inside #if)" : "").
+                    """
+                )
+            }
+        }
+    }
+
+    mutating func checkVendorExports() {
+        for file in files {
+            for fact in file.facts.imports where isListed(fact.module, KnownModules.vendors) {
+                guard !project.targets.contains(fact.module) else { continue }
+                if fact.attributes.contains(.exported) {
+                    report(
+                        file,
+                        fact.place,
+                        "import \(fact.module)",
+                        "`\(fact.module)` is passed on to everybody who imports this module."
+                    )
+                } else if let access = fact.access, access >= .public {
+                    report(
+                        file,
+                        fact.place,
+                        "import \(fact.module)",
+                        """
+                        `public import \(fact.module)` shows the vendor in the interface of \
+                        this module.
+                        """
+                    )
+                }
+            }
+        }
+    }
+
+    // MARK: Names
+
+    mutating func checkTransportErrors() {
+        for file in files {
+            var seen: Set<String> = []
+            for reference in file.facts.references {
+                let root = String(reference.root)
+                guard isListed(root, KnownModules.transportErrors), !isDomainsOwn(root) else {
+                    continue
+                }
+                let symbol = file.symbol(reference.declaration)
+                guard seen.insert("\(symbol)|\(root)").inserted else { continue }
+                report(
+                    file,
+                    reference.place,
+                    symbol,
+                    """
+                    `\(root)` is an error of the transport, and \(layerName(file)) should \
+                    not know it.
+                    """
+                )
+            }
+        }
+    }
+
+    /// Whether the domain or the presentation declares a type of that name.
+    private func isDomainsOwn(_ name: String) -> Bool {
+        project.index.entries(named: name).contains { entry in
+            let role = project.role(of: project.files[entry.file])
+            return role == .domain || role == .presentation || role == .shared
+        }
+    }
+
+    func layerName(_ file: SourceFile) -> String {
+        file.layer.map { project.configuration.layers[$0].name } ?? "this file"
+    }
+
+    mutating func checkEffects() {
+        let also = setting.also.map { glob in
+            KnownModules.Effect(
+                path: glob.pattern,
+                calls: [],
+                instead: "something that is passed in"
+            )
+        }
+        let effects = (KnownModules.effects + also).map { (Glob($0.path), $0) }
+        for file in files {
+            var seen: Set<String> = []
+            for reference in file.facts.references where reference.context == .body {
+                var path = reference.path
+                if path.hasPrefix("Foundation.") { path.removeFirst("Foundation.".count) }
+                let prefixes = Self.prefixes(of: path)
+                guard
+                    let (_, effect) = effects.first(where: { glob, effect in
+                        effect.calls.isEmpty
+                            ? prefixes.contains { glob.matches(name: $0) }
+                            : glob.matches(name: path) && effect.calls.contains(reference.call)
+                    }), !prefixes.contains(where: allows),
+                    project.index.entries(named: prefixes[0]).isEmpty
+                else { continue }
+                let symbol = file.symbol(reference.declaration)
+                guard seen.insert("\(symbol)|\(path)").inserted else { continue }
+                let shown = path + (reference.call.isEmpty ? "" : reference.call)
+                report(
+                    file,
+                    reference.place,
+                    symbol,
+                    "`\(shown)` reaches outside of \(layerName(file)).",
+                    help: "Take \(effect.instead)."
+                )
+            }
+        }
+    }
+
+    /// `A`, `A.b` and `A.b.c` of the last.
+    private static func prefixes(of path: String) -> [String] {
+        var prefixes: [String] = []
+        for component in path.split(separator: ".") {
+            prefixes.append(prefixes.last.map { "\($0).\(component)" } ?? String(component))
+        }
+        return prefixes
+    }
+
+    mutating func checkTestDoubles() {
+        for file in files {
+            for (index, declaration) in file.facts.declarations.enumerated()
+            where declaration.kind == .protocol && declaration.parent < 0
+                && declaration.access >= .internal
+            {
+                let name = declaration.name
+                guard isListed(name, KnownModules.ports), hasRequirements(file, index) else {
+                    continue
+                }
+                guard !project.index.conformers(of: name).contains(where: isDouble) else {
+                    continue
+                }
+                report(
+                    file,
+                    declaration.place,
+                    name,
+                    "The port `\(name)` has no double for tests."
+                )
+            }
+        }
+    }
+
+    private func hasRequirements(_ file: SourceFile, _ index: Int) -> Bool {
+        file.facts.declarations.contains { $0.parent == Int32(index) }
+    }
+
+    /// Whether a type stands in for others: it is declared in tests, or called so.
+    private func isDouble(_ type: String) -> Bool {
+        let name = type.split(separator: ".").last.map(String.init) ?? type
+        if KnownModules.doubles.contains(where: { $0.matches(name: name) }) { return true }
+        return project.files.contains { file in
+            file.isTest
+                && file.facts.references.contains { reference in
+                    reference.context == .inheritance
+                        && file.declaration(reference.declaration)?.qualifiedName == type
+                }
+        }
+    }
+}

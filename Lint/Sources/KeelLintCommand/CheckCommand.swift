@@ -1,0 +1,156 @@
+import ArgumentParser
+import Foundation
+import KeelLint
+
+/// Checks a project and reports.
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Checks a project. This is what runs if no command is named."
+    )
+
+    @Argument(help: "The project's folder.")
+    var path = "."
+
+    @OptionGroup var project: ProjectOptions
+
+    @Option(
+        help: "How to report: \(ReportFormat.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
+    var format = ReportFormat.text
+
+    @Option(name: [.short, .long], help: "Writes the report to a file and says only the summary.")
+    var output: String?
+
+    @Option(help: "One more report, as FORMAT=FILE; can be given several times.")
+    var also: [ExtraReport] = []
+
+    @Flag(
+        help:
+            """
+            Warnings fail the run, and so do stale allows, a stale baseline and a missing \
+            configuration.
+            """
+    )
+    var strict = false
+
+    @Flag(help: "Leaves out the notes.")
+    var quiet = false
+
+    @Flag(help: "Writes what is found into the baseline, for a project that mends it step by step.")
+    var writeBaseline = false
+
+    @Flag(help: "Removes from the baseline what is mended.")
+    var pruneBaseline = false
+
+    @Option(help: "Explains a rule and ends.")
+    var explain: String?
+
+    @Flag(help: "Names every rule and ends.")
+    var rules = false
+
+    func run() throws {
+        if let explain { return try Self.explain(explain) }
+        if rules { return Self.listRules() }
+        var linter = try project.linter(for: path)
+        linter.usesBaseline = !writeBaseline
+        let report: LintReport
+        let isConfigured: Bool
+        do {
+            isConfigured = try linter.readConfiguration() != nil
+            report = try linter.run()
+        } catch {
+            Self.complain(error.description)
+            throw ExitCode(2)
+        }
+        if writeBaseline || pruneBaseline {
+            return try keepBaseline(report, linter)
+        }
+        try write(report, linter)
+        if strict, !isConfigured {
+            Self.complain(
+                "There is no \(Linter.configurationName), which --strict wants. Run: keel-lint init"
+            )
+            throw ExitCode(2)
+        }
+        if report.fails(strict: strict) { throw ExitCode(1) }
+    }
+
+    // MARK: Reports
+
+    private func write(_ report: LintReport, _ linter: Linter) throws {
+        let title = URL(fileURLWithPath: linter.root).lastPathComponent
+        let data = try format.data(report, title: title, isQuiet: quiet)
+        if let output {
+            try data.write(to: URL(fileURLWithPath: output), options: .atomic)
+            print(TextReport.summary(report))
+        } else {
+            FileHandle.standardOutput.write(data)
+        }
+        for extra in also {
+            try extra.format.data(report, title: title, isQuiet: quiet)
+                .write(to: URL(fileURLWithPath: extra.file), options: .atomic)
+        }
+    }
+
+    // MARK: Baseline
+
+    private func keepBaseline(_ report: LintReport, _ linter: Linter) throws {
+        guard let name = report.project.configuration.baseline else {
+            Self.complain(
+                "Name the baseline in the configuration first: `baseline: keel-lint-baseline.txt`"
+            )
+            throw ExitCode(2)
+        }
+        let file = URL(fileURLWithPath: linter.root).appending(path: name)
+        let counted = report.findings.filter { !Self.never.contains($0.rule) }
+        let baseline = writeBaseline ? Baseline(counted) : Baseline(report.known)
+        try Data(baseline.text.utf8).write(to: file, options: .atomic)
+        print("\(name): \(baseline.keys.count) findings, \(report.staleKeys.count) removed")
+    }
+
+    /// The upkeep of the linter is not put up with.
+    private static let never: Set<String> = [
+        "allow-reason", "stale-allow", "stale-baseline", "matches-nothing",
+    ]
+
+    // MARK: Rules
+
+    private static func explain(_ id: String) throws {
+        guard let rule = BuiltInRules.named(id) else {
+            complain(
+                """
+                There is no rule `\(id)`. The rules: \
+                \(BuiltInRules.all.map(\.id).joined(separator: ", "))
+                """
+            )
+            throw ExitCode(2)
+        }
+        print(rule.explanation, terminator: "")
+    }
+
+    private static func listRules() {
+        let width = (BuiltInRules.all.map(\.id.count).max() ?? 0) + 2
+        for rule in BuiltInRules.all {
+            let padding = String(repeating: " ", count: width - rule.id.count)
+            print("\(rule.id)\(padding)\(rule.isOnByDefault ? "on " : "off")  \(rule.summary)")
+        }
+    }
+
+    static func complain(_ text: String) {
+        FileHandle.standardError.write(Data("error: \(text)\n".utf8))
+    }
+}
+
+/// A report into a file.
+struct ExtraReport: ExpressibleByArgument {
+    let format: ReportFormat
+    let file: String
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let format = ReportFormat(rawValue: parts[0]) else { return nil }
+        self.format = format
+        file = parts[1]
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Foundation
+import KeelLint
+
+/// Proposes a configuration.
+struct InitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Writes a configuration made from the names that the project has.",
+        discussion: "Never replaces one that is there, unless --force says so."
+    )
+
+    @Argument(help: "The project's folder.")
+    var path = "."
+
+    @OptionGroup var project: ProjectOptions
+
+    @Flag(help: "Prints it instead.")
+    var stdout = false
+
+    @Flag(help: "Replaces a configuration that is there.")
+    var force = false
+
+    func run() throws {
+        var linter = try project.linter(for: path)
+        linter.configurationFile = nil
+        let loaded = linter.load(nil)
+        let proposal = ConfigurationProposal(loaded)
+        if stdout { return print(proposal.text, terminator: "") }
+        let file = URL(fileURLWithPath: linter.root).appending(path: Linter.configurationName)
+        if FileManager.default.fileExists(atPath: file.path), !force {
+            CheckCommand.complain(
+                """
+                \(Linter.configurationName) is there already. --force replaces it, --stdout \
+                prints the proposal.
+                """
+            )
+            throw ExitCode(2)
+        }
+        try Data(proposal.text.utf8).write(to: file, options: .atomic)
+        print(
+            """
+            Wrote \(Linter.configurationName): \
+            \(proposal.configuration.layers.map(\.name).joined(separator: ", "))
+            """
+        )
+        do {
+            print(TextReport.summary(try linter.run()))
+        } catch {
+            CheckCommand.complain(error.description)
+            throw ExitCode(2)
+        }
+    }
+}

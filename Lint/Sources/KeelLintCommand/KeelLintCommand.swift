@@ -1,0 +1,86 @@
+import ArgumentParser
+import Foundation
+import KeelLint
+
+/// The linter on the command line.
+@main
+struct KeelLintCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keel-lint",
+        abstract: "Checks that the layers of a Swift project hold.",
+        discussion: """
+            Exits with 0 when nothing was found, with 1 when something was, with 2 when the \
+            configuration cannot be used. Documentation/Lint.md of Keel is the guide.
+            """,
+        version: LintVersion.current,
+        subcommands: [CheckCommand.self, InitCommand.self],
+        defaultSubcommand: CheckCommand.self
+    )
+
+    /// Ends with 2 for a wrong command line too, so that CI tells it from findings.
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            let code = exitCode(for: error)
+            if code == .validationFailure {
+                FileHandle.standardError.write(Data((fullMessage(for: error) + "\n").utf8))
+                Foundation.exit(2)
+            }
+            exit(withError: error)
+        }
+    }
+}
+
+/// The project that a command works on.
+struct ProjectOptions: ParsableArguments {
+    @Option(
+        name: [.short, .long],
+        help: "The configuration, if it is not keel-lint.yml in the folder."
+    )
+    var config: String?
+
+    @Option(help: "The file for the facts of earlier runs, if not in the user's folder of caches.")
+    var cache: String?
+
+    @Flag(help: "Reads every file anew, and keeps nothing.")
+    var noCache = false
+
+    func linter(for path: String) throws -> Linter {
+        let root = URL(fileURLWithPath: path, isDirectory: true).standardizedFileURL.path
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: root, isDirectory: &isFolder),
+            isFolder.boolValue
+        else { throw ValidationError("There is no folder \(path).") }
+        var linter = Linter(root: root, configurationFile: config)
+        if !noCache {
+            linter.cacheFile =
+                cache.map { URL(fileURLWithPath: $0) } ?? FactCache.defaultFile(forProjectAt: root)
+        }
+        return linter
+    }
+}
+
+/// The forms that a report has.
+enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
+    case text
+    case json
+    case sarif
+    case github
+    case mermaid
+    case dot
+    case html
+
+    func data(_ report: LintReport, title: String, isQuiet: Bool) throws -> Data {
+        switch self {
+        case .text: Data(TextReport.text(report, isQuiet: isQuiet).utf8)
+        case .json: try JSONReport.data(report)
+        case .sarif: try SARIFReport.data(report)
+        case .github: Data(GitHubReport.text(report).utf8)
+        case .mermaid: Data(GraphText.mermaid(LayerDrawing(report)).utf8)
+        case .dot: Data(GraphText.dot(LayerDrawing(report)).utf8)
+        case .html: Data(HTMLReport.page(report, title: title).utf8)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import KeelLint
+import Testing
+
+@Suite(
+    "The command",
+    .enabled(
+        if: FileManager.default.isExecutableFile(atPath: LintProgram.path),
+        "NOT RUN: keel-lint was not built beside the tests"
+    )
+)
+struct CommandTests {
+    private static let clean = [
+        "keel-lint.yml": "version: 1\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\n",
+        "Domain/A.swift": "struct A {}\n",
+    ]
+
+    private func lint(_ project: TemporaryProject, _ arguments: String...) throws -> ProgramOutput {
+        try LintProgram.run(arguments + ["--no-cache"], in: project.root)
+    }
+
+    @Test(
+        """
+        Exits with 0 for nothing, 1 for findings, 2 for a configuration or command line that \
+        is none
+        """
+    )
+    func exitCodes() throws {
+        let project = try TemporaryProject(Self.clean)
+        #expect(try lint(project).status == 0)
+        try project.write("Domain/A.swift", "import Alamofire\n")
+        let found = try lint(project)
+        #expect(found.status == 1)
+        #expect(found.text.contains("Domain/A.swift:1:8: error: [domain-imports]"))
+        try project.write("keel-lint.yml", "layer: 1\n")
+        let bad = try lint(project)
+        #expect(bad.status == 2)
+        #expect(bad.errors.contains("keel-lint.yml:1:1: There is no key `layer`"))
+        #expect(try lint(project, "--no-such-option").status == 2)
+        #expect(try lint(project, "nowhere").status == 2)
+    }
+
+    @Test("Warnings fail only a strict run; a strict run wants a configuration")
+    func strict() throws {
+        let project = try TemporaryProject([
+            "keel-lint.yml": "version: 1\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\n",
+            "Domain/A.swift": "protocol NoteRepository { func notes() }\n",
+        ])
+        #expect(try lint(project).status == 0)
+        #expect(try lint(project, "--strict").status == 1)
+        try FileManager.default.removeItem(atPath: "\(project.root)/keel-lint.yml")
+        #expect(try lint(project).status == 0)
+        #expect(try lint(project, "--strict").status == 2)
+    }
+
+    @Test("The baseline is written, holds, and is pruned")
+    func baseline() throws {
+        let project = try TemporaryProject(Self.clean)
+        try project.write("Domain/A.swift", "import Alamofire\nimport Moya\n")
+        #expect(try lint(project, "--write-baseline").status == 2)
+        try project.write(
+            "keel-lint.yml",
+            """
+            version: 1\nbaseline: known.txt\nlayers:\n  - {name: Domain, paths: [Domain], \
+            uses: []}\n
+            """
+        )
+        #expect(try lint(project, "--write-baseline").status == 0)
+        #expect(try lint(project, "--strict").status == 0)
+        try project.write("Domain/A.swift", "import Moya\n")
+        #expect(try lint(project).status == 0)
+        #expect(try lint(project, "--strict").status == 1)
+        #expect(try lint(project, "--prune-baseline").status == 0)
+        #expect(try lint(project, "--strict").status == 0)
+        #expect(try !project.text("known.txt").contains("Alamofire"))
+    }
+
+    @Test("Several reports of one run")
+    func reports() throws {
+        let project = try TemporaryProject(Self.clean)
+        let output = try lint(
+            project,
+            "--output",
+            "lint.sarif",
+            "--format",
+            "sarif",
+            "--also",
+            "html=lint.html",
+            "--also",
+            "dot=lint.dot"
+        )
+        #expect(output.status == 0)
+        #expect(output.text == "keel-lint: 1 file; nothing found\n")
+        #expect(try project.text("lint.sarif").contains("\"2.1.0\""))
+        #expect(try project.text("lint.html").hasPrefix("<!doctype html>"))
+        #expect(try project.text("lint.dot").hasPrefix("digraph"))
+    }
+
+    @Test("init writes a configuration once, explain explains, rules lists")
+    func others() throws {
+        let project = try TemporaryProject([
+            "Notes/Domain/A.swift": "struct A {}", "Notes/Data/B.swift": "struct B {}",
+        ])
+        #expect(try LintProgram.run(["init", "--no-cache"], in: project.root).status == 0)
+        #expect(try lint(project, "--strict").status == 0)
+        #expect(try LintProgram.run(["init", "--no-cache"], in: project.root).status == 2)
+        #expect(
+            try LintProgram.run(["init", "--force", "--no-cache"], in: project.root).status == 0
+        )
+        let explained = try lint(project, "--explain", "swallowed-mapping")
+        #expect(explained.status == 0)
+        #expect(explained.text.contains("UUID(uuidString: id) ?? UUID()"))
+        #expect(try lint(project, "--explain", "nothing").status == 2)
+        #expect(try lint(project, "--rules").text.contains("ambient-effects"))
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import KeelLint
+import Testing
+
+@Suite("The configuration")
+struct ConfigurationTests {
+    private func problems(_ text: String) throws -> [String] {
+        let project = try TemporaryProject(["keel-lint.yml": text, "A.swift": "struct A {}"])
+        do {
+            _ = try project.lint()
+            return []
+        } catch let error as ConfigurationError {
+            return error.problems
+        }
+    }
+
+    @Test(
+        "A mistake is named with its place and with what may have been meant",
+        arguments: [
+            ("layer: []", "keel-lint.yml:1:1: There is no key `layer`. Did you mean `layers`?"),
+            ("version: 2", "keel-lint.yml:1:10: This is version 1"),
+            ("layers:\n  - paths: [A]", "keel-lint.yml:2:5: A layer needs a `name`."),
+            ("layers:\n  - name: A", "keel-lint.yml:2:5: The layer `A` needs `targets` or `paths`"),
+            (
+                "layers:\n  - name: Domain\n    paths: [A]\n    uses: [Domian]",
+                "keel-lint.yml:4:11: There is no layer `Domian`. Did you mean `Domain`?"
+            ),
+            (
+                "layers:\n  - {name: A, paths: [A]}\n  - {name: A, paths: [B]}",
+                "keel-lint.yml:3:5: There are two layers called `A`."
+            ),
+            (
+                "layers:\n  - name: A\n    role: domian\n    paths: [A]",
+                "keel-lint.yml:3:11: There is no role `domian`. Did you mean `domain`?"
+            ),
+            (
+                "rules: {ambient-effect: off}",
+                """
+                keel-lint.yml:1:9: There is no rule `ambient-effect`. Did you mean \
+                `ambient-effects`?
+                """
+            ),
+            (
+                "rules: {naming: maybe}",
+                "keel-lint.yml:1:17: `naming` is `off`, `on`, `warning`, `error`"
+            ),
+            ("profile: data", "keel-lint.yml:1:10: There is no profile `data`."),
+            (
+                "contracts:\n  - name: x\n    type: forbiden",
+                """
+                keel-lint.yml:3:11: There is no type of contract `forbiden`. Did you mean \
+                `forbidden`?
+                """
+            ),
+            (
+                "contracts:\n  - name: x\n    type: forbidden\n    from: [A]",
+                "keel-lint.yml:2:5: The contract `x` is forbidden and needs `to`."
+            ),
+            (
+                "contracts:\n  - name: x\n    type: acyclic\n    between: targets\n    from: [A]",
+                "keel-lint.yml:5:11: A contract that is acyclic has no `from`"
+            ),
+            (
+                "contracts:\n  - name: naming\n    type: acyclic\n    between: targets",
+                "keel-lint.yml:2:5: The name `naming` is taken"
+            ),
+            (
+                "contracts:\n  - name: x\n    type: acyclic\n    between: everything",
+                "keel-lint.yml:4:14: `between` is `layers`, `targets`"
+            ),
+            ("naming:\n  - types: A", "keel-lint.yml:2:5: A naming rule demands something"),
+            (
+                "naming:\n  - named: A",
+                "keel-lint.yml:2:5: A naming rule is about `types` or about `files`"
+            ),
+            ("layers: [", "keel-lint.yml: This is no YAML"),
+            ("", "keel-lint.yml:1:1: The file is empty."),
+            ("- a", "keel-lint.yml:1:1: Expected the configuration with keys"),
+            (
+                "baseline: gone.txt",
+                "gone.txt: The configuration names this baseline, and it is not there."
+            ),
+        ]
+    )
+    func mistakes(_ text: String, _ start: String) throws {
+        let found = try problems(text)
+        #expect(found.contains { $0.hasPrefix(start) }, "\(found)")
+    }
+
+    @Test("All mistakes are named in one run")
+    func several() throws {
+        #expect(try problems("layer: []\nrule: {}\nversion: 3").count == 3)
+    }
+
+    @Test(
+        "Roles follow from names",
+        arguments: [
+            ("Domain", LayerRole.domain), ("NotesDomain", .domain), ("domain-layer", .domain),
+            ("RestaurantsData", .data), ("Networking", .infrastructure), ("AppUI", .presentation),
+            ("App", .composition), ("Common", .shared), ("Banana", nil),
+        ]
+    )
+    func roles(_ name: String, _ role: LayerRole?) {
+        #expect(LayerRole.named(name) == role)
+    }
+
+    @Test(
+        "Patterns of paths",
+        arguments: [
+            ("Sources/A", "Sources/A/B.swift", true), ("Sources/A", "Sources/AB/C.swift", false),
+            ("Sources/*/Domain", "Sources/App/Domain/X.swift", true),
+            ("**/Views/**", "A/Views/B/C.swift", true),
+            ("**/X.swift", "X.swift", true), ("*.swift", "A/B.swift", false),
+            ("A/**/B.swift", "A/B.swift", true),
+            ("A/?.swift", "A/b.swift", true), ("A/[A-C]*.swift", "A/Day.swift", false),
+            ("A/{x,y}.swift", "A/y.swift", true), ("./A", "A/b.swift", true),
+            ("A/", "A/b.swift", true),
+            ("A/[!x]*", "A/xy.swift", false), ("**", "a/b/c.swift", true),
+        ]
+    )
+    func globs(_ pattern: String, _ path: String, _ isMatch: Bool) {
+        #expect(Glob(pattern).matches(path: path) == isMatch)
+    }
+
+    @Test("What init proposes passes on a clean project of each layout")
+    func proposal() throws {
+        for layout in Layout.allCases {
+            let clean = try #require(
+                Corpus.all.first { $0.name == "clean app" && $0.layout == layout }
+            )
+            var files = clean.files
+            files["keel-lint.yml"] = nil
+            let project = try TemporaryProject(files)
+            let proposal = ConfigurationProposal(Linter(root: project.root).load(nil))
+            #expect(proposal.configuration.layers.map(\.name).contains("Domain"))
+            try project.write("keel-lint.yml", proposal.text)
+            #expect(try project.lint().findings.isEmpty, "\(layout): \(proposal.text)")
+        }
+    }
+
+    @Test("Targets are read from the manifest, also where their folders are called otherwise")
+    func targets() throws {
+        let project = try TemporaryProject([
+            "Package.swift": """
+            let package = Package(name: "X", targets: [
+                .target(name: "Odd", path: "Elsewhere/Odd/"), .executableTarget(name: "Tool"),
+                .testTarget(name: "Checks", path: "Elsewhere/Checks"),
+            ])
+            """,
+            "Elsewhere/Odd/A.swift": "", "Sources/Tool/B.swift": "", "Elsewhere/Checks/C.swift": "",
+            "Sources/Made/D.swift": "", "Tests/MadeTests/E.swift": "",
+        ])
+        let files = Linter(root: project.root).load(nil).files
+        #expect(files.map { $0.target ?? "-" } == ["Checks", "Odd", "Made", "Tool", "MadeTests"])
+        #expect(files.map(\.isTest) == [true, false, false, false, true])
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import KeelLint
+import Testing
+
+/// Compares imports with what the toolchain's own parser prints.
+///
+/// That parser leaves out the branches of `#if` that do not apply, so their lines are blanked first:
+/// all branches are parsed then, by both.
+@Suite("Imports against the toolchain's own parser")
+struct DifferentialTests {
+    private static let checkouts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: ".build/shared/checkouts")
+
+    private static let compiler: String? = {
+        let found = try? run("/usr/bin/env", ["bash", "-c", "command -v swiftc"])
+        return found.flatMap {
+            $0.status == 0 ? $0.text.trimmingCharacters(in: .whitespacesAndNewlines) : nil
+        }
+    }()
+
+    static func isThere(_ package: String) -> Bool {
+        compiler != nil
+            && FileManager.default.fileExists(atPath: checkouts.appending(path: package).path)
+    }
+
+    @Test(
+        "GRDB",
+        .enabled(
+            if: isThere("GRDB.swift"),
+            "NOT RUN: GRDB.swift is no resolved dependency of .build/shared"
+        )
+    )
+    func grdb() throws { try compare("GRDB.swift", least: 300) }
+
+    @Test(
+        "swift-nio",
+        .enabled(
+            if: isThere("swift-nio"),
+            "NOT RUN: swift-nio is no resolved dependency of .build/shared"
+        )
+    )
+    func nio() throws { try compare("swift-nio", least: 700) }
+
+    @Test(
+        "hummingbird",
+        .enabled(
+            if: isThere("hummingbird"),
+            "NOT RUN: hummingbird is no resolved dependency of .build/shared"
+        )
+    )
+    func hummingbird() throws { try compare("hummingbird", least: 200) }
+
+    private struct Line: Hashable, Comparable, CustomStringConvertible {
+        let file: String
+        let line: Int
+        let path: String
+        let kind: String
+
+        var description: String { "\(file):\(line) \(kind) \(path)" }
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.file, left.line, left.path) < (right.file, right.line, right.path)
+        }
+    }
+
+    /// What the compiler calls otherwise.
+    private static let words = ["let": "var", "typealias": "type"]
+
+    private func compare(_ package: String, least: Int) throws {
+        let root = Self.checkouts.appending(path: package).path
+        let project = try TemporaryProject()
+        var own: [Line] = []
+        var files: [String] = []
+        for path in SourceDiscovery.search(root).files {
+            let text = try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)
+            guard text.contains("import") else { continue }
+            let blanked = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+                line in
+                let word = line.drop { $0 == " " || $0 == "\t" }
+                return ["#if", "#elseif", "#else", "#endif"].contains { word.hasPrefix($0) }
+                    ? "" : String(line)
+            }
+            .joined(separator: "\n")
+            let name = "\(files.count).swift"
+            try project.write(name, blanked)
+            files.append(path)
+            own += facts(text).imports.map {
+                Line(
+                    file: name,
+                    line: Int($0.place.line),
+                    path: $0.path,
+                    kind: Self.words[$0.kind] ?? $0.kind
+                )
+            }
+        }
+        let compiler = try #require(Self.compiler)
+        let names = files.indices.map { "\($0).swift" }
+        let dumped = try run(
+            "/usr/bin/env",
+            [
+                "bash", "-c",
+                """
+                # One at a time: of several files the compiler prints only one.
+                printf '%s\\n' "$@" | xargs -P 2 -I FILE sh -c \
+                '"$0" -frontend -dump-parse -parse-as-library FILE >FILE.dump 2>/dev/null' "$0"
+                grep -ah '^ *(import_decl ' ./*.dump
+                """,
+                compiler,
+            ] + names,
+            in: project.root
+        )
+        let theirs = dumped.text.split(separator: "\n").compactMap(Self.parse)
+        #expect(theirs.count >= least)
+        let missing = Set(theirs).subtracting(own).sorted()
+        let extra = Set(own).subtracting(theirs).sorted()
+        #expect(missing.isEmpty && extra.isEmpty, "missing: \(missing) extra: \(extra)")
+        #expect(own.count == theirs.count)
+    }
+
+    /// Reads `(import_decl … range=[0.swift:1:1 - line:1:8] kind=struct module="A.B")`.
+    private static func parse(_ line: Substring) -> Line? {
+        guard let range = line.firstRange(of: "range=["),
+            let module = line.firstRange(of: "module=\"")
+        else { return nil }
+        let place = line[range.upperBound...].prefix { $0 != " " }.split(separator: ":")
+        guard place.count == 3, let number = Int(place[1]) else { return nil }
+        let kind = line.firstRange(of: " kind=").map {
+            String(line[$0.upperBound...].prefix { $0 != " " && $0 != ")" })
+        }
+        return Line(
+            file: String(place[0]),
+            line: number,
+            path: String(line[module.upperBound...].prefix { $0 != "\"" }),
+            kind: kind ?? ""
+        )
+    }
+}

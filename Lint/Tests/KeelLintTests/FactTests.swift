@@ -1,0 +1,151 @@
+import Foundation
+import KeelLint
+import Testing
+
+@Suite("Facts of a file")
+struct FactTests {
+    @Test("Imports come with module, kind, access, attributes and place")
+    func imports() {
+        let found = facts(
+            """
+            import Foundation
+            @testable import struct A.B
+              @_exported public import C.D.E
+            internal import `class`
+            #if os(Linux)
+            import Glibc
+            #elseif canImport(Darwin)
+            @preconcurrency import Darwin
+            #else
+            @_implementationOnly import Other
+            #endif
+            """
+        ).imports
+        #expect(
+            found.map(\.module) == ["Foundation", "A", "C", "class", "Glibc", "Darwin", "Other"]
+        )
+        #expect(found.map(\.path)[1...2] == ["A.B", "C.D.E"])
+        #expect(found.map(\.kind)[1] == "struct")
+        #expect(found.map(\.access)[2...3] == [.public, .internal])
+        #expect(found[1].attributes == .testable)
+        #expect(found[2].attributes == .exported)
+        #expect(found[5].attributes == .preconcurrency)
+        #expect(found[6].attributes == .implementationOnly)
+        #expect(found.map(\.isConditional) == [false, false, false, false, true, true, true])
+        #expect(found[2].place == SourcePlace(line: 3, column: 28))
+    }
+
+    @Test("Declarations know what is around them and how far they are seen")
+    func declarations() {
+        let found = facts(
+            """
+            public struct A {
+                var a: Int
+                public var b: Int { 1 }
+                private enum B { case one(Int) }
+                func f() { struct Local {} }
+            }
+            public extension A { func g() {} }
+            public protocol P { var x: Int { get } }
+            private let z = 1
+            """
+        ).declarations
+        let access = Dictionary(
+            uniqueKeysWithValues: found.map { ("\($0.kind.word) \($0.qualifiedName)", $0.access) }
+        )
+        #expect(access["struct A"] == .public)
+        #expect(access["var A.a"] == .internal)
+        #expect(access["var A.b"] == .public)
+        #expect(access["enum A.B"] == .private)
+        #expect(access["case A.B.one"] == .private)
+        #expect(access["func A.f"] == .internal)
+        #expect(access["struct A.f.Local"] == .private)
+        #expect(access["func A.g"] == .public)
+        #expect(access["var P.x"] == .public)
+        #expect(access["var z"] == .private)
+        #expect(found.first { $0.name == "a" }?.traits.contains(.isStored) == true)
+        #expect(found.first { $0.name == "b" }?.traits.contains(.isStored) == false)
+    }
+
+    @Test("Types are noted with the place that they are used in")
+    func references() {
+        let found = facts(
+            """
+            @Wrapped struct S<T: Bound>: Base, Other {
+                let stored: Stored
+                func f(_ a: Parameter) throws(Failure) -> Result { Body(); return Some.thing(1) }
+                var t: T
+            }
+            extension Far.Away: Conformed {}
+            typealias X = Y<Z>
+            """
+        ).references
+        func context(_ path: String) -> ReferenceFact.Context? {
+            found.first { $0.path == path }?.context
+        }
+        #expect(context("Wrapped") == .attribute)
+        #expect(context("Bound") == .signature)
+        #expect(context("Base") == .inheritance)
+        #expect(context("Stored") == .storage)
+        #expect(context("Parameter") == .signature)
+        #expect(context("Failure") == .signature)
+        #expect(context("Body") == .body)
+        #expect(found.first { $0.path == "Body" }?.call == "()")
+        #expect(found.first { $0.path == "Some.thing" }?.call == "(…)")
+        #expect(context("Far.Away") == .extended)
+        #expect(context("Conformed") == .inheritance)
+        #expect(context("Y") == .alias)
+        #expect(context("Z") == .alias)
+        #expect(context("T") == nil)
+    }
+
+    @Test("A path over several lines is one path")
+    func longPaths() {
+        let found = facts("let x = URLSession\n    // why\n    .shared\n    .data").references
+        #expect(found.map(\.path) == ["URLSession.shared.data"])
+    }
+
+    @Test("Facts come back from their bytes as they were")
+    func coding() throws {
+        let samples = Corpus.all.flatMap { $0.files.filter { $0.key.hasSuffix(".swift") }.values }
+        #expect(samples.count > 150)
+        for text in samples {
+            let written = facts(text)
+            let bytes = FactCoding.bytes(of: written)
+            let read = try bytes.withUnsafeBytes { try FactCoding.facts(from: $0) }
+            #expect(read == written)
+        }
+    }
+
+    @Test("Bytes that are cut off or changed are refused or are facts, and never a crash")
+    func damagedBytes() {
+        let bytes = FactCoding.bytes(of: facts("import A\nstruct B: C { let d: D = .init() }"))
+        for count in bytes.indices {
+            #expect(throws: FactCoding.Damage.self) {
+                try bytes[..<count].withUnsafeBytes { try FactCoding.facts(from: $0) }
+            }
+        }
+        for position in bytes.indices {
+            for value in [0x00, 0x01, 0x7F, 0x80, 0xFF] as [UInt8] {
+                var changed = bytes
+                changed[position] = value
+                _ = try? changed.withUnsafeBytes { try FactCoding.facts(from: $0) }
+            }
+        }
+    }
+
+    @Test("One bit more or less is another hash")
+    func hashes() {
+        var seen: Set<ContentHash> = []
+        let bytes = [UInt8](repeating: 0, count: 40)
+        for count in 0...40 {
+            bytes[..<count].withUnsafeBytes { _ = seen.insert(ContentHash($0)) }
+        }
+        for bit in 0..<320 {
+            var changed = bytes
+            changed[bit / 8] ^= 1 << (bit % 8)
+            changed.withUnsafeBytes { _ = seen.insert(ContentHash($0)) }
+        }
+        #expect(seen.count == 41 + 320)
+    }
+}

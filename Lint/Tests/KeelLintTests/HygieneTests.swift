@@ -1,0 +1,144 @@
+import Foundation
+import KeelLint
+import Testing
+
+@Suite("Baseline, allows, and the cache")
+struct HygieneTests {
+    private static let configuration = """
+        version: 1
+        baseline: known.txt
+        layers:
+          - name: Domain
+            paths: [Domain]
+            uses: []
+        """
+
+    private func project(_ code: String, _ baseline: String) throws -> TemporaryProject {
+        try TemporaryProject([
+            "keel-lint.yml": Self.configuration, "known.txt": baseline, "Domain/A.swift": code,
+        ])
+    }
+
+    @Test("What the baseline lists is no finding, also when its line moves")
+    func known() throws {
+        let project = try project(
+            "import Alamofire\n",
+            "domain-imports\tDomain/A.swift\timport Alamofire\n"
+        )
+        #expect(try project.lint().findings.isEmpty)
+        try project.write("Domain/A.swift", "// one\n// two\nimport Foundation\nimport Alamofire\n")
+        let moved = try project.lint()
+        #expect(moved.findings.isEmpty)
+        #expect(moved.known.map(\.line) == [4])
+        try project.write("Domain/A.swift", "import Alamofire\nimport Moya\n")
+        #expect(try project.lint().findings.map(\.symbol) == ["import Moya"])
+    }
+
+    @Test("A line that nothing matches fails a strict run, and no other")
+    func stale() throws {
+        let report = try project("struct A {}", "# comment\n\nnaming\tGone.swift\tGone\n").lint()
+        #expect(report.findings.map(\.rule) == ["stale-baseline"])
+        #expect(report.findings.map(\.line) == [3])
+        #expect(report.fails(strict: true))
+        #expect(!report.fails(strict: false))
+        #expect(report.staleKeys.map(\.file) == ["Gone.swift"])
+    }
+
+    @Test(
+        """
+        A baseline is sorted, has one finding a line and no line numbers, and reads as it \
+        was written
+        """
+    )
+    func form() throws {
+        let project = try project("import Moya\nimport Alamofire\nlet a = UUID()\n", "")
+        var linter = Linter(root: project.root)
+        linter.usesBaseline = false
+        let baseline = Baseline(try linter.run().findings)
+        let lines = baseline.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(
+            lines == [
+                "ambient-effects\tDomain/A.swift\ta",
+                "domain-imports\tDomain/A.swift\timport Alamofire",
+                "domain-imports\tDomain/A.swift\timport Moya",
+            ]
+        )
+        #expect(try Baseline(reading: baseline.text, file: "x") == baseline)
+        #expect(throws: ConfigurationError.self) {
+            try Baseline(reading: "no tabs here", file: "x")
+        }
+    }
+
+    @Test("Rules of upkeep can be switched off, and severities set")
+    func severities() throws {
+        let project = try TemporaryProject([
+            "keel-lint.yml":
+                """
+            version: 1\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\nrules: \
+            {stale-allow: off, domain-imports: warning}
+            """,
+            "Domain/A.swift": "// keel:allow(naming) nothing here\nimport Alamofire",
+        ])
+        let report = try project.lint()
+        #expect(report.findings.map(\.severity) == [.warning])
+        #expect(!report.fails(strict: false))
+        #expect(report.fails(strict: true))
+    }
+
+    @Test("A warm run finds what a cold one found, and reads nothing anew")
+    func cache() throws {
+        let item = try #require(Corpus.all.first { $0.expected.count > 5 })
+        let project = try TemporaryProject(item.files)
+        var linter = Linter(root: project.root)
+        linter.cacheFile = URL(fileURLWithPath: "\(project.root)/.cache/facts")
+        let cold = try linter.run()
+        let warm = try linter.run()
+        #expect(cold.cachedFileCount == 0)
+        #expect(warm.cachedFileCount == warm.fileCount)
+        #expect(warm.findings == cold.findings)
+        let file = try #require(
+            item.files.keys.first { $0.hasSuffix(".swift") && $0 != "Package.swift" }
+        )
+        try project.write(file, "import Changed\n")
+        let changed = try linter.run()
+        #expect(changed.cachedFileCount == changed.fileCount - 1)
+    }
+
+    @Test("A cache that is damaged or of another version is an empty one")
+    func damagedCache() throws {
+        let project = try TemporaryProject([
+            "keel-lint.yml": "version: 1\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}",
+            "Domain/A.swift": "import Alamofire", "Domain/B.swift": "import Moya",
+        ])
+        var linter = Linter(root: project.root)
+        let file = URL(fileURLWithPath: "\(project.root)/.cache/facts")
+        linter.cacheFile = file
+        let expected = try linter.run().findings
+        let whole = try Data(contentsOf: file)
+        for position in whole.indices {
+            var damaged = whole
+            damaged[position] ^= 0x55
+            try damaged.write(to: file)
+            // Texts within facts may change unseen; whatever else is damaged is read anew.
+            _ = try linter.run()
+        }
+        for count in [0, 3, 15, 16, 40, whole.count - 1] {
+            try whole.prefix(count).write(to: file)
+            let report = try linter.run()
+            #expect(report.findings == expected)
+            #expect(report.cachedFileCount == 0)
+        }
+    }
+
+    @Test("Every rule explains itself with a bad and a good example, and finds the bad one's kind")
+    func explanations() {
+        for rule in BuiltInRules.all {
+            for part in [rule.summary, rule.reason, rule.bad, rule.good, rule.help, rule.limits] {
+                #expect(!part.isEmpty, "\(rule.id)")
+            }
+            #expect(rule.explanation.contains(rule.bad.split(separator: "\n")[0]))
+            #expect(rule.summary.hasSuffix("."))
+        }
+        #expect(Set(BuiltInRules.all.map(\.id)).count == BuiltInRules.all.count)
+    }
+}

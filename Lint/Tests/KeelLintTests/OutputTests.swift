@@ -1,0 +1,170 @@
+import Foundation
+import KeelLint
+import Testing
+
+@Suite("Reports")
+struct OutputTests {
+    /// An app with findings of several kinds.
+    private func sample() throws -> LintReport {
+        try TemporaryProject([
+            "keel-lint.yml": """
+            version: 1
+            layers:
+              - {name: Domain, paths: [Notes/Domain], uses: []}
+              - {name: Data, paths: [Notes/Data], uses: [Domain]}
+            contracts:
+              - name: no-circles
+                type: acyclic
+                between: layers
+                because: 100 % of "circles" <are> bad, see a:b
+            """,
+            "Notes/Domain/A b.swift": "struct A { let b: B }\nlet id = UUID()\n",
+            "Notes/Data/B.swift": "struct B { let a: A? }\n",
+        ]).lint()
+    }
+
+    @Test("Text has the form that editors understand")
+    func text() throws {
+        let lines = TextReport.text(try sample()).split(separator: "\n")
+        #expect(
+            lines.contains {
+                $0.hasPrefix("Notes/Domain/A b.swift:1:19: error: [layers] Domain uses `B` of Data")
+            }
+        )
+        #expect(lines.last == "keel-lint: 2 files; 3 errors")
+        #expect(lines.contains { $0.hasPrefix("    `") || $0.hasPrefix("    Data → Domain") })
+    }
+
+    @Test("JSON has every finding with everything about it")
+    func json() throws {
+        let report = try sample()
+        let root = try #require(
+            try JSONSerialization.jsonObject(with: JSONReport.data(report)) as? [String: Any]
+        )
+        let findings = try #require(root["findings"] as? [[String: Any]])
+        #expect(findings.count == report.findings.count)
+        #expect(
+            Set(findings[0].keys) == [
+                "rule", "severity", "file", "line", "column", "symbol", "message", "help", "chain",
+            ]
+        )
+        #expect(root["version"] as? Int == 1)
+    }
+
+    @Test("GitHub's commands escape what would end them")
+    func github() throws {
+        let lines = GitHubReport.text(try sample()).split(separator: "\n")
+        #expect(lines.allSatisfy { $0.hasPrefix("::") })
+        #expect(lines.count == 4)
+        #expect(lines.contains { $0.contains("title=no-circles::") && $0.contains("100 %25") })
+        #expect(
+            lines.contains {
+                $0.hasPrefix("::error file=Notes/Domain/A b.swift,line=1,col=19,title=layers::")
+            }
+        )
+    }
+
+    @Test("Mermaid and DOT draw each layer and mark what may not be")
+    func graphs() throws {
+        let drawing = LayerDrawing(try sample())
+        #expect(drawing.parts.map(\.name) == ["Domain", "Data"])
+        #expect(drawing.arrows.map(\.isBroken) == [false, true])
+        let mermaid = GraphText.mermaid(drawing)
+        #expect(mermaid.hasPrefix("flowchart TD\n"))
+        #expect(mermaid.contains("linkStyle 1 stroke:#c62828"))
+        let dot = GraphText.dot(drawing)
+        #expect(dot.hasPrefix("digraph layers {"))
+        #expect(dot.contains("\"Domain\" -> \"Data\" [label=\"1\", color=\"#c62828\""))
+    }
+
+    @Test("The page is one file that loads nothing, and escapes what it shows")
+    func page() throws {
+        let page = HTMLReport.page(try sample(), title: "A <b> & c")
+        #expect(page.contains("<h1>A &lt;b&gt; &amp; c</h1>"))
+        #expect(page.contains("<svg"))
+        #expect(page.contains("&lt;are&gt;"))
+        for word in ["<script", "src=", "http://", "https://", "@import", "url(http"] {
+            #expect(!page.contains(word), "\(word)")
+        }
+        #expect(page.contains("prefers-color-scheme:dark"))
+        let document = try XMLShape(page)
+        #expect(document.open.isEmpty)
+    }
+
+    @Test("SARIF 2.1.0 has what the specification demands")
+    func sarif() throws {
+        let report = try sample()
+        let root = try #require(
+            try JSONSerialization.jsonObject(with: SARIFReport.data(report)) as? [String: Any]
+        )
+        #expect(root["version"] as? String == "2.1.0")
+        let run = try #require((root["runs"] as? [[String: Any]])?.first)
+        let driver = try #require((run["tool"] as? [String: Any])?["driver"] as? [String: Any])
+        let rules = try #require(driver["rules"] as? [[String: Any]])
+        let results = try #require(run["results"] as? [[String: Any]])
+        #expect(results.count == report.findings.count)
+        for result in results {
+            let index = try #require(result["ruleIndex"] as? Int)
+            #expect(rules[index]["id"] as? String == result["ruleId"] as? String)
+            #expect(["error", "warning", "note", "none"].contains(result["level"] as? String))
+            let locations = try #require(result["locations"] as? [[String: Any]])
+            let physical = try #require(locations.first?["physicalLocation"] as? [String: Any])
+            let region = try #require(physical["region"] as? [String: Int])
+            #expect(region.values.allSatisfy { $0 >= 1 })
+            let uri = try #require(
+                (physical["artifactLocation"] as? [String: Any])?["uri"] as? String
+            )
+            #expect(!uri.contains(" "))
+        }
+    }
+
+    @Test(
+        "SARIF is read whole by a model of its schema from PyPI",
+        .enabled(if: Python.hasSARIF, "NOT RUN: KEEL_PYTHON names no Python with sarif-pydantic")
+    )
+    func sarifModel() throws {
+        let project = try TemporaryProject()
+        try project.write("report.sarif", try SARIFReport.data(try sample()))
+        let script = """
+            import json, sys
+            from sarif_pydantic import Sarif
+            text = open(sys.argv[1]).read()
+            again = json.loads(Sarif.model_validate_json(text).model_dump_json(by_alias=True, exclude_none=True))
+            def lost(a, b, path):
+                if isinstance(a, dict):
+                    for key in a:
+                        if key not in (b if isinstance(b, dict) else {}): yield path + "/" + key
+                        else: yield from lost(a[key], b[key], path + "/" + key)
+                elif isinstance(a, list):
+                    if len(a) != len(b): yield path
+                    for n, (x, y) in enumerate(zip(a, b)): yield from lost(x, y, path + "/" + str(n))
+                elif a != b and str(a) != str(b): yield path
+            print("\\n".join(lost(json.loads(text), again, "")))
+            """
+        let output = try Python.run(script, ["\(project.root)/report.sarif"])
+        #expect(output.status == 0, "\(output.text)")
+        #expect(
+            output.text.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty,
+            "\(output.text)"
+        )
+    }
+}
+
+/// Whether tags close in the order in which they open.
+private struct XMLShape {
+    private(set) var open: [Substring] = []
+
+    init(_ text: String) throws {
+        let void: Set<Substring> = ["meta", "!doctype", "!DOCTYPE"]
+        for piece in text.split(separator: "<").dropFirst() {
+            let name = piece.prefix { !" \n>".contains($0) }
+            if name.hasPrefix("/") {
+                try #require(open.popLast() == name.dropFirst(), "\(piece.prefix(60))")
+            } else if !void.contains(name),
+                !(piece.firstIndex(of: ">").map { piece[..<$0].hasSuffix("/") } ?? false)
+            {
+                open.append(name.split(separator: "/")[0])
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import Foundation
+import KeelToolSupport
+
+/// Starts the linter, which is a program of its own.
+struct LintCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lint",
+        abstract: "Checks that the layers of a Swift project hold, with keel-lint.",
+        discussion: """
+            Gives its arguments to keel-lint, beside this program or on the PATH, and ends with its \
+            exit code: 0 nothing found, 1 findings, 2 a configuration that cannot be used; and with \
+            69 where there is no keel-lint.
+            """
+    )
+
+    @Argument(parsing: .captureForPassthrough, help: "What keel-lint takes; see keel-lint --help.")
+    var arguments: [String] = []
+
+    func run() throws {
+        guard let program = Self.program() else {
+            let error = ToolError(
+                "There is no keel-lint beside this program or on the PATH",
+                advice: """
+                    Build it in Keel's repository: swift build --package-path Lint -c release \
+                    --product keel-lint. Then copy it beside this program.
+                    """
+            )
+            FileHandle.standardError.write(Data("Error: \(error)\n".utf8))
+            throw ExitCode(69)
+        }
+        // This process becomes the linter, so that signals, output and exit code are its own.
+        var words = ([program] + arguments).map { strdup($0) }
+        words.append(nil)
+        execv(program, &words)
+        throw ToolError(
+            "“\(program)” cannot be started: \(String(cString: strerror(errno)))",
+            advice: "Check that it is a program for this machine."
+        )
+    }
+
+    /// The program beside this one, or the first on the PATH.
+    private static func program() -> String? {
+        let beside = Bundle.main.executableURL?.resolvingSymlinksInPath()
+            .deletingLastPathComponent()
+        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
+        return ([beside?.path].compactMap { $0 } + folders.map(String.init))
+            .map { "\($0)/keel-lint" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}
