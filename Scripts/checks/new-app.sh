@@ -12,6 +12,12 @@ folder="$KEEL_ROOT/.build/new-app"
 rm -rf "$folder"
 mkdir -p "$folder"
 "$KEEL_BINARY" init ShoppingList --in "$folder" --keel "$KEEL_ROOT"
+
+# Its layers hold. The linter's own tests have built it.
+lint="$(keel_scratch_of Lint)/debug/keel-lint"
+[ -x "$lint" ] || { keel_build_product Lint keel-lint; lint="$KEEL_BINARY"; }
+"$lint" "$folder/ShoppingList" --strict
+
 keel_test .build/new-app/ShoppingList "$@"
 
 # The program of the new app, and the line that changes its backend.

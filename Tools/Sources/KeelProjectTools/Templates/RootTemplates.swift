@@ -4,6 +4,7 @@ enum RootTemplates {
         ignoredFiles,
         package,
         readme,
+        lint,
     ]
 
     private static let ignoredFiles = AppTemplate(
@@ -100,6 +101,43 @@ enum RootTemplates {
         ```
 
         `keel-lint.yml` says what the layers may import; `keel lint` holds the app to it.
+
+        """#
+    )
+
+    private static let lint = AppTemplate(
+        "keel-lint.yml",
+        #"""
+        # The layers of the app: Presentation → Domain ← Data → Keel. `keel lint` holds the app to them; a rule's
+        # reason: keel lint --explain RULE.
+        version: 1
+
+        layers:
+          - name: Domain
+            targets: [__App__Domain]
+            uses: []
+            modules: [Foundation, Synchronization]
+          - name: Data
+            targets: [__App__Data]
+            uses: [Domain]
+            modules: [Foundation, Synchronization, "Keel*"]
+          - name: Presentation
+            targets: [__App__Presentation]
+            uses: [Domain]
+            modules: [Foundation, Synchronization]
+          - name: App
+            targets: [__App__]
+            uses: any
+
+        contracts:
+          - name: backends-in-the-composition
+            type: protected
+            modules: [Keel, "KeelStorage?*", "KeelAsyncHTTPClient"]
+            only-from: [App]
+            because: Which backend there is, one place decides.
+          - name: no-circles
+            type: acyclic
+            between: layers
 
         """#
     )
