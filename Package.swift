@@ -99,10 +99,10 @@ let testServer: [Target.Dependency] = [
 
 #if canImport(Darwin)
 /// What Apple's App Store wants to know of Keel; one file speaks for all modules.
-let privacy: (resources: [Resource], exclude: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+let (privacy, left): ([Resource], [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
 #else
 /// Elsewhere nobody asks, and a target with resources links all of Foundation.
-let privacy: (resources: [Resource], exclude: [String]) = ([], ["PrivacyInfo.xcprivacy"])
+let (privacy, left): ([Resource], [String]) = ([], ["PrivacyInfo.xcprivacy"])
 #endif
 
 /// A library.
@@ -148,10 +148,7 @@ let package = Package(
         ),
         .trait(name: "SQLite", description: "Keeps documents in an SQLite file, on GRDB."),
         .trait(name: "TestServer", description: "A server with faults, for tests of HTTP clients."),
-        .trait(
-            name: "URLSession",
-            description: "URLSessionTransport on Linux too, for comparison."
-        ),
+        .trait(name: "URLSession", description: "URLSessionTransport on Linux too, to compare."),
         .trait(name: "WebSocket", description: "WebSockets on SwiftNIO."),
         .default(enabledTraits: ["AsyncHTTPClient", "Crypto", "SQLite"]),
     ],
@@ -179,7 +176,13 @@ let package = Package(
             )
         ),
         // Words that several areas share.
-        .target(name: "KeelCore", exclude: privacy.exclude, resources: privacy.resources),
+        .systemLibrary(name: "CKeelChecksum"),
+        .target(
+            name: "KeelCore",
+            dependencies: ["CKeelChecksum"],
+            exclude: left,
+            resources: privacy
+        ),
         module("KeelDependencies", []),
         module("KeelJournal", ["KeelCore"]),
         module("KeelDependenciesTesting", ["KeelDependencies"]),
@@ -474,9 +477,8 @@ let package = Package(
             of: "Keel",
             [
                 "KeelAnalytics", "KeelConformance", "KeelDependencies", "KeelDependenciesTesting",
-                "KeelFilesS3", "KeelHTTPTransfers",
-                "KeelLogging", "KeelLoggingOTLP", "KeelServiceLifecycle", "KeelServing",
-                "KeelTestKit", "KeelTestServer", httpTypes,
+                "KeelFilesS3", "KeelHTTPTransfers", "KeelLogging", "KeelLoggingOTLP",
+                "KeelServiceLifecycle", "KeelServing", "KeelTestKit", "KeelTestServer", httpTypes,
             ] + logging + serviceLifecycle
         ),
         tests(

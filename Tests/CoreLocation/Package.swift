@@ -23,7 +23,12 @@ let package = Package(
     targets: [
         .target(name: "Combine"),
         .target(name: "CoreLocation"),
-        .target(name: "KeelCore", exclude: ["PrivacyInfo.xcprivacy"]),
+        .systemLibrary(name: "CKeelChecksum"),
+        .target(
+            name: "KeelCore",
+            dependencies: ["CKeelChecksum"],
+            exclude: ["PrivacyInfo.xcprivacy"]
+        ),
         .target(name: "KeelLocation", dependencies: ["Combine", "CoreLocation", "KeelCore"]),
         .target(name: "KeelConformance", dependencies: ["KeelCore", "KeelLocation"]),
         .testTarget(
@@ -35,4 +40,4 @@ let package = Package(
     ]
 )
 
-for target in package.targets { target.swiftSettings = strict }
+for target in package.targets where target.type != .system { target.swiftSettings = strict }

@@ -22,7 +22,12 @@ let package = Package(
     platforms: [.macOS(.v15)],
     targets: [
         .target(name: "Security"),
-        .target(name: "KeelCore", exclude: ["PrivacyInfo.xcprivacy"]),
+        .systemLibrary(name: "CKeelChecksum"),
+        .target(
+            name: "KeelCore",
+            dependencies: ["CKeelChecksum"],
+            exclude: ["PrivacyInfo.xcprivacy"]
+        ),
         .target(name: "KeelSecrets", dependencies: ["KeelCore", "Security"]),
         .target(name: "KeelConformance", dependencies: ["KeelCore", "KeelSecrets"]),
         .testTarget(
@@ -32,4 +37,4 @@ let package = Package(
     ]
 )
 
-for target in package.targets { target.swiftSettings = strict }
+for target in package.targets where target.type != .system { target.swiftSettings = strict }

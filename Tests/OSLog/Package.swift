@@ -29,7 +29,12 @@ let package = Package(
         .target(name: "os"),
         .systemLibrary(name: "CKeelZlib"),
         .target(name: "KeelZlib", dependencies: ["CKeelZlib"]),
-        .target(name: "KeelCore", exclude: ["PrivacyInfo.xcprivacy"]),
+        .systemLibrary(name: "CKeelChecksum"),
+        .target(
+            name: "KeelCore",
+            dependencies: ["CKeelChecksum"],
+            exclude: ["PrivacyInfo.xcprivacy"]
+        ),
         .target(name: "KeelLogging", dependencies: ["KeelCore", "KeelZlib", "os", logging]),
         .testTarget(name: "OSLogTests", dependencies: ["KeelCore", "KeelLogging", "os", logging]),
     ]
