@@ -1,5 +1,6 @@
 // Downloads or uploads one file until it is done or killed: see KeelHTTPTransfersTests.
 
+#if AsyncHTTPClient
 import Foundation
 import KeelAsyncHTTPClient
 import KeelHTTP
@@ -62,3 +63,4 @@ do {
     FileHandle.standardError.write(Data("\(error)\n".utf8))
     exit(1)
 }
+#endif
