@@ -71,6 +71,7 @@ struct TusPeerTests {
             }
             async let receipt = upload.run()
             for _ in 0..<3 where done < kills {
+                // Real time, because they are real processes: the moment is one nobody chose.
                 try await Task.sleep(for: .microseconds(Int.random(in: 0...80_000)))
                 await server.kill()
                 done += 1

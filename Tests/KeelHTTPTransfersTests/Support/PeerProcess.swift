@@ -31,6 +31,7 @@ final class PeerProcess: Sendable {
         self.ended = ended
         while !Self.isListening(port) {
             try #require(process.isRunning, "\(program) ended before it listened")
+            // A program says nothing when it begins to listen: it is asked again and again.
             try await Task.sleep(for: .milliseconds(5))
         }
     }
