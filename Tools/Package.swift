@@ -143,7 +143,7 @@ let package = Package(
             name: "KeelProjectToolsTests",
             dependencies: [
                 "KeelCLI", "KeelDoctorTools", "KeelProjectTools", "KeelToolSupport",
-                "KeelToolsTestSupport", keel("KeelHTTP"), keel("KeelSecrets"),
+                "KeelToolsTestSupport", keel("KeelFiles"), keel("KeelHTTP"), keel("KeelSecrets"),
                 keel("KeelStorage"), keel("KeelStorageSQLite"), keel("KeelTestKit"), httpTypes,
             ]
         ),

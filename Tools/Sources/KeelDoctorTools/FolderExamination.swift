@@ -22,6 +22,16 @@ package struct FolderExamination: DoctorExamination {
                 )
             ]
         }
+        // Opening a store makes it: a folder without one is not touched.
+        guard FileManager.default.fileExists(atPath: folder + "/.keel-files") else {
+            return [
+                .warning(
+                    subject,
+                    "No file store has been opened in it yet.",
+                    advice: "Start the app once, or name the folder that it keeps its files in."
+                )
+            ]
+        }
         do throws(FileStoreError) {
             let adapter = try LocalFileStoreAdapter(folder: folder)
             let page = try await FileStore(adapter).list(limit: 1)

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import KeelDoctorTools
+import KeelFiles
 import KeelHTTP
 import KeelSecrets
 import KeelTestKit
@@ -121,7 +122,13 @@ struct DoctorTests {
     func folder() async throws {
         let scratch = try Scratch()
         #expect(await states(FolderExamination(scratch.file("none").path)) == [.problem])
-        let findings = await FolderExamination(scratch.file("").path).findings()
-        #expect(findings.first?.state != .problem)
+        // Looking makes no store.
+        let empty = FolderExamination(scratch.folder.path)
+        #expect(await states(empty) == [.warning])
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+        #expect(names.isEmpty)
+        _ = try LocalFileStoreAdapter(folder: scratch.folder.path)
+        #expect(await empty.findings().first?.detail != "No file store has been opened in it yet.")
+        #expect(await empty.findings().first?.state != .problem)
     }
 }
