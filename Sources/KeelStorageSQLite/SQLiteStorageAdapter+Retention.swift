@@ -34,6 +34,7 @@ extension SQLiteStorageAdapter {
         switch position?.place {
         case .log(let last) where position?.epoch == epoch: sequence = last
         case .copy(let start, _) where position?.epoch == epoch: sequence = start
+        case .scopedCopy(let start, _, _) where position?.epoch == epoch: sequence = start
         default: throw StorageError(.cursorExpired, "the cursor is not one of this store")
         }
         try await maintaining { database in

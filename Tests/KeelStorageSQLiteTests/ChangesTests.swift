@@ -42,6 +42,69 @@ struct ChangesTests {
         #expect(copy["a/24"] == nil)
     }
 
+    @Test("a copy of some collections has their documents, whole, and what changes meanwhile")
+    func copiesCollections() async throws {
+        let adapter = try folder.adapter()
+        for number in 0..<9 {
+            for name in ["z", "other", "a", "m"] { try await adapter.set("\(name)/\(number)", [:]) }
+        }
+        let scope = ChangeScope.collections(["a", "z", "m", "later", "never"])
+        var later: [String] = []
+        for limit in [1, 2, 9, 10, 27, 100] {
+            var request = ChangeRequest(scope: scope, limit: limit)
+            var copy: Set<DocumentPath> = []
+            var pages = 0
+            while true {
+                let page = try await adapter.changes(request)
+                #expect(page.changes.count <= limit)
+                for change in page.changes {
+                    if case .current(let document) = change {
+                        copy.insert(document.path)
+                    } else {
+                        copy.remove(change.path)
+                    }
+                }
+                #expect(request.after.map { $0 < page.next } ?? true)
+                request.after = page.next
+                pages += 1
+                // In a collection that is copied already, in one that is not, and in a new one.
+                if pages == 1 {
+                    try await adapter.delete("m/0")
+                    try await adapter.delete("z/8")
+                    try await adapter.set("a/new", [:])
+                    try await adapter.set("later/\(limit)", [:])
+                }
+                if page.isCaughtUp, pages > 1 { break }
+            }
+            later.append("later/\(limit)")
+            let expected =
+                (0..<9).flatMap { ["a/\($0)", "m/\($0)", "z/\($0)"] } + ["a/new"] + later
+            let missing: Set = ["m/0", "z/8"]
+            #expect(
+                Set(copy.map(\.string)) == Set(expected).subtracting(missing),
+                "pages of \(limit)"
+            )
+            for path: DocumentPath in ["m/0", "z/8"] { try await adapter.set(path, [:]) }
+            try await adapter.delete("a/new")
+        }
+    }
+
+    @Test("a reader that changes what it wants in the midst of a copy loses nothing it wants")
+    func changesScope() async throws {
+        let adapter = try folder.adapter()
+        for number in 0..<9 {
+            for name in ["a", "b"] { try await adapter.set("\(name)/\(number)", [:]) }
+        }
+        let some = ChangeScope.collections(["b"])
+        let all = try await adapter.changes(ChangeRequest(limit: 4))
+        let fewer = try await adapter.allChanges(after: all.next, scope: some, limit: 4)
+        let before = all.changes.filter { $0.path.collection == "b" }
+        #expect(Set((before + fewer.changes).map(\.path.id)).count == 9)
+        let part = try await adapter.changes(ChangeRequest(scope: some, limit: 4))
+        let more = try await adapter.allChanges(after: part.next, limit: 4)
+        #expect(Set(more.changes.map(\.path)).count == 18)
+    }
+
     @Test("a document that changed often appears once a page, in its present state")
     func deduplicates() async throws {
         let adapter = try folder.adapter()

@@ -40,7 +40,7 @@ struct ChangeFeed {
         place = position.place
         let sequence =
             switch position.place {
-            case .copy(let start, _): start
+            case .copy(let start, _), .scopedCopy(let start, _, _): start
             case .log(let last): last
             }
         guard sequence >= state.trimmed, sequence <= state.sequence else {
@@ -52,9 +52,15 @@ struct ChangeFeed {
     }
 
     func page() throws -> ChangePage {
-        switch place {
-        case .copy(let start, let row): try copyPage(after: row, start: start)
-        case .log(let sequence): try logPage(after: sequence)
+        switch (place, scope) {
+        case (.copy(let start, row: 0), let scope?):
+            try copyPage(of: scope, from: 0, after: "", start: start)
+        case (.copy(let start, let row), _): try copyPage(after: row, start: start)
+        case (.scopedCopy(let start, let collection, let id), let scope?):
+            try copyPage(of: scope, from: collection, after: id, start: start)
+        // A reader that wants more than before begins anew.
+        case (.scopedCopy, nil): try copyPage(after: 0, start: state.sequence)
+        case (.log(let sequence), _): try logPage(after: sequence)
         }
     }
 
@@ -96,6 +102,44 @@ struct ChangeFeed {
         return page(
             changes,
             next: isDone ? .log(start) : .copy(start: start, row: last),
+            isCaughtUp: isDone && start == state.sequence
+        )
+    }
+
+    /// Brings the documents of some collections as they are, each collection by identifiers: what
+    /// other collections hold is not read.
+    private func copyPage(
+        of collections: Set<Int64>,
+        from first: Int64,
+        after id: String,
+        start: Int64
+    ) throws -> ChangePage {
+        let statement = try RawStatement(
+            reader.database,
+            """
+            SELECT \(StoreReader.columns) FROM documents d
+            WHERE d.cid = ? AND d.id > ? ORDER BY d.id
+            """
+        )
+        var changes: [ChangePage.Change] = []
+        var last = ChangePosition.Place.scopedCopy(start: start, collection: first, id: id)
+        var isDone = true
+        for collection in collections.sorted() where collection >= first && isDone {
+            try statement.bind(1, collection)
+            try statement.bind(2, collection == first ? id : "")
+            try statement.each { row in
+                guard changes.count < limit else {
+                    isDone = false
+                    return false
+                }
+                changes.append(.current(try reader.document(row)))
+                last = .scopedCopy(start: start, collection: collection, id: row.text(2))
+                return true
+            }
+        }
+        return page(
+            changes,
+            next: isDone ? .log(start) : last,
             isCaughtUp: isDone && start == state.sequence
         )
     }

@@ -9,6 +9,9 @@ struct ChangePosition {
     enum Place {
         /// A copy of all documents: those up to a row are there, the log goes on from `start`.
         case copy(start: Int64, row: Int64)
+        /// A copy of some collections: those before a collection are there, and of that one the
+        /// documents up to an identifier.
+        case scopedCopy(start: Int64, collection: Int64, id: String)
         /// The log up to a sequence.
         case log(Int64)
     }
@@ -28,6 +31,13 @@ struct ChangePosition {
         switch (bytes[8], bytes.count) {
         case (0, 25):
             place = .copy(start: Self.number(bytes[9..<17]), row: Self.number(bytes[17...]))
+        case (0, 26...):
+            // An identifier has a byte at least, so that the length tells both copies apart.
+            place = .scopedCopy(
+                start: Self.number(bytes[9..<17]),
+                collection: Self.number(bytes[17..<25]),
+                id: String(decoding: bytes[25...], as: UTF8.self)
+            )
         case (1, 17): place = .log(Self.number(bytes[9...]))
         default: return nil
         }
@@ -42,6 +52,11 @@ struct ChangePosition {
             bytes.append(0)
             Self.append(start, to: &bytes)
             Self.append(row, to: &bytes)
+        case .scopedCopy(let start, let collection, let id):
+            bytes.append(0)
+            Self.append(start, to: &bytes)
+            Self.append(collection, to: &bytes)
+            bytes += id.utf8
         case .log(let sequence):
             bytes.append(1)
             Self.append(sequence, to: &bytes)
