@@ -7,7 +7,53 @@ extension SQLiteStorageAdapter {
     public func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await whileBusy { try write(batches) }
+        switch await line.turn(for: batches) {
+        case .over(let outcome):
+            return try outcome.get()
+        case .write(let isAlone):
+            defer { line.leave() }
+            let count = batches.reduce(0) { $0 + $1.writes.count }
+            let others = isAlone ? [] : line.others(along: count)
+            return others.isEmpty
+                ? try await whileBusy { try write(batches) }
+                : try await commit(batches, along: others)
+        }
+    }
+
+    /// How many commits wait for the one that is being written.
+    package var waitingCommitCount: Int { line.count }
+
+    /// Commits one's own batches and others' in one transaction.
+    ///
+    /// Nobody fails for another's sake: where the transaction as a whole has failed, each is tried
+    /// by itself.
+    private func commit(
+        _ batches: [WriteBatch],
+        along others: [CommitLine.Waiter]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        do throws(StorageError) {
+            let all = batches + others.flatMap(\.batches)
+            var results = try await whileBusy { try write(all) }[...]
+            let own = Array(results.prefix(batches.count))
+            results = results.dropFirst(batches.count)
+            for other in others {
+                other.finish(.success(Array(results.prefix(other.batches.count))))
+                results = results.dropFirst(other.batches.count)
+            }
+            return own
+        } catch {
+            if error.isCancellation {
+                line.putBack(others, isAlone: false)
+                throw error
+            }
+            // The others have waited for the file as long; and what may be there is not repeated.
+            guard error.effect == .none, error.code != .busy else {
+                for other in others { other.finish(.failure(error)) }
+                throw error
+            }
+            line.putBack(others, isAlone: true)
+            return try await whileBusy { try write(batches) }
+        }
     }
 
     /// Applies all batches in one transaction: one flush to the disk.

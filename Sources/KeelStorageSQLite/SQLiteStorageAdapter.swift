@@ -42,6 +42,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let catalog = StoreCatalog()
     let signal = Signal()
     let trimming = TrimmingPace()
+    let line = CommitLine()
     let sealing: BodySealing
 
     /// Opens the store at a location, creating the folder and the file where they are missing.
