@@ -143,7 +143,8 @@ struct TusPeerTests {
     ) throws -> ResumableUpload {
         var configuration = ResumableUpload.Configuration()
         configuration.retry.policy.baseDelay = .milliseconds(5)
-        configuration.retry.policy.attempts = 60
+        // The next server may take long to begin on a busy machine.
+        configuration.retry.policy.attempts = 1000
         configuration.retry.policy.maximumDelay = .milliseconds(50)
         configuration.metadata = ["filename": "film"]
         change(&configuration)

@@ -161,8 +161,9 @@ extension UploadOrigin.State {
                 return
             }
             upload.bytes += body
-            let isEnd = isTus || field(head, "Upload-Complete") == "?1"
-            if isWhole, isEnd, Int64(upload.bytes.count) == upload.length {
+            // With tus an upload is complete once its bytes are there, even if the request broke then.
+            let isEnd = isTus || isWhole && field(head, "Upload-Complete") == "?1"
+            if isEnd, Int64(upload.bytes.count) == upload.length {
                 upload.isComplete = true
                 finished.append(upload.bytes)
                 if !isTus { response.status = .created }

@@ -18,7 +18,8 @@ struct UploadSimulationTests {
         let seeds = Fixture.count("KEEL_TRANSFER_SEEDS", 500)
         var resumed = 0
         var unknown = 0
-        for seed in 0..<UInt64(seeds) {
+        // In the first, the connection breaks right after the last byte.
+        for seed in [644] + Array(0..<UInt64(seeds)) {
             var random = SeededRandom(seed: seed)
             let content = Fixture.bytes(Int.random(in: 0...30_000, using: &random), seed: seed)
             let origin = UploadOrigin(tus: isTus, seed: seed, rate: 0.4)

@@ -165,6 +165,29 @@ struct UploadTests {
         #expect(origin.finished.count == 1)
     }
 
+    @Test("discarding an upload does not remove a file that has arrived", arguments: [true, false])
+    func discardsCompleteUpload(isTus: Bool) async throws {
+        let origin = UploadOrigin(tus: isTus)
+        let lost = Mutex(false)
+        let dying = origin.failing { call in
+            let isLast =
+                call.head.method == .patch
+                && call.head.headerFields[.named("Upload-Offset")] == "8000"
+            if isLast { lost.withLock { $0 = true } }
+            guard lost.withLock({ $0 }) else { return nil }
+            return isLast ? .loseReply() : .fail(.connectionRefused)
+        }
+        let files = try UploadSimulationTests.disk(Self.content)
+        let upload = try UploadSimulationTests.upload(dying, files, isTus) {
+            $0.retry.policy = .never
+        }
+        await #expect(throws: TransferError.self) { _ = try await upload.run() }
+        #expect(origin.finished == [Self.content])
+        try await UploadSimulationTests.upload(origin, files, isTus).discard()
+        #expect(!origin.requests.contains { $0.method == .delete })
+        #expect(files.disk.paths.keys.sorted() == ["/disk/film.mp4"])
+    }
+
     @Test("two uploads of one file to one address refuse each other")
     func locked() async throws {
         let origin = UploadOrigin(tus: true)

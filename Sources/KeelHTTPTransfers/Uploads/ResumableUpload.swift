@@ -192,12 +192,14 @@ public struct ResumableUpload: Sendable {
 
     /// Forgets the upload, and asks the server to do so too.
     ///
-    /// Where the server cannot be reached, it keeps what it has until it drops it by itself.
+    /// Where the server cannot be reached, it keeps what it has until it drops it by itself. An
+    /// upload that may be complete is forgotten on this side only: to end it at the server might
+    /// remove the file that has arrived.
     ///
     /// - Throws: ``TransferError``, with `inUse` while the upload runs.
     @concurrent
     public func discard() async throws(TransferError) {
-        let run = try UploadRun(self, nil)
+        var run = try UploadRun(self, nil)
         try await run.discard()
     }
 }

@@ -60,14 +60,28 @@ struct UploadRun {
         return try result.get()
     }
 
-    /// Removes what is noted, and asks the server to forget the upload.
-    func discard() async throws(TransferError) {
+    /// Removes what is noted, and asks the server to forget the upload, unless it may be complete.
+    mutating func discard() async throws(TransferError) {
         let found = try await disk { notes throws(FileSystemError) in try notes.open() }
-        if let record = found.record { await terminate(record.location) }
+        if let record = found.record, await isUnfinished(record) {
+            await terminate(record.location)
+        }
         try await disk { notes throws(FileSystemError) in
             try notes.forget()
             try notes.unlock()
         }
+    }
+
+    /// Whether the server lacks bytes for sure.
+    ///
+    /// To end an upload that is complete may remove the file that it has become.
+    private mutating func isUnfinished(_ record: UploadRecord) async -> Bool {
+        guard record.mayBeComplete else { return true }
+        let length = record.source.size
+        guard case .answered(.arrived(let offset)) = await query(record.location, length) else {
+            return false
+        }
+        return offset < length
     }
 
     private mutating func steps() async throws(TransferError) -> ResumableUpload.Receipt {
@@ -130,11 +144,7 @@ struct UploadRun {
             dialect.create(&head, length: source.size, metadata: upload.configuration.metadata)
             return await send(head, HTTPBody([])) { dialect.created($0) }
         case .query(let location):
-            return await ask(location) { head in
-                dialect.query(&head)
-            } reading: {
-                dialect.told($0, length: source.size)
-            }
+            return await query(location, source.size)
         case .append(let location, let piece):
             return await append(location, piece, source)
         case .sendWhole:
@@ -192,19 +202,16 @@ struct UploadRun {
         return "\(target.scheme ?? "http")://\(target.authority ?? "")\(target.path ?? "/")"
     }
 
-    private mutating func ask(
-        _ location: String,
-        _ prepare: (inout HTTPRequest) -> Void,
-        reading read: (HTTPResponse) -> UploadAnswer
-    ) async -> UploadMachine.Event {
+    /// Asks how many bytes the server has.
+    private mutating func query(_ location: String, _ length: Int64) async -> UploadMachine.Event {
         var head: HTTPRequest
         do throws(TransportError) {
             head = try self.head(at: location)
         } catch {
             return .broke(TransferError(error))
         }
-        prepare(&head)
-        return await send(head, reading: read)
+        dialect.query(&head)
+        return await send(head) { [dialect] in dialect.told($0, length: length) }
     }
 
     private mutating func append(

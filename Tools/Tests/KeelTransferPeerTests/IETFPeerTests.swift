@@ -190,7 +190,7 @@ private final class Folder: Sendable {
         var configuration = ResumableUpload.Configuration()
         configuration.pieceBytes = 64 * 1024
         configuration.retry.policy = RetryPolicy(
-            attempts: 60,
+            attempts: 1000,
             baseDelay: .milliseconds(2),
             maximumDelay: .milliseconds(20)
         )
