@@ -11,11 +11,11 @@ import Musl
 /// It compares bytes, as the compiler compares names. A dictionary of strings keeps to Unicode's idea
 /// of equality and hashes so that no attacker can foresee it; names of source need neither, and there
 /// are hundreds of thousands.
-struct TextTable: Sendable {
+package struct TextTable: Sendable {
     private struct Entry {
         var hash: UInt64
         var start: Int
-        var count: Int
+        package var count: Int
     }
 
     /// The texts, one after the other.
@@ -24,7 +24,7 @@ struct TextTable: Sendable {
     /// Numbers plus one, at the place that the hash says or the next free one; a power of two.
     private var slots: [UInt32]
 
-    init(minimumCapacity: Int = 16) {
+    package init(minimumCapacity: Int = 16) {
         var size = 32
         while size < minimumCapacity * 2 { size *= 2 }
         slots = Array(repeating: 0, count: size)
@@ -32,13 +32,14 @@ struct TextTable: Sendable {
     }
 
     /// How many texts have a number.
-    var count: Int { entries.count }
+    package var count: Int { entries.count }
 
     /// How much room they take, with one byte of length each.
     var byteCount: Int { bytes.count + entries.count }
 
     /// The number of a text, which gets one if it has none.
-    mutating func number(of text: UnsafeBufferPointer<UInt8>) -> (number: Int, isNew: Bool) {
+    package mutating func number(of text: UnsafeBufferPointer<UInt8>) -> (number: Int, isNew: Bool)
+    {
         let hash = Self.hash(of: text)
         let slot = slot(of: text, hash)
         if slots[slot] > 0 { return (Int(slots[slot]) - 1, false) }
@@ -50,19 +51,19 @@ struct TextTable: Sendable {
     }
 
     /// The number of a text; nil if it has none.
-    func find(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+    package func find(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         let number = slots[slot(of: text, Self.hash(of: text))]
         return number > 0 ? Int(number) - 1 : nil
     }
 
     /// The number of a string, which gets one if it has none.
-    mutating func number(of text: String) -> (number: Int, isNew: Bool) {
+    package mutating func number(of text: String) -> (number: Int, isNew: Bool) {
         var text = text
         return text.withUTF8 { number(of: $0) }
     }
 
     /// Calls with each text, in the order of numbers.
-    func visitAll(_ work: (UnsafeBufferPointer<UInt8>) -> Void) {
+    package func visitAll(_ work: (UnsafeBufferPointer<UInt8>) -> Void) {
         bytes.withUnsafeBufferPointer { bytes in
             for entry in entries {
                 work(
