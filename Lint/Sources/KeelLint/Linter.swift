@@ -75,7 +75,7 @@ public struct Linter: Sendable {
         guard !loaded.files.isEmpty else {
             throw ConfigurationError(["\(root): There are no Swift files here."])
         }
-        let project = Project(loaded.files, configuration)
+        let project = Project(loaded.files, configuration, threads: threads)
         let raw =
             ContractChecker(project: project).findings() + RuleRunner(project: project).findings()
             + EmptyMatches(project: project).findings()

@@ -105,6 +105,43 @@ struct FactTests {
         #expect(found.map(\.path) == ["URLSession.shared.data"])
     }
 
+    @Test("A path over several lines is one path where lines end as on Windows")
+    func longPathsWithReturns() {
+        let found = facts("let x = URLSession\r\n    // why\r\n    .shared\r\n    .data").references
+        #expect(found.map(\.path) == ["URLSession.shared.data"])
+    }
+
+    @Test("Types are noted in every part of the nodes whose words are passed over")
+    func partsBesideWords() {
+        let found = facts(
+            ##"""
+            func f(_ a: A, b: B = C()) -> D {
+                call(E(), label: F(), { G() })
+                text("one \(H()) two \(#"three \#(I())"#)")
+                let list: [J] = [K(), L()]
+                let pair = (M(), n: N()); O().go()
+                P()!.go()
+                -Q()
+                return R()
+            }
+            struct S { var t: T { U() } }
+            """##
+        ).references
+        let names = Set(found.map { String($0.root) })
+        #expect(names == Set("ABCDEFGHIJKLMNOPQRTU".map(String.init)))
+    }
+
+    @Test("A receiver of many lines is cut to its first 80 characters")
+    func longReceivers() throws {
+        let plain = "try? store(\(String(repeating: "a", count: 100))).save(x)"
+        let name = try #require(facts(plain).occurrences.first?.name)
+        #expect(name == "store(" + String(repeating: "a", count: 74) + ".save")
+        // Characters, not bytes.
+        let accented = "try? store(\(String(repeating: "é", count: 100))).save(x)"
+        let other = try #require(facts(accented).occurrences.first?.name)
+        #expect(other == "store(" + String(repeating: "é", count: 74) + ".save")
+    }
+
     @Test("Facts come back from their bytes as they were")
     func coding() throws {
         let samples = Corpus.all.flatMap { $0.files.filter { $0.key.hasSuffix(".swift") }.values }

@@ -18,38 +18,54 @@ package struct UseGraph: Sendable {
 
     package init(_ project: Project, part: (SourceFile) -> String?) {
         parts = project.files.map { $0.isTest ? nil : part($0) }
-        var partsOfTarget: [String: Set<String>] = [:]
-        for (file, part) in zip(project.files, parts) where !file.isTest {
-            if let target = file.target { partsOfTarget[target, default: []].insert(part ?? "") }
+        // Most uses stay within a part: numbers tell that without touching a string.
+        var numbers = TextTable()
+        var names: [String] = []
+        func number(_ name: String) -> Int {
+            let (number, isNew) = numbers.number(of: name)
+            if isNew { names.append(name) }
+            return number
         }
-        for use in project.uses {
-            guard let from = parts[use.file], let to = destination(use, project, partsOfTarget),
-                from != to
-            else { continue }
-            crossings.append((use, from, to))
-            if edges[from]?[to] == nil { edges[from, default: [:]][to] = use }
+        let files = parts.map { $0.map(number) }
+        var partsOfTarget: [String: Set<Int?>] = [:]
+        for (file, part) in zip(project.files, files) where !file.isTest {
+            if let target = file.target { partsOfTarget[target, default: []].insert(part) }
+        }
+        /// For each file, whether its target is one part.
+        let isOnePart = project.files.map { file in
+            file.target.map { partsOfTarget[$0]?.count == 1 } ?? false
+        }
+        var seen: Set<Crossing> = []
+        for index in project.uses.indices {
+            let file = project.uses[index].file
+            guard let from = files[file] else { continue }
+            let to: Int?
+            switch project.uses[index].what {
+            case .module(let name):
+                if project.targets.contains(name) {
+                    // Where a target has several parts, its types tell which of them is meant.
+                    to = partsOfTarget[name].flatMap { $0.count == 1 ? $0.first ?? nil : nil }
+                } else {
+                    to = number(Self.outside + name)
+                }
+            case .type(_, let position):
+                // The import says it already.
+                let isSaid =
+                    isOnePart[position]
+                    && project.files[position].target != project.files[file].target
+                to = isSaid ? nil : files[position]
+            }
+            guard let to, from != to else { continue }
+            crossings.append((project.uses[index], names[from], names[to]))
+            if seen.insert(Crossing(from: from, to: to)).inserted {
+                edges[names[from], default: [:]][names[to]] = project.uses[index]
+            }
         }
     }
 
-    /// The part that a use leads to, unless another use says it better.
-    private func destination(
-        _ use: Project.Use,
-        _ project: Project,
-        _ partsOfTarget: [String: Set<String>]
-    ) -> String? {
-        switch use.what {
-        case .module(let name):
-            guard project.targets.contains(name) else { return Self.outside + name }
-            // Where a target has several parts, its types tell which of them is meant.
-            guard let parts = partsOfTarget[name], parts.count == 1 else { return nil }
-            return parts.first.flatMap { $0.isEmpty ? nil : $0 }
-        case .type(_, let position):
-            let target = project.files[position].target
-            let isOther = target != project.files[use.file].target
-            // The import says it already.
-            if isOther, let target, partsOfTarget[target]?.count == 1 { return nil }
-            return parts[position]
-        }
+    private struct Crossing: Hashable {
+        let from: Int
+        let to: Int
     }
 
     /// The shortest way from a part to one that is wanted, over parts that may be passed.

@@ -5,14 +5,23 @@
 /// everything below it.
 package struct Glob: Sendable, Hashable, CustomStringConvertible {
     package let pattern: String
-    private let alternatives: [[UInt8]]
+    private let alternatives: [Alternative]
+
+    private struct Alternative: Hashable {
+        let bytes: [UInt8]
+        /// Whether it has no placeholders.
+        let isPlain: Bool
+    }
 
     package init(_ pattern: String) {
         self.pattern = pattern
         var text = pattern
         while text.hasPrefix("./") { text.removeFirst(2) }
         if text.hasSuffix("/") { text += "**" }
-        alternatives = Self.expanded(text).map { Array($0.utf8) }
+        alternatives = Self.expanded(text).map { text in
+            let bytes = Array(text.utf8)
+            return Alternative(bytes: bytes, isPlain: Self.isPlain(bytes))
+        }
     }
 
     package var description: String { pattern }
@@ -35,14 +44,15 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether the pattern has no placeholders.
-    package var isPlain: Bool { alternatives.count == 1 && alternatives.allSatisfy(Self.isPlain) }
+    package var isPlain: Bool { alternatives.count == 1 && alternatives.allSatisfy(\.isPlain) }
 
     /// Whether a path, relative to the project, is meant.
     package func matches(path: String) -> Bool {
         var path = path
         return path.withUTF8 { bytes in
-            alternatives.contains { pattern in
-                if Self.isPlain(pattern) {
+            alternatives.contains { alternative in
+                let pattern = alternative.bytes
+                if alternative.isPlain {
                     return bytes.starts(with: pattern)
                         && (bytes.count == pattern.count
                             || bytes[pattern.count] == UInt8(ascii: "/"))
@@ -59,7 +69,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
     package func matches(name: String) -> Bool {
         var name = name
         return name.withUTF8 { bytes in
-            alternatives.contains { Self.match($0[...], bytes[...]) }
+            alternatives.contains { Self.match($0.bytes[...], bytes[...]) }
         }
     }
 

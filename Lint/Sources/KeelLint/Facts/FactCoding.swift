@@ -8,10 +8,11 @@ package enum FactCoding {
     /// Writes numbers and texts; each text once.
     private struct Writer {
         var bytes: [UInt8] = []
-        var texts: [String] = []
-        private var positions: [String: Int] = [:]
+        var texts = TextTable(minimumCapacity: 128)
 
-        mutating func number(_ value: Int) {
+        mutating func number(_ value: Int) { Self.append(value, to: &bytes) }
+
+        static func append(_ value: Int, to bytes: inout [UInt8]) {
             var rest = UInt64(bitPattern: Int64(value))
             while rest >= 0x80 {
                 bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -21,10 +22,7 @@ package enum FactCoding {
         }
 
         mutating func text(_ value: String) {
-            if let position = positions[value] { return number(position) }
-            positions[value] = texts.count
-            number(texts.count)
-            texts.append(value)
+            number(texts.number(of: value).number)
         }
 
         mutating func place(_ place: SourcePlace) {
@@ -84,13 +82,15 @@ package enum FactCoding {
             writer.number(fact.isForFile ? 1 : 0)
             writer.place(fact.place)
         }
-        var head = Writer()
-        head.number(writer.texts.count)
-        for text in writer.texts {
-            head.number(text.utf8.count)
-            head.bytes += text.utf8
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(writer.bytes.count + writer.texts.byteCount + 16)
+        Writer.append(writer.texts.count, to: &bytes)
+        writer.texts.visitAll { text in
+            Writer.append(text.count, to: &bytes)
+            bytes.append(contentsOf: text)
         }
-        return head.bytes + writer.bytes
+        bytes.append(contentsOf: writer.bytes)
+        return bytes
     }
 
     /// What is wrong with bytes that are no facts; the file is parsed again then.
@@ -196,7 +196,8 @@ package enum FactCoding {
             let name = try $0.text()
             let parent = try $0.int32() - 1
             guard parent < names.count else { throw Damage() }
-            let qualified = parent < 0 ? name : "\(names[Int(parent)]).\(name)"
+            let qualified =
+                parent < 0 ? name : DeclarationFact.qualified(name, in: names[Int(parent)])
             names.append(qualified)
             return DeclarationFact(
                 kind: kind,

@@ -207,7 +207,8 @@ extension FactExtractor {
             DeclarationFact(
                 kind: kind,
                 name: text,
-                qualifiedName: parent.map { "\($0.qualifiedName).\(text)" } ?? text,
+                qualifiedName: parent.map { DeclarationFact.qualified(text, in: $0.qualifiedName) }
+                    ?? text,
                 parent: outer,
                 access: isLocal ? .private : reach(kind, own, parent),
                 traits: traits,

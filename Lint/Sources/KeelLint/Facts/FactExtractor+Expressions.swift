@@ -28,7 +28,11 @@ extension FactExtractor {
 
     /// A name, or names joined by dots.
     mutating func readPath(_ node: RawSyntax, call: SyntaxText?) {
-        guard let root = rootName(of: node) else {
+        readPath(node, root: rootName(of: node), call: call)
+    }
+
+    private mutating func readPath(_ node: RawSyntax, root: SyntaxText?, call: SyntaxText?) {
+        guard let root else {
             // `.member`, or a member of something that is no name.
             if let member = RawMemberAccessExprSyntax(node), let base = member.base?.raw {
                 walk(base)
@@ -37,18 +41,14 @@ extension FactExtractor {
         }
         if Self.looksLikeType(root) {
             guard !genericNames.contains(root), root != "Self" else { return }
-            note(withoutArgumentNames(node), call: call ?? SyntaxText())
+            // Without the names of arguments: `f(a:)`.
+            let path = Self.text(Self.trimmedText(of: node), before: UInt8(ascii: "("))
+            note(path, call: call ?? SyntaxText())
         } else if call != nil, node.kind == .declReferenceExpr, Self.freeFunctions.contains(root),
             localType(of: root) == nil
         {
             note(root, call: call ?? SyntaxText())
         }
-    }
-
-    private func withoutArgumentNames(_ node: RawSyntax) -> SyntaxText {
-        let text = Self.trimmedText(of: node)
-        guard let bracket = text.firstIndex(of: UInt8(ascii: "(")) else { return text }
-        return SyntaxText(rebasing: text[..<bracket])
     }
 
     /// The first of names joined by dots; nil for everything else.
@@ -69,13 +69,10 @@ extension FactExtractor {
         let called = call.calledExpression.raw
         switch called.kind {
         case .declReferenceExpr, .memberAccessExpr:
-            if let root = rootName(of: called),
-                Self.looksLikeType(root) || Self.freeFunctions.contains(root)
-            {
-                readPath(called, call: labels(of: call))
-            } else {
-                readPath(called, call: nil)
-            }
+            let root = rootName(of: called)
+            let isNoted =
+                root.map { Self.looksLikeType($0) || Self.freeFunctions.contains($0) } ?? false
+            readPath(called, root: root, call: isNoted ? labels(of: call) : nil)
         default: walk(called)
         }
         readMeaning(of: call, node)
@@ -114,8 +111,8 @@ extension FactExtractor {
             guard let argument = RawLabeledExprSyntax(child)?.expression.raw,
                 let type = isWrite ? typeOfValue(argument) : typeOfMetatype(argument)
             else { continue }
-            let text = string(Self.trimmedText(of: receiver))
-            add(.handedOver, "\(text.prefix(80)).\(string(name))", string(type), argument)
+            let text = shortened(Self.trimmedText(of: receiver))
+            add(.handedOver, "\(text).\(string(name))", string(type), argument)
         }
     }
 
@@ -144,10 +141,13 @@ extension FactExtractor {
 
     mutating func readTry(_ node: RawSyntax) {
         guard let attempt = RawTryExprSyntax(node) else { return }
-        let name = nameOfCalled(in: attempt.expression.raw)
         switch attempt.questionOrExclamationMark?.tokenText {
-        case "?": if let name { add(.optionalTryOnCall, name, "", node) }
-        case nil: if catchDepth == 0, declaration >= 0 { add(.uncaughtTry, name ?? "", "", node) }
+        case "?":
+            if let name = nameOfCalled(in: attempt.expression.raw) {
+                add(.optionalTryOnCall, name, "", node)
+            }
+        case nil where catchDepth == 0 && declaration >= 0:
+            add(.uncaughtTry, nameOfCalled(in: attempt.expression.raw) ?? "", "", node)
         default: break
         }
         let catches = catchDepth
@@ -172,7 +172,7 @@ extension FactExtractor {
             if let member = RawMemberAccessExprSyntax(called) {
                 let name = string(member.declName.baseName.tokenText)
                 guard let base = member.base?.raw else { return name }
-                return "\(String(string(Self.trimmedText(of: base)).prefix(80))).\(name)"
+                return DeclarationFact.qualified(name, in: shortened(Self.trimmedText(of: base)))
             }
             return RawDeclReferenceExprSyntax(called).map { string($0.baseName.tokenText) }
         default: return nil

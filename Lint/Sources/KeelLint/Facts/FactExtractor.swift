@@ -1,3 +1,4 @@
+import Foundation
 @_spi(RawSyntax) import SwiftParser
 @_spi(RawSyntax) import SwiftSyntax
 
@@ -13,8 +14,13 @@ package struct FactExtractor {
     private let base: UnsafePointer<UInt8>?
     private let byteCount: Int
     let lines: LineTable
-    private var texts: [SyntaxText: String] = [:]
-    private var seen: Set<ReferenceKey> = []
+    /// The texts that were made into strings, and those strings.
+    private var texts: TextTable
+    private var strings: [String] = []
+    /// The references noted, as bytes of what tells them apart.
+    private var seen: TextTable
+    /// The line of the last place; the next one is near it.
+    private var line = 0
 
     // What stands around the node.
     var declaration: Int32 = -1
@@ -25,13 +31,6 @@ package struct FactExtractor {
     var genericNames: [SyntaxText] = []
     /// The declared types of parameters and local variables.
     var localTypes: [(name: SyntaxText, type: SyntaxText)] = []
-
-    private struct ReferenceKey: Hashable {
-        let path: SyntaxText
-        let call: SyntaxText
-        let declaration: Int32
-        let context: ReferenceFact.Context
-    }
 
     /// The facts of a file.
     ///
@@ -58,6 +57,8 @@ package struct FactExtractor {
     private init(_ root: RawSyntax, _ lines: LineTable, byteCount: Int) {
         self.lines = lines
         self.byteCount = byteCount
+        texts = TextTable(minimumCapacity: byteCount / 64)
+        seen = TextTable(minimumCapacity: byteCount / 64)
         let first = Self.firstToken(of: root)?.tokenView
         let text = first?.rawText.baseAddress
         base = text.map { $0 - (first?.leadingTriviaByteLength ?? 0) }
@@ -85,20 +86,48 @@ package struct FactExtractor {
         return min(max(0, start - base), byteCount)
     }
 
-    func place(of text: SyntaxText) -> SourcePlace { lines.place(at: offset(of: text)) }
+    mutating func place(of text: SyntaxText) -> SourcePlace {
+        lines.place(at: offset(of: text), near: &line)
+    }
 
-    func place(of node: RawSyntax) -> SourcePlace {
+    mutating func place(of node: RawSyntax) -> SourcePlace {
         guard let token = Self.firstToken(of: node)?.tokenView else { return .start }
         return place(of: token.rawText)
     }
 
     /// The text of a token, without back-ticks; the same text is made into a string once.
-    mutating func string(_ text: SyntaxText) -> String {
-        if let known = texts[text] { return known }
-        var string = String(syntaxText: text)
-        if string.hasPrefix("`") { string = string.filter { $0 != "`" } }
-        texts[text] = string
-        return string
+    mutating func string(_ text: SyntaxText) -> String { strings[number(of: text)] }
+
+    /// The number of a text's string.
+    private mutating func number(of text: SyntaxText) -> Int {
+        let (number, isNew) = texts.number(of: text.bytes)
+        if isNew {
+            var string = String(decoding: text.bytes, as: UTF8.self)
+            if text.first == UInt8(ascii: "`") { string = string.filter { $0 != "`" } }
+            strings.append(string)
+        }
+        return number
+    }
+
+    /// The first 80 characters of a text, for messages: a receiver can go over a hundred lines.
+    mutating func shortened(_ text: SyntaxText) -> String {
+        let bytes = text.bytes
+        // In ASCII without carriage returns each byte is a character.
+        let isPlain =
+            bytes.first != UInt8(ascii: "`")
+            && bytes.prefix(81).allSatisfy { $0 < 0x80 && $0 != 0x0D }
+        guard isPlain else { return String(string(text).prefix(80)) }
+        return string(SyntaxText(baseAddress: text.baseAddress, count: min(bytes.count, 80)))
+    }
+
+    /// A text up to a byte that begins something else.
+    static func text(_ text: SyntaxText, before byte: UInt8) -> SyntaxText {
+        guard let base = text.baseAddress, let found = memchr(base, Int32(byte), text.count)
+        else { return text }
+        return SyntaxText(
+            baseAddress: base,
+            count: UnsafeRawPointer(found) - UnsafeRawPointer(base)
+        )
     }
 
     /// The text from the first to the last token of a node, without what surrounds it.
@@ -152,32 +181,49 @@ package struct FactExtractor {
 
     /// Notes that a type is named.
     mutating func note(_ path: SyntaxText, call: SyntaxText = SyntaxText()) {
-        let key = ReferenceKey(path: path, call: call, declaration: declaration, context: context)
-        guard !path.isEmpty, seen.insert(key).inserted else { return }
+        guard !path.isEmpty else { return }
+        let number = self.number(of: path)
+        let callNumber = call.isEmpty ? -1 : self.number(of: call)
+        let key = (
+            UInt64(number) << 32 | UInt64(UInt32(bitPattern: declaration)),
+            UInt64(UInt32(truncatingIfNeeded: callNumber)) << 8 | UInt64(context.rawValue)
+        )
+        let isNew = withUnsafeBytes(of: key) {
+            seen.number(of: $0.bindMemory(to: UInt8.self)).isNew
+        }
+        guard isNew else { return }
         facts.references.append(
             ReferenceFact(
-                path: joined(path),
+                path: Self.isOneWord(path) ? strings[number] : Self.joined(path),
                 context: context,
-                call: call.isEmpty ? "" : string(call),
+                call: call.isEmpty ? "" : strings[callNumber],
                 declaration: declaration,
                 place: place(of: path)
             )
         )
     }
 
-    /// A path as one word, also where it goes over several lines.
-    private mutating func joined(_ path: SyntaxText) -> String {
-        guard path.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "/") }) else {
-            return string(path)
+    private static func isOneWord(_ path: SyntaxText) -> Bool {
+        for byte in path.bytes where byte <= 0x20 || byte == UInt8(ascii: "/") { return false }
+        return true
+    }
+
+    /// A path that goes over several lines, as one word: without space, and without comments.
+    private static func joined(_ path: SyntaxText) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(path.count)
+        for line in path.bytes.split(separator: 0x0A) {
+            for byte in line {
+                if byte == UInt8(ascii: "/") { break }
+                if byte > 0x20, byte != UInt8(ascii: "`") { bytes.append(byte) }
+            }
         }
-        return String(syntaxText: path).split(separator: "\n")
-            .map { $0.prefix { $0 != "/" } }.joined()
-            .filter { !$0.isWhitespace && $0 != "`" }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Whether a word looks like a type's name: those begin with a capital.
     static func looksLikeType(_ text: SyntaxText) -> Bool {
-        for byte in text {
+        for byte in text.bytes {
             if byte == UInt8(ascii: "_") || byte == UInt8(ascii: "`") { continue }
             return (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || byte >= 0x80
         }
@@ -200,4 +246,9 @@ package struct FactExtractor {
             )
         )
     }
+}
+
+extension SyntaxText {
+    /// The same bytes, for what is fast on buffers.
+    var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: baseAddress, count: count) }
 }

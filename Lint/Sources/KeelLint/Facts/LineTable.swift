@@ -45,6 +45,14 @@ struct LineTable {
         return SourcePlace(line: Int32(line + 1), column: Int32(offset) - starts[line] + 1)
     }
 
+    /// The place of an offset that likely lies in or soon after a line; the line becomes its own.
+    func place(at offset: Int, near line: inout Int) -> SourcePlace {
+        var next = line
+        while next < starts.count, next - line < 8, starts[next] <= offset { next += 1 }
+        line = next > line && next - line < 8 ? next - 1 : self.line(at: offset)
+        return SourcePlace(line: Int32(line + 1), column: Int32(offset) - starts[line] + 1)
+    }
+
     /// The offset where a line, from 0, begins; the end of the file for lines after the last.
     func start(ofLine line: Int, in count: Int) -> Int {
         line < starts.count ? Int(starts[line]) : count

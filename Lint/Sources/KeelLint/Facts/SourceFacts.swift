@@ -161,6 +161,16 @@ package struct DeclarationFact: Sendable, Equatable {
     package var access: AccessLevel
     package var traits: Traits
     package var place: SourcePlace
+
+    /// `Outer.name`, made in one piece.
+    static func qualified(_ name: String, in outer: String) -> String {
+        var text = ""
+        text.reserveCapacity(outer.utf8.count + 1 + name.utf8.count)
+        text += outer
+        text += "."
+        text += name
+        return text
+    }
 }
 
 /// A name of a type, where it is used.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Everything that rules look at: the files with their layers, what they declare, and what uses what.
 package struct Project: Sendable {
     package let files: [SourceFile]
@@ -25,7 +27,17 @@ package struct Project: Sendable {
     /// Names that mean several things, with where they are declared.
     package let ambiguous: [String: [Int]]
 
-    package init(_ loaded: [SourceFile], _ configuration: LintConfiguration) {
+    /// Resolves the names of these files.
+    ///
+    /// - Parameters:
+    ///   - loaded: The files, without their layers.
+    ///   - configuration: What says which layers there are.
+    ///   - threads: How many threads look names up.
+    package init(
+        _ loaded: [SourceFile],
+        _ configuration: LintConfiguration,
+        threads: Int = ProcessInfo.processInfo.activeProcessorCount
+    ) {
         var files = loaded
         for position in files.indices where !files[position].isTest {
             files[position].layer = configuration.layers.firstIndex { $0.has(files[position]) }
@@ -34,52 +46,8 @@ package struct Project: Sendable {
         self.configuration = configuration
         index = DeclarationIndex(files)
         targets = Set(files.compactMap(\.target))
-        (uses, ambiguous) = Self.uses(of: files, index, configuration)
-    }
-
-    private static func uses(
-        of files: [SourceFile],
-        _ index: DeclarationIndex,
-        _ configuration: LintConfiguration
-    ) -> ([Use], [String: [Int]]) {
-        let needsTypes = !configuration.layers.isEmpty || !configuration.contracts.isEmpty
-        var uses: [Use] = []
-        var ambiguous: [String: [Int]] = [:]
-        for (position, file) in files.enumerated() where !file.isTest {
-            for fact in file.facts.imports {
-                uses.append(
-                    Use(
-                        file: position,
-                        what: .module(fact.module),
-                        place: fact.place,
-                        symbol: "import \(fact.module)",
-                        isConditional: fact.isConditional
-                    )
-                )
-            }
-            guard needsTypes else { continue }
-            for reference in file.facts.references where reference.context != .attribute {
-                switch index.meaning(of: reference, in: position, of: files) {
-                case .unknown: break
-                case .declared(let entries):
-                    guard let first = entries.first, first.file != position,
-                        !files[first.file].isTest
-                    else { continue }
-                    uses.append(
-                        Use(
-                            file: position,
-                            what: .type(reference.path, file: first.file),
-                            place: reference.place,
-                            symbol: file.symbol(reference.declaration),
-                            isConditional: false
-                        )
-                    )
-                case .ambiguous(let entries):
-                    ambiguous[String(reference.root)] = entries.map(\.file)
-                }
-            }
-        }
-        return (uses, ambiguous)
+        let resolver = UseResolver(files: files, index: index, configuration: configuration)
+        (uses, ambiguous) = resolver.resolved(threads: threads)
     }
 
     /// The role of a file's layer.

@@ -38,8 +38,7 @@ package struct ProjectLoader: Sendable {
     package func load() -> Loaded {
         let found = SourceDiscovery.search(root)
         let paths = found.files.filter { !isLeftOut($0) }
-        let targets = found.isPackage ? ManifestReader.targets(root: root, files: found.files) : []
-        let read = readAll(paths)
+        let (read, targets) = readAll(paths, in: found)
         cache.keep(
             Dictionary(
                 read.compactMap { file in file.hash.map { ($0, file.encoded) } },
@@ -52,12 +51,13 @@ package struct ProjectLoader: Sendable {
         loaded.isPackage = found.isPackage
         loaded.fromCache = read.count { $0.wasKnown }
         loaded.byteCount = read.reduce(0) { $0 + $1.byteCount }
+        let folders = targets.map { ($0.folder + "/", $0) }
         loaded.files = zip(paths, read).map { path, read in
-            let target = targets.first { path.hasPrefix($0.folder + "/") }
+            let target = folders.first { path.hasPrefix($0.0) }?.1
             return SourceFile(
                 path: path,
                 target: target?.name,
-                isTest: target?.isTest == true || Self.liesInTests(path),
+                isTest: target?.isTest == true || read.liesInTests,
                 facts: read.facts
             )
         }
@@ -78,21 +78,38 @@ package struct ProjectLoader: Sendable {
         var encoded: [UInt8] = []
         var wasKnown = false
         var byteCount = 0
+        /// Whether a folder's name says that it holds tests.
+        var liesInTests = false
     }
 
-    private func readAll(_ paths: [String]) -> [ReadFile] {
-        let next = Atomic(0)
+    /// Reads the files, and beside them what the manifest says about targets.
+    private func readAll(
+        _ paths: [String],
+        in found: SourceDiscovery.Result
+    ) -> ([ReadFile], [PackageTarget]) {
+        let next = Atomic(-1)
+        let targets = Mutex<[PackageTarget]>([])
         let results = Mutex<[ReadFile?]>(Array(repeating: nil, count: paths.count))
         let work: @Sendable () -> Void = {
             while true {
                 let index = next.add(1, ordering: .relaxed).oldValue
                 guard index < paths.count else { return }
-                let file = read(paths[index])
-                results.withLock { $0[index] = file }
+                if index < 0 {
+                    guard found.isPackage else { continue }
+                    let declared = ManifestReader.targets(root: root, files: found.files)
+                    targets.withLock { $0 = declared }
+                } else {
+                    var file = self.read(paths[index])
+                    file.liesInTests = Self.liesInTests(paths[index])
+                    results.withLock { $0[index] = file }
+                }
             }
         }
         Self.onThreads(max(1, min(threads, paths.count)), work)
-        return results.withLock { $0.map { $0 ?? ReadFile(facts: SourceText.noted(.unreadable)) } }
+        let read = results.withLock {
+            $0.map { $0 ?? ReadFile(facts: SourceText.noted(.unreadable)) }
+        }
+        return (read, targets.withLock { $0 })
     }
 
     /// Does the same work on several threads, and returns when all are done.
