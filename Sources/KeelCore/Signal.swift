@@ -17,12 +17,15 @@ package final class Signal: Sendable {
 
     /// Wakes everybody who waits.
     package func raise() {
-        let waiters = state.withLock { state in
+        let waiters: [UInt64: CheckedContinuation<Void, Never>]? = state.withLock { state in
             state.generation += 1
+            // Mostly nobody waits.
+            guard !state.waiters.isEmpty else { return nil }
             defer { state.waiters = [:] }
-            return state.waiters.values
+            return state.waiters
         }
-        for waiter in waiters { waiter.resume() }
+        guard let waiters else { return }
+        for waiter in waiters.values { waiter.resume() }
     }
 
     /// Waits until the signal has been raised since `generation` was read, or the task is cancelled.

@@ -20,12 +20,15 @@ struct LeakTests {
         let folder = URL.temporaryDirectory.appending(path: "keel-log-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = try RotatingLogFile(at: folder.appending(path: "app.log"))
+        let alone = try RotatingLogFile(at: folder.appending(path: "alone.log"))
         let memory = MemoryLogOutput()
         let queue = memory.queued()
         let formats: [LogFormat] = [
             .jsonLines, .text(), .text(symbols: true, colors: true, indentsLineBreaks: true),
         ]
         planted.log(to: logger(to: LogOutputs([file, queue])))
+        // An output by itself makes lines without records, from a statement's second record on.
+        for _ in 0..<2 { planted.log(to: logger(to: alone)) }
         planted.log(
             to: Logger(label: "sampled") {
                 OutputLogHandler(label: $0, output: queue, level: .trace)
@@ -36,6 +39,9 @@ struct LeakTests {
         let written = try String(contentsOf: folder.appending(path: "app.log"), encoding: .utf8)
         #expect(written.split(separator: "\n").count == 1000)
         #expect(leaks(written) == [])
+        let direct = try String(contentsOf: folder.appending(path: "alone.log"), encoding: .utf8)
+        #expect(direct.split(separator: "\n").count == 2000)
+        #expect(leaks(direct) == [])
         #expect(memory.records.count > 1000)
         for format in formats {
             let text = memory.records.map { String(decoding: format.bytes(of: $0), as: UTF8.self) }

@@ -6,8 +6,6 @@ struct PropertyWriter: Sendable {
     static let depthLimit = 32
     /// Texts shorter than this have no form that a pattern knows.
     private static let shortestSecret = 5
-    private static let rememberedNames = 512
-
     /// A reference, because a copy of a redactor retains five things for each property.
     private final class Rules: Sendable {
         let redactor: Redactor
@@ -16,8 +14,8 @@ struct PropertyWriter: Sendable {
     }
 
     private let rules: Rules?
-    /// Whether values of a name are taken out: an app uses the same few names again and again.
-    private var isSensitive: [String: Bool] = [:]
+    /// Whether values of a name are taken out.
+    private var names = RecentNames()
 
     init(redactor: Redactor?) { rules = redactor.map(Rules.init) }
 
@@ -34,8 +32,21 @@ struct PropertyWriter: Sendable {
     ) {
         let extra = extra.flatMap { values[$0.name] == nil ? $0 : nil }
         writer.mapHeader(values.count + (extra == nil ? 0 : 1))
-        for (name, value) in values { write(value, named: name, to: &writer) }
+        write(pairs: values, to: &writer, depth: 0)
         if let extra { write(extra.value, named: extra.name, to: &writer) }
+    }
+
+    private mutating func write(
+        pairs values: [String: AnalyticsValue],
+        to writer: inout CBORWriter,
+        depth: Int
+    ) {
+        // By places: going through the pairs copies each of them several times.
+        var place = values.startIndex
+        while place != values.endIndex {
+            write(values.values[place], named: values.keys[place], to: &writer, depth: depth)
+            values.formIndex(after: &place)
+        }
     }
 
     private mutating func write(
@@ -45,7 +56,7 @@ struct PropertyWriter: Sendable {
         depth: Int = 0
     ) {
         writer.text(name)
-        guard let rules, isSensitive(name), value != .null else {
+        guard let rules, isSensitive(name, rules), value != .null else {
             return write(value, to: &writer, depth: depth)
         }
         writer.text(rules.redactor.marker.replacement(for: Self.text(of: value).utf8))
@@ -61,7 +72,12 @@ struct PropertyWriter: Sendable {
             guard let rules, text.utf8.count >= Self.shortestSecret else {
                 return writer.text(text)
             }
-            writer.text(rules.redactor.redact(text))
+            let isWritten = text.utf8.withContiguousStorageIfAvailable { bytes in
+                guard !rules.redactor.isNeeded(for: bytes) else { return false }
+                writer.text(utf8: bytes)
+                return true
+            }
+            if isWritten != true { writer.text(rules.redactor.redact(text)) }
         case .array(let values):
             guard depth < Self.depthLimit else { return writer.null() }
             writer.arrayHeader(values.count)
@@ -69,9 +85,7 @@ struct PropertyWriter: Sendable {
         case .object(let values):
             guard depth < Self.depthLimit else { return writer.null() }
             writer.mapHeader(values.count)
-            for (name, value) in values {
-                write(value, named: name, to: &writer, depth: depth + 1)
-            }
+            write(pairs: values, to: &writer, depth: depth + 1)
         default: writer.write(value)
         }
     }
@@ -85,12 +99,11 @@ struct PropertyWriter: Sendable {
         return (try? reader.readValues()) ?? [:]
     }
 
-    private mutating func isSensitive(_ name: String) -> Bool {
-        guard let rules else { return false }
-        if let known = isSensitive[name] { return known }
-        let answer = rules.redactor.isSensitive(name)
-        if isSensitive.count < Self.rememberedNames { isSensitive[name] = answer }
-        return answer
+    private mutating func isSensitive(_ name: String, _ rules: Rules) -> Bool {
+        var name = name
+        return name.withUTF8 { bytes in
+            names.verdict(on: bytes) { rules.redactor.isSensitive(utf8: $0) } == .sensitive
+        }
     }
 
     private static func text(of value: AnalyticsValue) -> String {

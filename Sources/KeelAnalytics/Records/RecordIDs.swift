@@ -36,24 +36,36 @@ struct RecordID: Hashable, Sendable {
     /// The usual form: 36 characters in small letters.
     var text: String {
         String(unsafeUninitializedCapacity: 36) { buffer in
-            var place = 0
-            for position in 0..<16 {
-                let word = position < 8 ? high : low
-                let byte = UInt8(truncatingIfNeeded: word >> UInt64(56 - position % 8 * 8))
-                if position == 4 || position == 6 || position == 8 || position == 10 {
-                    buffer[place] = UInt8(ascii: "-")
-                    place += 1
-                }
-                buffer[place] = Self.digit(byte >> 4)
-                buffer[place + 1] = Self.digit(byte & 0xF)
-                place += 2
-            }
-            return place
+            let text = UnsafeMutableRawBufferPointer(buffer)
+            let (first, second) = (Self.digits(high >> 32), Self.digits(high))
+            let (third, fourth) = (Self.digits(low >> 32), Self.digits(low))
+            text.storeBytes(of: first.littleEndian, as: UInt64.self)
+            // Four digits at a time, each with the hyphen before it.
+            text.storeBytes(of: second.littleEndian, toByteOffset: 10, as: UInt64.self)
+            text.storeBytes(of: Self.half(second), toByteOffset: 9, as: UInt32.self)
+            text.storeBytes(of: third.littleEndian, toByteOffset: 20, as: UInt64.self)
+            text.storeBytes(of: Self.half(third), toByteOffset: 19, as: UInt32.self)
+            text.storeBytes(of: fourth.littleEndian, toByteOffset: 28, as: UInt64.self)
+            for place in stride(from: 8, through: 23, by: 5) { buffer[place] = UInt8(ascii: "-") }
+            return 36
         }
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+    /// The eight hexadecimal digits of a word's lower half, the first one in the lowest byte.
+    ///
+    /// All at once: the half is spread so that each byte has four bits, to which the distance to
+    /// `0` or to `a` is added.
+    private static func digits(_ word: UInt64) -> UInt64 {
+        var spread = (word & 0xFFFF_0000) << 16 | word & 0xFFFF
+        spread = spread << 8 & 0x00FF_0000_00FF_0000 | spread & 0x0000_00FF_0000_00FF
+        spread = spread << 4 & 0x0F00_0F00_0F00_0F00 | spread & 0x000F_000F_000F_000F
+        let isLetter = (spread &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return (spread &+ 0x3030_3030_3030_3030 &+ isLetter &* 0x27).byteSwapped
+    }
+
+    /// The first four digits as they stand in memory.
+    private static func half(_ digits: UInt64) -> UInt32 {
+        UInt32(truncatingIfNeeded: digits).littleEndian
     }
 
     /// A UUID of version 4, drawn at random.

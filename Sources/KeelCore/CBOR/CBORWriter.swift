@@ -97,12 +97,14 @@ package struct CBORWriter: Sendable {
     /// Writes a text string.
     @inlinable
     package mutating func text(_ value: String) {
-        // Contiguous already, but for strings bridged from Foundation on Apple platforms.
-        var value = value
-        value.withUTF8 { utf8 in
+        // Contiguous, but for strings bridged from Foundation on Apple platforms.
+        let written: Void? = value.utf8.withContiguousStorageIfAvailable { utf8 in
             head(0x60, UInt64(utf8.count))
             bytes.append(contentsOf: utf8)
         }
+        guard written == nil else { return }
+        var value = value
+        value.withUTF8 { string(0x60, $0) }
     }
 
     /// Writes a text string whose UTF-8 the caller already has, and vouches for.

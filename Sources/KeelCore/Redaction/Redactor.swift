@@ -61,13 +61,20 @@ public struct Redactor: Sendable {
     /// Whether the values of this name are taken out.
     public func isSensitive(_ name: some StringProtocol) -> Bool { names.contains(name) }
 
+    /// Whether the values of the name with these bytes are taken out.
+    package func isSensitive(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
+        names.contains(utf8: name)
+    }
+
     /// Returns a text without the values that are known by their form or by a name before them.
     ///
     /// A name before a value is one that is followed by a colon or an equals sign, with or without
     /// quotes, as in `password=…`, `"secret": "…"` and `Authorization: …`. A value without quotes
     /// ends at the next space; the value of `Authorization` and of cookies ends with its line.
     public func redact(_ text: String) -> String {
-        guard let redacted = redacted(Array(text.utf8)) else { return text }
+        // Texts of Swift have their bytes in one piece; those of Objective-C get it first.
+        var text = text
+        guard let redacted = text.withUTF8({ redacted($0) }) else { return text }
         return String(decoding: redacted, as: UTF8.self)
     }
 
@@ -81,10 +88,25 @@ public struct Redactor: Sendable {
         values.reduce(into: [:]) { $0[$1.key] = redact($1.value, named: $1.key) }
     }
 
+    /// Whether there is something to take out of a text.
+    ///
+    /// It asks for no memory, and takes little more than reading the bytes where there is nothing.
+    package func isNeeded(for text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard SecretGlance.mayHoldSecret(text) else { return false }
+        var scanner = SecretScanner(text, patterns: patterns)
+        return !scanner.scan(names, findsOne: true).isEmpty
+    }
+
     /// Returns the text without its secrets, or nil if it has none.
     package func redacted(_ bytes: [UInt8]) -> [UInt8]? {
-        var scanner = SecretScanner(bytes, names: names, patterns: patterns)
-        let secrets = scanner.scan()
+        bytes.withUnsafeBufferPointer { redacted($0) }
+    }
+
+    /// Returns the text without its secrets, or nil if it has none.
+    package func redacted(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        guard SecretGlance.mayHoldSecret(bytes) else { return nil }
+        var scanner = SecretScanner(bytes, patterns: patterns)
+        let secrets = scanner.scan(names)
         guard !secrets.isEmpty else { return nil }
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)

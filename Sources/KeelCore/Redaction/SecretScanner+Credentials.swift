@@ -51,7 +51,7 @@ extension SecretScanner {
 
     /// A key of a well-known service.
     private func prefixedKey(at start: Int) -> Range<Int>? {
-        guard Self.starts.contain(bytes[start], self[start + 1]) else { return nil }
+        guard Self.mayBeginKey(bytes[start], self[start + 1], self[start + 2]) else { return nil }
         for prefix in Self.prefixes
         where bytes[start] == prefix.first && matches(prefix.text, at: start) {
             let begin = start + prefix.text.utf8CodeUnitCount
@@ -70,12 +70,14 @@ extension SecretScanner {
         let length: Int
         let first: UInt8
         let second: UInt8
+        let third: UInt8
 
         init(_ text: StaticString, _ length: Int) {
             self.text = text
             self.length = length
             first = text.withUTF8Buffer { $0[0] }
             second = text.withUTF8Buffer { $0[1] }
+            third = text.withUTF8Buffer { $0[2] }
         }
     }
 
@@ -90,25 +92,26 @@ extension SecretScanner {
         Prefix("npm_", 30), Prefix("shpat_", 20), Prefix("AGE-SECRET-KEY-1", 20),
     ]
 
-    private static let starts = PrefixStarts(prefixes)
+    /// Whether a key of a well-known service can begin with these bytes: most words do not.
+    static func mayBeginKey(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> Bool {
+        first < 128 && seconds[Int(first)] & bit(second) != 0
+            && thirds[Int(first)] & bit(third) != 0
+    }
 
-    /// The pairs of bytes that a key can begin with, as bits: most words begin with others.
-    private struct PrefixStarts: Sendable {
-        private var bits: UInt64 = 0
+    /// For each first byte of a prefix, which second ones and which third ones there are.
+    private static let seconds = bits(of: \.second)
+    private static let thirds = bits(of: \.third)
 
-        init(_ prefixes: [Prefix]) {
-            for prefix in prefixes { bits |= Self.bit(prefix.first, prefix.second) }
-        }
-
-        func contain(_ first: UInt8, _ second: UInt8) -> Bool {
-            bits & Self.bit(first, second) != 0
-        }
-
-        /// Pairs may share a bit: then the prefixes are compared in vain.
-        private static func bit(_ first: UInt8, _ second: UInt8) -> UInt64 {
-            1 << ((UInt64(first) &* 5 &+ UInt64(second)) & 63)
+    private static func bits(of byte: (Prefix) -> UInt8) -> [UInt32] {
+        prefixes.reduce(into: [UInt32](repeating: 0, count: 128)) { bits, prefix in
+            bits[Int(prefix.first)] |= bit(byte(prefix))
         }
     }
+
+    /// The lower bits of a byte, which tell letters apart; others may share a letter's bit, and are
+    /// then looked at in vain.
+    @inline(__always)
+    private static func bit(_ byte: UInt8) -> UInt32 { 1 << UInt32(byte & 31) }
 
     /// A private key in PEM (RFC 7468), to the end of its armour or of the text.
     func privateKey(at start: Int) -> Range<Int>? {

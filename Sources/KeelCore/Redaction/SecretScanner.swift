@@ -2,29 +2,35 @@
 ///
 /// The walk stops at the starts of words and at the few signs that a secret can be known by. What
 /// is found is a list of ranges in ascending order that do not overlap.
+///
+/// The bytes belong to the caller, for as long as it takes to scan them.
 struct SecretScanner {
-    let bytes: [UInt8]
-    let names: SensitiveNames
+    let bytes: UnsafeBufferPointer<UInt8>
     let patterns: RedactionPatterns
     private var secrets: [Range<Int>] = []
 
     /// The most bytes of a name that are looked at.
     private static let nameLimit = 96
 
-    init(_ bytes: [UInt8], names: SensitiveNames, patterns: RedactionPatterns) {
+    init(_ bytes: UnsafeBufferPointer<UInt8>, patterns: RedactionPatterns) {
         self.bytes = bytes
-        self.names = names
         self.patterns = patterns
     }
 
-    mutating func scan() -> [Range<Int>] {
+    /// Looks for all secrets.
+    ///
+    /// - Parameters:
+    ///   - names: The names whose values are secrets.
+    ///   - findsOne: Whether the first one is enough.
+    /// - Returns: Where they are.
+    mutating func scan(_ names: SensitiveNames, findsOne: Bool = false) -> [Range<Int>] {
         var index = 0
-        while index < bytes.count {
+        while index < bytes.count, !findsOne || secrets.isEmpty {
             let byte = bytes[index]
             if byte.isASCIIAlphanumeric {
                 index = word(at: index)
             } else {
-                index = sign(byte, at: index)
+                index = sign(byte, at: index, names)
             }
         }
         return secrets
@@ -32,7 +38,9 @@ struct SecretScanner {
 
     /// The byte at a place, or a zero byte outside of the text.
     @inline(__always)
-    subscript(index: Int) -> UInt8 { bytes.indices.contains(index) ? bytes[index] : 0 }
+    subscript(index: Int) -> UInt8 {
+        UInt(bitPattern: index) < UInt(bitPattern: bytes.count) ? bytes[index] : 0
+    }
 
     /// Looks at the letters and digits that begin here; returns where to go on.
     private mutating func word(at start: Int) -> Int {
@@ -44,12 +52,11 @@ struct SecretScanner {
             if patterns.contains(.credentials) { found = credential(at: start) }
             if found == nil, patterns.contains(.bankAccounts) { found = bankAccount(at: start) }
         }
-        if let found { return note(found) }
-        return end(of: start) { $0.isASCIIAlphanumeric }
+        return found.map { note($0) } ?? end(of: start) { $0.isASCIIAlphanumeric }
     }
 
     /// Looks at a byte that is neither letter nor digit; returns where to go on.
-    private mutating func sign(_ byte: UInt8, at index: Int) -> Int {
+    private mutating func sign(_ byte: UInt8, at index: Int, _ names: SensitiveNames) -> Int {
         var found: Range<Int>?
         switch byte {
         case UInt8(ascii: "@"):
@@ -68,7 +75,7 @@ struct SecretScanner {
             if byte == UInt8(ascii: ":") {
                 found = userInformation(after: index) ?? ipv6Address(around: index)
             }
-            found = found ?? value(after: index)
+            found = found ?? value(after: index, names)
         case UInt8(ascii: "+"):
             found = phoneNumber(at: index)
         case UInt8(ascii: "-"):
@@ -124,7 +131,7 @@ struct SecretScanner {
     // MARK: - Values behind a name
 
     /// The value behind a separator that follows a sensitive name.
-    private func value(after separator: Int) -> Range<Int>? {
+    private func value(after separator: Int, _ names: SensitiveNames) -> Range<Int>? {
         var end = start(of: separator, limit: 2) { $0 == UInt8(ascii: " ") }
         if end > 0, Self.isQuote(bytes[end - 1]) { end -= 1 }
         if end > 0, bytes[end - 1] == UInt8(ascii: "\\") { end -= 1 }

@@ -7,6 +7,10 @@ public struct SensitiveNames: Sendable, Hashable {
     // Looked through one by one, which an array does faster than a set.
     private var endings: [[UInt8]] = []
     private var parts: [[UInt8]] = []
+    /// The last bytes of whole names and endings, and the first ones of parts, as bits: by them most
+    /// names are told apart.
+    private var lasts: UInt64 = 0
+    private var firsts: UInt64 = 0
 
     /// Creates an empty set of names.
     public init() {}
@@ -34,18 +38,27 @@ public struct SensitiveNames: Sendable, Hashable {
     }()
 
     /// Adds a name.
-    public mutating func insert(_ name: String) { whole.insert(Self.plain(name.utf8)) }
+    public mutating func insert(_ name: String) {
+        let plain = Self.plain(name.utf8)
+        guard let last = plain.last else { return }
+        whole.insert(plain)
+        lasts |= Self.bit(last)
+    }
 
     /// Adds all names that end in a text: `token` covers `accessToken` and `x-csrf-token`.
     public mutating func insert(endingIn ending: String) {
         let plain = Self.plain(ending.utf8)
-        if !endings.contains(plain) { endings.append(plain) }
+        guard let last = plain.last, !endings.contains(plain) else { return }
+        endings.append(plain)
+        lasts |= Self.bit(last)
     }
 
     /// Adds all names that contain a text.
     public mutating func insert(containing part: String) {
         let plain = Self.plain(part.utf8)
-        if !parts.contains(plain) { parts.append(plain) }
+        guard let first = plain.first, !parts.contains(plain) else { return }
+        parts.append(plain)
+        firsts |= Self.bit(first)
     }
 
     /// Takes a name, an ending or a part out again.
@@ -54,6 +67,9 @@ public struct SensitiveNames: Sendable, Hashable {
         whole.remove(plain)
         endings.removeAll { $0 == plain }
         parts.removeAll { $0 == plain }
+        lasts = (whole.compactMap(\.last) + endings.compactMap(\.last))
+            .reduce(0) { $0 | Self.bit($1) }
+        firsts = parts.compactMap(\.first).reduce(0) { $0 | Self.bit($1) }
     }
 
     /// Whether the values of this name are taken out.
@@ -62,17 +78,44 @@ public struct SensitiveNames: Sendable, Hashable {
     }
 
     func contains(utf8 name: some Collection<UInt8>) -> Bool {
-        let plain = Self.plain(name)
-        guard let last = plain.last else { return false }
-        if whole.contains(plain) { return true }
-        for ending in endings where ending.last == last && plain.ends(with: ending) { return true }
-        return parts.contains { plain.containsRun($0) }
+        // Names are short: no memory is asked for to make one plain.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { plain in
+            var count = 0
+            Self.makePlain(name) { byte in
+                plain[count] = byte
+                count += 1
+            }
+            return contains(plain: UnsafeBufferPointer(rebasing: plain[..<count]))
+        }
     }
+
+    private func contains(plain: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let last = plain.last else { return false }
+        if lasts & Self.bit(last) != 0 {
+            if whole.contains(Array(plain)) { return true }
+            for ending in endings where plain.ends(with: ending) { return true }
+        }
+        for start in plain.indices where firsts & Self.bit(plain[start]) != 0 {
+            for part in parts where plain[start...].starts(with: part) { return true }
+        }
+        return false
+    }
+
+    /// Bytes may share a bit: then names are compared in vain.
+    private static func bit(_ byte: UInt8) -> UInt64 { 1 << UInt64(byte & 63) }
 
     /// The name in small letters and without separators.
     static func plain(_ name: some Collection<UInt8>) -> [UInt8] {
         var plain: [UInt8] = []
         plain.reserveCapacity(name.count)
+        makePlain(name) { plain.append($0) }
+        return plain
+    }
+
+    private static func makePlain(
+        _ name: some Collection<UInt8>,
+        _ append: (UInt8) -> Void
+    ) {
         var index = name.startIndex
         while index != name.endIndex {
             var byte = name[index]
@@ -86,23 +129,13 @@ public struct SensitiveNames: Sendable, Hashable {
                     index = name.index(after: second)
                 }
             }
-            if byte.isASCIIAlphanumeric || byte >= 0x80 { plain.append(byte.asciiLowercased) }
+            if byte.isASCIIAlphanumeric || byte >= 0x80 { append(byte.asciiLowercased) }
         }
-        return plain
     }
 }
 
-extension [UInt8] {
+extension UnsafeBufferPointer<UInt8> {
     fileprivate func ends(with other: [UInt8]) -> Bool {
         count >= other.count && self[(count - other.count)...].elementsEqual(other)
-    }
-
-    fileprivate func containsRun(_ other: [UInt8]) -> Bool {
-        guard let first = other.first, count >= other.count else { return false }
-        for start in 0...(count - other.count)
-        where self[start] == first && self[start..<(start + other.count)].elementsEqual(other) {
-            return true
-        }
-        return false
     }
 }

@@ -22,17 +22,19 @@ enum RecordFrame {
         isEnd: Bool = false
     ) -> [UInt8] {
         let length = UInt32(content.count) | (isEnd ? endMark : 0)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(headerByteCount + content.count)
-        bytes.append(littleEndian: length)
-        bytes.append(
-            littleEndian: content.withUnsafeBytes { content in
-                checksum(length, time, content, at: offset, in: segment)
+        return content.withUnsafeBytes { content in
+            let checksum = checksum(length, time, content, at: offset, in: segment)
+            let count = headerByteCount + content.count
+            return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+                let bytes = UnsafeMutableRawBufferPointer(buffer)
+                bytes.storeBytes(of: length.littleEndian, as: UInt32.self)
+                bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 4, as: UInt32.self)
+                bytes.storeBytes(of: time.littleEndian, toByteOffset: 8, as: Int64.self)
+                UnsafeMutableRawBufferPointer(rebasing: bytes[headerByteCount..<count])
+                    .copyMemory(from: content)
+                filled = count
             }
-        )
-        bytes.append(littleEndian: time)
-        bytes += content
-        return bytes
+        }
     }
 
     private static func checksum(

@@ -36,7 +36,9 @@ struct LogFileWriter: ~Copyable {
     private var isDirty = false
     /// Whether names in the folder have changed since it was synchronised.
     private var hasNewNames = false
+    /// What was dropped since the last record.
     private var unreported = DroppedLogRecords()
+    private var hasGap = false
     private(set) var statistics = LogFileStatistics()
 
     /// How long a log call waits for another process that rotates.
@@ -60,40 +62,67 @@ struct LogFileWriter: ~Copyable {
     // MARK: Writing
 
     mutating func write(_ record: LogRecord) -> Outcome {
+        begin(at: record.time)
+        configuration.format.append(record, to: &line)
+        return finish(record.level, at: record.time)
+    }
+
+    /// Writes an event whose line somebody makes.
+    ///
+    /// - Returns: What came of it; nil if there was no line.
+    @inline(__always)
+    mutating func write(
+        _ level: Logger.Level,
+        at time: Int64,
+        _ append: (LogFormat, inout LineBuffer) -> Bool
+    ) -> Outcome? {
+        begin(at: time)
+        return append(configuration.format, &line) ? finish(level, at: time) : nil
+    }
+
+    /// Begins with what has to stand before the next record.
+    @inline(__always)
+    private mutating func begin(at time: Int64) {
         line.removeAll()
         if isTorn { line.append(UInt8(ascii: "\n")) }
-        if unreported.total > 0 {
-            let gap = LogRecord.gap(
-                unreported,
-                because: "the log file could not be written",
-                at: record.time
-            )
-            configuration.format.append(gap, to: &line)
-        }
-        configuration.format.append(record, to: &line)
-        let hasRotated = makeRoom(at: record.time)
-        guard let file else { return drop(record) }
+        guard hasGap else { return }
+        let gap = LogRecord.gap(
+            unreported,
+            because: "the log file could not be written",
+            at: time
+        )
+        configuration.format.append(gap, to: &line)
+    }
+
+    /// Writes the line of a record.
+    private mutating func finish(_ level: Logger.Level, at time: Int64) -> Outcome {
+        let hasRotated = makeRoom(at: time)
+        guard let file else { return drop(level) }
         do throws(FileSystemError) {
             try file.append(line.bytes)
         } catch {
             // Any part of the line may be there.
             isTorn = true
-            return drop(record)
+            return drop(level)
         }
         isTorn = false
         isDirty = true
         size += line.count
         unseen += line.count
-        if unreported.total > 0 { unreported = DroppedLogRecords() }
+        if hasGap {
+            unreported = DroppedLogRecords()
+            hasGap = false
+        }
         statistics.written += 1
         // Here, because another thread may rotate before the caller synchronises.
-        if record.level == .critical { synchronize() }
+        if level == .critical { synchronize() }
         return hasRotated ? .rotated : .written
     }
 
-    private mutating func drop(_ record: LogRecord) -> Outcome {
-        unreported[record.level] += 1
-        statistics.dropped[record.level] += 1
+    private mutating func drop(_ level: Logger.Level) -> Outcome {
+        unreported[level] += 1
+        hasGap = true
+        statistics.dropped[level] += 1
         return .dropped
     }
 

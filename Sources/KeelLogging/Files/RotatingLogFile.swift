@@ -29,7 +29,7 @@ public import Foundation
 ///
 /// Rotated files are compressed and removed beside the callers, by one process at a time, and never
 /// while another one still writes to them.
-public final class RotatingLogFile: LogOutput {
+public final class RotatingLogFile: LogOutput, DirectLogOutput {
     /// How long records may go to a file that somebody has removed, in microseconds of their times.
     public static let lookInterval: Int64 = 50_000
 
@@ -86,11 +86,41 @@ public final class RotatingLogFile: LogOutput {
     public var statistics: LogFileStatistics { writer.withLock { $0.statistics } }
 
     public func write(_ record: LogRecord) {
-        let outcome = writer.withLock { $0.write(record) }
+        finish(writer.withLock { $0.write(record) }, record.level)
+    }
+
+    func write(
+        _ event: LogEvent,
+        at time: Int64,
+        label: String,
+        base: [LogField],
+        provided: Logger.Metadata?,
+        recorder: LogRecorder
+    ) -> Bool {
+        let outcome = writer.withLock { writer in
+            writer.write(event.level, at: time) { format, line in
+                format.append(
+                    event,
+                    at: time,
+                    label: label,
+                    base: base,
+                    provided: provided,
+                    recorder: recorder,
+                    to: &line
+                )
+            }
+        }
+        guard let outcome else { return false }
+        finish(outcome, event.level)
+        return true
+    }
+
+    @inline(__always)
+    private func finish(_ outcome: LogFileWriter.Outcome, _ level: Logger.Level) {
         switch outcome {
         case .written: break
         case .rotated: beginCare()
-        case .dropped: LogMetrics.dropped(1, record.level, output: "file")
+        case .dropped: LogMetrics.dropped(1, level, output: "file")
         }
     }
 

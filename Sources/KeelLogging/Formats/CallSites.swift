@@ -6,7 +6,7 @@ internal import Logging
 ///
 /// Level, label, module, file, function and line take more bytes than most messages; they are
 /// written once for each of the statements that logged last.
-struct CallSites {
+struct CallSites: ~Copyable {
     private struct Site {
         var level = Logger.Level.trace
         var label = ""
@@ -14,42 +14,85 @@ struct CallSites {
         var file = ""
         var function = ""
         var line: UInt = 0
-        /// What stands between the time and the message.
-        var middle: [UInt8] = []
-        /// What stands behind the metadata.
-        var end: [UInt8] = []
+        var parts: Parts?
     }
 
-    private static let count = 64
+    /// Bytes that stay as they are until the next statement is remembered.
+    struct Parts {
+        /// What stands between the time and the message.
+        let middle: UnsafeRawBufferPointer
+        /// What stands behind the metadata.
+        let end: UnsafeRawBufferPointer
+    }
 
-    private var sites = [Site](repeating: Site(), count: Self.count)
+    private static let count = 256
 
-    /// The parts for a record, if they are known.
-    func parts(for record: LogRecord) -> (middle: [UInt8], end: [UInt8])? {
-        let place = Int(truncatingIfNeeded: record.line) & (Self.count - 1)
+    private var sites: [Site]
+
+    /// Begins without any.
+    ///
+    /// - Parameter isKept: Whether statements are remembered at all.
+    init(isKept: Bool) {
+        sites = isKept ? [Site](repeating: Site(), count: Self.count) : []
+    }
+
+    deinit {
+        for site in sites { Self.deallocate(site.parts) }
+    }
+
+    /// Whether statements are remembered.
+    var isKept: Bool { !sites.isEmpty }
+
+    /// The parts for the records of a statement, if they are known.
+    func parts(
+        _ level: Logger.Level,
+        _ label: String,
+        _ source: String,
+        _ file: String,
+        _ function: String,
+        _ line: UInt
+    ) -> Parts? {
+        let place = Self.place(file, line)
         // Field by field, because to hand a site to a method is to copy it.
-        guard sites[place].line == record.line, sites[place].level == record.level,
-            sites[place].file == record.file, sites[place].function == record.function,
-            sites[place].label == record.label, sites[place].source == record.source,
-            !sites[place].end.isEmpty
+        guard place < sites.count, sites[place].line == line, sites[place].level == level,
+            sites[place].file == file, sites[place].function == function,
+            sites[place].label == label, sites[place].source == source
         else { return nil }
-        return (sites[place].middle, sites[place].end)
+        return sites[place].parts
     }
 
     /// Remembers the parts for the records of a statement.
     mutating func remember(_ middle: [UInt8], _ end: [UInt8], for record: LogRecord) {
         // Texts that somebody makes up are not worth the memory.
-        guard middle.count + end.count <= 1024 else { return }
-        sites[Int(truncatingIfNeeded: record.line) & (Self.count - 1)] = Site(
+        guard isKept, middle.count + end.count <= 1024 else { return }
+        let place = Self.place(record.file, record.line)
+        Self.deallocate(sites[place].parts)
+        sites[place] = Site(
             level: record.level,
             label: record.label,
             source: record.source,
             file: record.file,
             function: record.function,
             line: record.line,
-            middle: middle,
-            end: end
+            parts: Parts(middle: Self.copy(middle), end: Self.copy(end))
         )
+    }
+
+    /// Where a statement is kept; others that belong there take its place.
+    @inline(__always)
+    private static func place(_ file: String, _ line: UInt) -> Int {
+        Int(truncatingIfNeeded: line &+ 37 &* UInt(file.utf8.count)) & (count - 1)
+    }
+
+    private static func copy(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        copy.copyBytes(from: bytes)
+        return UnsafeRawBufferPointer(copy)
+    }
+
+    private static func deallocate(_ parts: Parts?) {
+        parts?.middle.deallocate()
+        parts?.end.deallocate()
     }
 }
 

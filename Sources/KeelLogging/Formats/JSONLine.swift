@@ -13,18 +13,39 @@ internal import Logging
 /// Texts are Swift's, which are always valid UTF-8.
 package enum JSONLine {
     static func append(_ record: LogRecord, to line: inout LineBuffer) {
-        line.append(#"{"time":""#)
-        line.append(utc: record.time)
-        let known = line.sites?.parts(for: record)
-        let parts = known ?? (middle(of: record), end(of: record))
-        parts.middle.withUnsafeBytes { line.append($0) }
+        begin(at: record.time, &line)
+        let known = line.sites.parts(
+            record.level,
+            record.label,
+            record.source,
+            record.file,
+            record.function,
+            record.line
+        )
+        if let known {
+            line.append(known.middle)
+        } else {
+            middle(of: record).withUnsafeBytes { line.append($0) }
+        }
         append(record.message, to: &line)
         if !record.fields.isEmpty {
             line.append(#","metadata":"#)
             append(record.fields, to: &line)
         }
-        parts.end.withUnsafeBytes { line.append($0) }
-        if known == nil { line.sites?.remember(parts.middle, parts.end, for: record) }
+        if let known {
+            line.append(known.end)
+        } else {
+            let end = end(of: record)
+            end.withUnsafeBytes { line.append($0) }
+            if line.sites.isKept { line.sites.remember(middle(of: record), end, for: record) }
+        }
+    }
+
+    /// Begins a line with its time.
+    @inline(__always)
+    static func begin(at time: Int64, _ line: inout LineBuffer) {
+        line.append(#"{"time":""#)
+        line.append(utc: time)
     }
 
     /// What stands between the time and the message.

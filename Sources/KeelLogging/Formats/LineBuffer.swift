@@ -1,10 +1,13 @@
 #if Logging
 
+internal import KeelCore
+
 /// Bytes of a line that is being made, in memory that is used again for the next one.
 ///
 /// Appending to it costs what copying the bytes costs, which an array of bytes does not quite
-/// reach; every record passes here.
-package struct LineBuffer: ~Copyable {
+/// reach; every record passes here. It may go to another thread, which the compiler cannot see: its
+/// memory is nobody else's.
+package struct LineBuffer: ~Copyable, @unchecked Sendable {
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
     /// How many bytes there are.
@@ -14,8 +17,8 @@ package struct LineBuffer: ~Copyable {
     /// `2026-11-22T09:45:13`.
     private let stamp = UnsafeMutableRawPointer.allocate(byteCount: 32, alignment: 8)
     private var stampLength = 0
-    /// The parts of lines that were written before; nil where they are not kept.
-    var sites: CallSites?
+    /// The parts of lines that were written before.
+    var sites: CallSites
 
     /// What is kept for the next line; a longer one gives its memory back.
     private static let keptCapacity = 256 << 10
@@ -27,7 +30,7 @@ package struct LineBuffer: ~Copyable {
     ///   - keepsCallSites: Whether the parts of lines that repeat are kept: worth it for a buffer
     ///     that many lines are made in.
     package init(capacity: Int = 1024, keepsCallSites: Bool = false) {
-        if keepsCallSites { sites = CallSites() }
+        sites = CallSites(isKept: keepsCallSites)
         self.capacity = capacity
         memory = .allocate(byteCount: capacity, alignment: 16)
     }
@@ -41,6 +44,9 @@ package struct LineBuffer: ~Copyable {
     package var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: memory, count: count)
     }
+
+    /// Takes back what was appended since there were so many bytes.
+    mutating func removeAll(behind count: Int) { self.count = min(count, self.count) }
 
     /// Begins a new line.
     package mutating func removeAll() {
@@ -98,18 +104,53 @@ package struct LineBuffer: ~Copyable {
         count += length
     }
 
+    /// Appends a number below a million in six decimal digits.
+    mutating func append(sixDigits number: Int) {
+        makeRoom(for: 6)
+        let out = memory + count
+        Self.store(number / 10_000, at: out)
+        Self.store(number / 100 % 100, at: out + 2)
+        Self.store(number % 100, at: out + 4)
+        count += 6
+    }
+
+    /// Writes a number below a hundred in two digits.
+    @inline(__always)
+    private static func store(_ number: Int, at out: UnsafeMutableRawPointer) {
+        out.storeBytes(of: UInt8(truncatingIfNeeded: number / 10) &+ 0x30, as: UInt8.self)
+        out.storeBytes(
+            of: UInt8(truncatingIfNeeded: number % 10) &+ 0x30,
+            toByteOffset: 1,
+            as: UInt8.self
+        )
+    }
+
+    /// Appends a name that has nothing to escape, between quotes, and a colon.
+    mutating func append(plainName name: UnsafeBufferPointer<UInt8>) {
+        let length = name.count
+        makeRoom(for: length + 11)
+        var out = memory + count
+        out.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
+        out += 1
+        // What stands behind a short name is overwritten.
+        out.storeBytes(of: name.firstWord.littleEndian, as: UInt64.self)
+        if length > 8, let start = name.baseAddress {
+            (out + 8).copyMemory(from: start + 8, byteCount: length - 8)
+        }
+        out.storeBytes(of: UInt8(ascii: "\""), toByteOffset: length, as: UInt8.self)
+        out.storeBytes(of: UInt8(ascii: ":"), toByteOffset: length + 1, as: UInt8.self)
+        count += length + 3
+    }
+
     /// Appends a text between quotes, as JSON has it.
     ///
     /// Eight bytes at a time are looked at and copied; those around an escape one by one.
     mutating func append(json text: String) {
-        // Texts of Swift have their bytes in one piece; those of Objective-C get it first.
-        let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { append(json: $0) }
-        guard isDone == nil else { return }
-        var text = text
-        text.withUTF8 { append(json: $0) }
+        text.withBytes { append(json: $0) }
     }
 
-    private mutating func append(json bytes: UnsafeBufferPointer<UInt8>) {
+    /// Appends a text of UTF-8 between quotes, as JSON has it.
+    mutating func append(json bytes: UnsafeBufferPointer<UInt8>) {
         // An escape takes six bytes at the most.
         makeRoom(for: bytes.count * 6 + 16)
         var out = memory + count
@@ -192,6 +233,16 @@ package struct LineBuffer: ~Copyable {
         larger.copyMemory(from: memory, byteCount: count)
         memory.deallocate()
         memory = larger
+    }
+}
+
+extension String {
+    /// Hands out the bytes, which texts of Swift have in one piece; those of Objective-C get it first.
+    @inline(__always)
+    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
+        var text = self
+        return text.withUTF8(body)
     }
 }
 

@@ -1,5 +1,7 @@
 #if Logging
 
+internal import Logging
+
 /// How records are written as lines.
 public struct LogFormat: Sendable {
     private enum Kind {
@@ -46,6 +48,31 @@ public struct LogFormat: Sendable {
         var line = LineBuffer()
         append(record, to: &line)
         return Array(line.bytes)
+    }
+
+    /// Appends an event as its record would be, where it needs none; see ``JSONLine``.
+    ///
+    /// - Returns: Whether it was appended.
+    @inline(__always)
+    func append(
+        _ event: LogEvent,
+        at time: Int64,
+        label: String,
+        base: [LogField],
+        provided: Logger.Metadata?,
+        recorder: LogRecorder,
+        to line: inout LineBuffer
+    ) -> Bool {
+        guard case .json = kind else { return false }
+        return JSONLine.append(
+            event,
+            at: time,
+            label: label,
+            base: base,
+            provided: provided,
+            recorder: recorder,
+            to: &line
+        )
     }
 
     func append(_ record: LogRecord, to line: inout LineBuffer) {

@@ -49,7 +49,7 @@ extension LineBuffer {
             line.appendTime(stamp)
         }
         append(UInt8(ascii: "."))
-        append(time - second * 1_000_000, digits: 6)
+        append(sixDigits: Int(time - second * 1_000_000))
         append(UInt8(ascii: "Z"))
     }
 

@@ -25,6 +25,8 @@ public struct OutputLogHandler<Output: LogOutput>: LogHandler {
     private let recorder: LogRecorder
     /// The fields of the metadata, made once and not for each record.
     private var base: [LogField] = []
+    /// The output, if it can do without records.
+    private let direct: (any DirectLogOutput)?
     private let output: Output
 
     /// Creates a handler.
@@ -44,6 +46,7 @@ public struct OutputLogHandler<Output: LogOutput>: LogHandler {
     ) {
         self.label = label
         self.output = output
+        direct = output as? any DirectLogOutput
         self.logLevel = level
         self.recorder = recorder
         self.metadataProvider = metadataProvider
@@ -55,11 +58,26 @@ public struct OutputLogHandler<Output: LogOutput>: LogHandler {
     }
 
     public func log(event: LogEvent) {
+        let time = recorder.time
+        let provided = metadataProvider?.get()
+        if let direct,
+            direct.write(
+                event,
+                at: time,
+                label: label,
+                base: base,
+                provided: provided,
+                recorder: recorder
+            )
+        {
+            return
+        }
         let record = recorder.record(
             event,
+            at: time,
             label: label,
             base: base,
-            provided: metadataProvider?.get()
+            provided: provided
         )
         output.write(record)
         if event.level == .critical { output.synchronize() }

@@ -21,7 +21,7 @@ internal import Darwin
 /// A record is one call of the system, so that those of several processes do not mix, and it is
 /// written before the log call returns. A reader that does not read therefore holds the app up:
 /// put a ``QueuedLogOutput`` before it where that can happen.
-public final class ConsoleLogOutput: LogOutput {
+public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
     /// One of the two streams of a process.
     public enum Stream: Int32, Sendable, Hashable {
         /// Standard output.
@@ -33,7 +33,9 @@ public final class ConsoleLogOutput: LogOutput {
     private struct State: ~Copyable {
         var line = LineBuffer(keepsCallSites: true)
         var statistics = LogOutputStatistics()
+        /// What was dropped since the last record.
         var unreported = DroppedLogRecords()
+        var hasGap = false
     }
 
     private let descriptor: Int32
@@ -76,24 +78,56 @@ public final class ConsoleLogOutput: LogOutput {
 
     public func write(_ record: LogRecord) {
         state.withLock { state in
-            state.line.removeAll()
-            if state.unreported.total > 0 {
-                let gap = LogRecord.gap(
-                    state.unreported,
-                    because: "the console took nothing",
-                    at: record.time
-                )
-                format.append(gap, to: &state.line)
-            }
+            begin(at: record.time, &state)
             format.append(record, to: &state.line)
-            if Self.write(state.line.bytes, to: descriptor) {
-                state.statistics.written += 1
-                state.unreported = DroppedLogRecords()
-            } else {
-                state.statistics.dropped[record.level] += 1
-                state.unreported[record.level] += 1
-                LogMetrics.dropped(1, record.level, output: "console")
-            }
+            finish(record.level, &state)
+        }
+    }
+
+    func write(
+        _ event: LogEvent,
+        at time: Int64,
+        label: String,
+        base: [LogField],
+        provided: Logger.Metadata?,
+        recorder: LogRecorder
+    ) -> Bool {
+        state.withLock { state in
+            begin(at: time, &state)
+            let isWhole = format.append(
+                event,
+                at: time,
+                label: label,
+                base: base,
+                provided: provided,
+                recorder: recorder,
+                to: &state.line
+            )
+            if isWhole { finish(event.level, &state) }
+            return isWhole
+        }
+    }
+
+    /// Begins with what has to stand before the next record.
+    private func begin(at time: Int64, _ state: inout State) {
+        state.line.removeAll()
+        guard state.hasGap else { return }
+        let gap = LogRecord.gap(state.unreported, because: "the console took nothing", at: time)
+        format.append(gap, to: &state.line)
+    }
+
+    /// Writes the line of a record.
+    private func finish(_ level: Logger.Level, _ state: inout State) {
+        if Self.write(state.line.bytes, to: descriptor) {
+            state.statistics.written += 1
+            guard state.hasGap else { return }
+            state.unreported = DroppedLogRecords()
+            state.hasGap = false
+        } else {
+            state.statistics.dropped[level] += 1
+            state.unreported[level] += 1
+            state.hasGap = true
+            LogMetrics.dropped(1, level, output: "console")
         }
     }
 

@@ -1,5 +1,7 @@
 #if Logging
 
+internal import Logging
+
 /// A place that log records are written to.
 ///
 /// What it gets is already without secrets. An output promises that
@@ -19,6 +21,28 @@ public protocol LogOutput: Sendable {
     ///
     /// Called after each record of the level `critical`.
     func synchronize()
+}
+
+/// An output that writes most events without a record in between.
+protocol DirectLogOutput: AnyObject, Sendable {
+    /// Writes an event, exactly as it would write its record, unless it needs one.
+    ///
+    /// - Parameters:
+    ///   - event: What was logged.
+    ///   - time: When, in microseconds since 1970.
+    ///   - label: The label of the logger.
+    ///   - base: The fields of the logger, from ``LogRecorder/fields(of:)``.
+    ///   - provided: The metadata of a provider.
+    ///   - recorder: What makes records, and knows what may not be in them.
+    /// - Returns: Whether the event is done with; if not, nothing of it was written.
+    func write(
+        _ event: LogEvent,
+        at time: Int64,
+        label: String,
+        base: [LogField],
+        provided: Logger.Metadata?,
+        recorder: LogRecorder
+    ) -> Bool
 }
 
 /// What has happened to an output since it was made.

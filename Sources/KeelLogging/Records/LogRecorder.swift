@@ -17,38 +17,11 @@ internal import Synchronization
 /// Handlers that share a recorder share what it has learnt about names. Texts are cut at
 /// ``textByteLimit``.
 public final class LogRecorder: Sendable {
-    private struct Scratch {
-        /// The texts of one record, looked through in one go.
-        var bytes: [UInt8] = []
-        /// The same, one by one.
-        var texts: [String] = []
-        /// Those of earlier records without a secret, which are not looked through again.
-        var clean = RecentTexts()
+    private struct Scratch: ~Copyable {
         /// Whether names are sensitive.
-        var names = RecentTexts()
-
-        mutating func begin() {
-            bytes.removeAll(keepingCapacity: true)
-            texts.removeAll(keepingCapacity: true)
-        }
-
-        mutating func gather(_ text: String) {
-            guard clean.verdict(on: text) == nil else { return }
-            texts.append(text)
-            bytes.append(contentsOf: text.utf8)
-            bytes.append(0x0A)
-        }
-
-        /// Whether none of the texts holds a secret.
-        ///
-        /// Nearly all records have nothing to hide: one look over all texts, joined by line breaks,
-        /// says so. Joining can only make more look like a secret.
-        mutating func isClean(_ redactor: Redactor) -> Bool {
-            guard !bytes.isEmpty else { return true }
-            guard redactor.redacted(bytes) == nil else { return false }
-            for text in texts { clean.insert(text, true) }
-            return true
-        }
+        var names = RecentNames()
+        /// The fields of a line that is made without a record.
+        var pieces = FieldPieces()
     }
 
     /// How many bytes of one text are kept at the most; what is longer ends in `…`.
@@ -92,12 +65,26 @@ public final class LogRecorder: Sendable {
         base: [LogField] = [],
         provided: Logger.Metadata? = nil
     ) -> LogRecord {
+        record(event, at: time, label: label, base: base, provided: provided)
+    }
+
+    /// The time of an event that is logged now, in microseconds since 1970.
+    var time: Int64 { now() }
+
+    /// Makes the record of an event that was logged at a time.
+    func record(
+        _ event: LogEvent,
+        at time: Int64,
+        label: String,
+        base: [LogField],
+        provided: Logger.Metadata?
+    ) -> LogRecord {
         var fields = LogFields(base, room: (event.metadata?.count ?? 0) + 2)
         if let provided { fields.add(provided) }
         if let metadata = event.metadata { fields.add(metadata) }
         if let error = event.error { fields.add(error) }
         var record = LogRecord(
-            time: now(),
+            time: time,
             level: event.level,
             label: label,
             message: event.message.description,
@@ -128,67 +115,146 @@ public final class LogRecorder: Sendable {
 
     // MARK: Taking out
 
+    /// What a look at the texts of a record has found.
+    private struct Findings {
+        var hasSecrets = false
+        var hasLongTexts = false
+    }
+
     private func clean(_ fields: inout [LogField], message: inout String) {
         guard let redactor else { return cut(&fields, &message) }
-        let (isClean, isShort) = scratch.withLock { scratch in
-            scratch.begin()
-            scratch.gather(message)
-            for index in fields.indices where fields[index].rule != .nothing {
-                judge(&fields[index], redactor, &scratch)
-            }
-            return (scratch.isClean(redactor), scratch.bytes.count <= textByteLimit)
+        var findings = Findings()
+        look(message, redactor, &findings)
+        for index in fields.indices where fields[index].rule != .nothing {
+            judge(&fields[index], redactor, &findings)
         }
-        if !isClean {
+        if findings.hasSecrets {
             message = redactor.redact(message)
             for index in fields.indices where fields[index].rule == .forms {
                 fields[index].value.redactTexts(with: redactor)
             }
         }
-        if !isShort || !isClean { cut(&fields, &message) }
+        if findings.hasSecrets || findings.hasLongTexts { cut(&fields, &message) }
     }
 
-    /// Replaces a value that goes by its name or its mark, and gathers the texts of others.
-    private func judge(_ field: inout LogField, _ redactor: Redactor, _ scratch: inout Scratch) {
+    private func look(_ text: String, _ redactor: Redactor, _ findings: inout Findings) {
+        text.withBytes { bytes in
+            if bytes.count > textByteLimit { findings.hasLongTexts = true }
+            if !findings.hasSecrets { findings.hasSecrets = redactor.isNeeded(for: bytes) }
+        }
+    }
+
+    /// Replaces a value that goes by its name or its mark, and looks at the texts of others.
+    private func judge(_ field: inout LogField, _ redactor: Redactor, _ findings: inout Findings) {
         let isHidden =
-            field.rule == .hiding
-            || field.rule == .names && isSensitive(field.name, redactor, &scratch)
+            field.rule == .hiding || field.rule == .names && isSensitive(field.name, redactor)
         if isHidden {
             field.value = field.value.hidden(by: redactor.marker)
             field.rule = .nothing
         } else {
-            judge(&field.value, redactor, &scratch)
+            judge(&field.value, redactor, &findings)
             field.rule = .forms
         }
     }
 
-    private func judge(_ value: inout LogValue, _ redactor: Redactor, _ scratch: inout Scratch) {
+    private func judge(_ value: inout LogValue, _ redactor: Redactor, _ findings: inout Findings) {
         switch value {
         case .text(let text):
-            scratch.gather(text)
+            look(text, redactor, &findings)
         case .list(var values):
-            for index in values.indices { judge(&values[index], redactor, &scratch) }
+            for index in values.indices { judge(&values[index], redactor, &findings) }
             value = .list(values)
         case .map(var fields):
             for index in fields.indices {
-                if isSensitive(fields[index].name, redactor, &scratch) {
+                if isSensitive(fields[index].name, redactor) {
                     fields[index].value = fields[index].value.hidden(by: redactor.marker)
                 } else {
-                    judge(&fields[index].value, redactor, &scratch)
+                    judge(&fields[index].value, redactor, &findings)
                 }
             }
             value = .map(fields)
         }
     }
 
-    private func isSensitive(
+    private func isSensitive(_ name: String, _ redactor: Redactor) -> Bool {
+        name.withBytes { name in
+            scratch.withLock { scratch in
+                scratch.names.verdict(on: name) { redactor.isSensitive(utf8: $0) } == .sensitive
+            }
+        }
+    }
+
+    // MARK: Without a record
+
+    /// Appends a message and its fields as JSON, the fields in the order of their names.
+    ///
+    /// - Returns: Whether that was possible: nothing has to be taken out or cut, every value is a
+    ///   text, and every name is of plain ASCII. If not, part of it may have been appended.
+    func append(
+        _ message: String,
+        _ base: [LogField],
+        _ provided: Logger.Metadata?,
+        _ metadata: Logger.Metadata?,
+        to line: inout LineBuffer
+    ) -> Bool {
+        let isMessagePlain = message.withBytes { bytes in
+            guard isPlain(bytes) else { return false }
+            line.append(json: bytes)
+            return true
+        }
+        guard isMessagePlain else { return false }
+        return scratch.withLock { scratch in
+            scratch.pieces.removeAll()
+            for field in base {
+                // What is in it was looked at when the logger got it.
+                guard case .text(let value) = field.value,
+                    add(field.name, value, isKnown: true, &scratch)
+                else { return false }
+            }
+            if let provided, !add(provided, &scratch) { return false }
+            if let metadata, !add(metadata, &scratch) { return false }
+            guard !scratch.pieces.isEmpty else { return true }
+            line.append(#","metadata":"#)
+            scratch.pieces.append(to: &line)
+            return true
+        }
+    }
+
+    private func add(_ metadata: Logger.Metadata, _ scratch: inout Scratch) -> Bool {
+        // By places: going through the pairs copies each of them three times.
+        var place = metadata.startIndex
+        while place != metadata.endIndex {
+            // Others are described by code of the app, which must not run under a lock.
+            guard case .string(let text) = metadata.values[place],
+                add(metadata.keys[place], text, isKnown: false, &scratch)
+            else { return false }
+            metadata.formIndex(after: &place)
+        }
+        return true
+    }
+
+    @inline(__always)
+    private func add(
         _ name: String,
-        _ redactor: Redactor,
+        _ value: String,
+        isKnown: Bool,
         _ scratch: inout Scratch
     ) -> Bool {
-        if let verdict = scratch.names.verdict(on: name) { return verdict }
-        let verdict = redactor.isSensitive(name)
-        scratch.names.insert(name, verdict)
-        return verdict
+        name.withBytes { name in
+            let verdict = scratch.names.verdict(on: name) {
+                redactor?.isSensitive(utf8: $0) ?? false
+            }
+            guard verdict == .plain else { return false }
+            return value.withBytes { value in
+                (isKnown || isPlain(value)) && scratch.pieces.add(name, value)
+            }
+        }
+    }
+
+    /// Whether a text may be written down as it is.
+    @inline(__always)
+    private func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        text.count <= textByteLimit && redactor?.isNeeded(for: text) != true
     }
 
     // MARK: Cutting

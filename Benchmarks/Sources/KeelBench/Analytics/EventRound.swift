@@ -57,8 +57,11 @@ struct EventRound {
     }
 
     /// Microseconds that a file of the event's bytes takes.
-    func files() throws -> Double {
-        let events = PeerEventFiles(folder: folder.url.path(percentEncoded: false))
+    func files(renamed: Bool) throws -> Double {
+        let events = PeerEventFiles(
+            folder: folder.url.path(percentEncoded: false),
+            renames: renamed
+        )
         let bytes = try TrackedOrder.json(0)
         for number in 0..<warmUp { try events.append(bytes, number) }
         return try Timing.perCall(count) { try events.append(bytes, warmUp + $0) }
