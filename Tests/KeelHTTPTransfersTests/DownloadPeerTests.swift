@@ -45,7 +45,9 @@ struct DownloadPeerTests {
             }
             guard target.names.contains("film") else { continue }
             #expect(try target.bytes("film") == content)
-            #expect(target.names == ["film"])
+            // Who is killed right after the file got its name leaves notes for the next one.
+            let names = target.names.filter { life == nil || !$0.hasPrefix(".keel-film.") }
+            #expect(names == ["film"])
             try FileManager.default.removeItem(atPath: target.path + "/film")
             finished += 1
             last = 0

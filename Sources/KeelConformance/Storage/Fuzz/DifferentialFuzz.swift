@@ -194,10 +194,11 @@ struct FuzzRun {
         let first = try await body(&one)
         let second = try await body(&other)
         guard first != second else { return nil }
+        // What was asked comes last: it may be longer than an issue's text is shown.
         return """
-            \(what())
             first:  \(first.joined(separator: "\n        "))
             second: \(second.joined(separator: "\n        "))
+            after \(what())
             """
     }
 }
