@@ -50,6 +50,9 @@ extension AsyncHTTPClientTransport {
             settings.httpVersion = usesHTTP2 ? .automatic : .http1Only
             settings.tlsConfiguration = security.tlsConfiguration
             settings.proxy = proxy?.settings
+            // Spans are the business of Keel's layers. The client's own would count each exchange
+            // twice, hold queries, and cost a fifth of a request where nobody records them.
+            settings.tracing.tracer = nil
             return settings
         }
     }

@@ -115,12 +115,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ) -> HTTPReply {
         let reader = ResponseBodyReader(response.body)
         // Not the call itself: it would keep the request's body in memory while this one is read.
-        let (url, id) = (call.redactedURL, call.id)
+        let (head, id) = (call.head, call.id)
         let read: HTTPByteStream.Read = { () async throws(TransportError) in
             do {
                 return try await reader.next()
             } catch {
-                throw self.translated(error, .readBody, exchange).located(at: url, in: id)
+                throw self.translated(error, .readBody, exchange)
+                    .located(at: head.redactedURL, in: id)
             }
         }
         let idle = call.timeouts.idle
@@ -132,7 +133,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 .responseTimeout,
                 "The server stopped sending the response.",
                 phase: .readBody,
-                url: url
+                url: head.redactedURL
             )
             return try await Deadline(in: idle, on: ContinuousClock()).run(throwing: silence, read)
         }
