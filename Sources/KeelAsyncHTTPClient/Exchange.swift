@@ -21,16 +21,20 @@ final class Exchange: Sendable {
     }
 
     let number: UInt64
+    /// What the request asks for, where it does not say so itself: see ``OriginRequests``.
+    let path: String?
     let origin: String
     let pins: PublicKeyPins?
     let host: String
+    /// Used by bodies that are sent as they are produced.
     let window = SendWindow()
     private let call: HTTPCall?
     private let queue: ConnectionQueue
     private let state = Mutex(State())
 
-    init(number: UInt64, call: HTTPCall, _ queue: ConnectionQueue) {
+    init(number: UInt64, call: HTTPCall, path: String?, _ queue: ConnectionQueue) {
         self.number = number
+        self.path = path
         self.queue = queue
         origin = call.head.authority ?? ""
         pins = call.options.pins
@@ -149,10 +153,10 @@ final class WaitingExchanges: Sendable {
     private let state = Mutex<(next: UInt64, waiting: [UInt64: Exchange])>((0, [:]))
 
     /// Takes note of a call that is about to be sent.
-    func begin(_ call: HTTPCall, _ queue: ConnectionQueue) -> Exchange {
+    func begin(_ call: HTTPCall, path: String?, _ queue: ConnectionQueue) -> Exchange {
         state.withLock { state in
             state.next += 1
-            let exchange = Exchange(number: state.next, call: call, queue)
+            let exchange = Exchange(number: state.next, call: call, path: path, queue)
             state.waiting[state.next] = exchange
             return exchange
         }

@@ -31,18 +31,19 @@ final class ExchangeHandler: ChannelDuplexHandler {
         case .head(var head):
             exchange = head.headers.first(name: Self.field).flatMap { UInt64($0) }
                 .flatMap { waiting.take($0) }
-            head.headers.remove(name: Self.field)
-            if let exchange, let pins = exchange.pins,
-                !pins.allows(connection.keyDigest, for: exchange.host)
-            {
-                let mismatch = TransportError(.tlsPinMismatch)
-                promise?.fail(mismatch)
-                context.fireErrorCaught(mismatch)
-                context.close(promise: nil)
+            // Given up on its way here, a request has nobody who says where it goes, and no pins.
+            guard let exchange else {
+                refuse(TransportError(.cancelled, processed: .no), context, promise)
                 return
             }
-            exchange?.connected(to: connection.next(), connection.health)
-            exchange?.sentHead(bytes: head.size)
+            guard exchange.pins?.allows(connection.keyDigest, for: exchange.host) ?? true else {
+                refuse(TransportError(.tlsPinMismatch), context, promise)
+                return
+            }
+            head.headers.remove(name: Self.field)
+            if let path = exchange.path { head.uri = path }
+            exchange.connected(to: connection.next(), connection.health)
+            exchange.sentHead(bytes: head.size)
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let body):
             write(body, data, context, promise)
@@ -50,6 +51,17 @@ final class ExchangeHandler: ChannelDuplexHandler {
             exchange?.sentEnd()
             context.write(data, promise: promise)
         }
+    }
+
+    /// Ends the connection in place of sending the request.
+    private func refuse(
+        _ error: TransportError,
+        _ context: ChannelHandlerContext,
+        _ promise: EventLoopPromise<Void>?
+    ) {
+        promise?.fail(error)
+        context.fireErrorCaught(error)
+        context.close(promise: nil)
     }
 
     /// Writes a piece of the body, and makes room for the next one when the network has taken it.
