@@ -39,7 +39,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// Creates a transport with a connection pool of its own.
     public init(_ configuration: Configuration = Configuration()) {
         var settings = configuration.settings
-        ConnectionWatch(waiting: waiting).install(in: &settings)
+        ConnectionWatch(
+            waiting: waiting,
+            writeTimeout: TimeAmount(configuration.writeTimeout)
+        )
+        .install(in: &settings)
         client = HTTPClient(configuration: settings)
         requests = OriginRequests(on: client.eventLoopGroup)
         longestOpening = configuration.connectTimeout
@@ -214,7 +218,8 @@ extension HTTPClient.Body {
         on eventLoop: any EventLoop
     ) -> HTTPClient.Body {
         .stream(contentLength: Int64(bytes.count)) { writer in
-            _ = writer.write(.byteBuffer(ByteBuffer(bytes: bytes)))
+            var rest = ByteBuffer(bytes: bytes)
+            while let piece = rest.readPiece() { _ = writer.write(.byteBuffer(piece)) }
             return eventLoop.makeSucceededVoidFuture()
         }
     }

@@ -18,6 +18,7 @@ final class Exchange: Sendable {
         var hasResponse = false
         var hasEnded = false
         var trailers: HTTPFields?
+        var refusal: TransportError?
     }
 
     let number: UInt64
@@ -79,6 +80,9 @@ final class Exchange: Sendable {
 
     func received(trailers: HTTPFields?) { state.withLock { $0.trailers = trailers } }
 
+    /// The connection is given up on this side.
+    func refused(because error: TransportError) { state.withLock { $0.refusal = error } }
+
     /// The connection is free again, or gone.
     func ended() {
         let isFirst = state.withLock { state in
@@ -96,6 +100,7 @@ final class Exchange: Sendable {
     /// Adds what is known of the connection, and tells a stale one from one that was lost.
     func complete(_ error: TransportError) -> TransportError {
         let state = state.withLock { $0 }
+        let error = error.code == .cancelled ? error : state.refusal ?? error
         guard Self.mayNeedFacts.contains(error.phase) else { return error }
         var complete = error
         if let explained = state.health?.explanation(of: error) { complete = explained }

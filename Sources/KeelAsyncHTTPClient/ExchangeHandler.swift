@@ -19,11 +19,13 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     private let connection: Connection
     private let waiting: WaitingExchanges
+    private let sending: SendWatch
     private var exchange: Exchange?
 
-    init(_ connection: Connection, _ waiting: WaitingExchanges) {
+    init(_ connection: Connection, _ waiting: WaitingExchanges, writeTimeout: TimeAmount) {
         self.connection = connection
         self.waiting = waiting
+        sending = SendWatch(writeTimeout)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -53,12 +55,14 @@ final class ExchangeHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Ends the connection in place of sending the request.
+    /// Ends the connection, and with it the exchange.
     private func refuse(
         _ error: TransportError,
         _ context: ChannelHandlerContext,
         _ promise: EventLoopPromise<Void>?
     ) {
+        // AsyncHTTPClient may close the channel before it tells the request why.
+        exchange?.refused(because: error)
         promise?.fail(error)
         context.fireErrorCaught(error)
         context.close(promise: nil)
@@ -77,8 +81,16 @@ final class ExchangeHandler: ChannelDuplexHandler {
         }
         let count = body.readableBytes
         exchange.sentBody(bytes: count)
-        let taken = promise ?? context.eventLoop.makePromise()
-        taken.futureResult.whenComplete { _ in exchange.window.taken(count) }
+        sending.handedOver(count, on: context.eventLoop) {
+            self.refuse(TransportError(.writeTimeout), context, nil)
+        }
+        // The promise of AsyncHTTPClient may be one of another event loop.
+        let taken = context.eventLoop.makePromise(of: Void.self)
+        taken.futureResult.cascade(to: promise)
+        taken.futureResult.assumeIsolated().whenComplete { _ in
+            self.sending.taken(count)
+            exchange.window.taken(count)
+        }
         context.write(data, promise: taken)
     }
 
@@ -103,6 +115,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
     func handlerRemoved(context: ChannelHandlerContext) { endExchange() }
 
     private func endExchange() {
+        sending.end()
         exchange?.ended()
         exchange = nil
     }
