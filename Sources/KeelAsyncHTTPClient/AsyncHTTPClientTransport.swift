@@ -19,7 +19,10 @@ import Synchronization
 /// | pinning, client certificates, proxies | yes |
 ///
 /// AsyncHTTPClient's own repetition of connection attempts is off: it would hide a refused port
-/// or an unknown host until the connect timeout. So are redirects and decompression.
+/// or an unknown host until the connect timeout. So are redirects and decompression, and its spans:
+/// `HTTPTracing` of KeelHTTPObservability makes those of a client.
+///
+/// The calls of one origin share an event loop, origins take turns on the loops there are.
 ///
 /// A transport that is dropped closes its connections; call ``shutdown()`` to wait for that.
 public final class AsyncHTTPClientTransport: HTTPTransport {
