@@ -19,7 +19,10 @@ import Synchronization
 /// | pinning, client certificates, proxies | yes |
 ///
 /// AsyncHTTPClient's own repetition of connection attempts is off: it would hide a refused port
-/// or an unknown host until the connect timeout. So are redirects and decompression.
+/// or an unknown host until the connect timeout. So are redirects and decompression, and its spans:
+/// `HTTPTracing` of KeelHTTPObservability makes those of a client.
+///
+/// The calls of one origin share an event loop, origins take turns on the loops there are.
 ///
 /// A transport that is dropped closes its connections; call ``shutdown()`` to wait for that.
 public final class AsyncHTTPClientTransport: HTTPTransport {
@@ -27,6 +30,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     private let isShutDown = Mutex(false)
     private let waiting = WaitingExchanges()
     private let queue: ConnectionQueue
+    private let requests: OriginRequests
     private let longestOpening: Duration
     private let hasProxy: Bool
 
@@ -38,8 +42,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// Creates a transport with a connection pool of its own.
     public init(_ configuration: Configuration = Configuration()) {
         var settings = configuration.settings
-        ConnectionWatch(waiting: waiting).install(in: &settings)
+        ConnectionWatch(
+            waiting: waiting,
+            writeTimeout: TimeAmount(configuration.writeTimeout)
+        )
+        .install(in: &settings)
         client = HTTPClient(configuration: settings)
+        requests = OriginRequests(on: client.eventLoopGroup)
         longestOpening = configuration.connectTimeout
         hasProxy = configuration.proxy != nil
         queue = ConnectionQueue(
@@ -55,22 +64,20 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        let exchange = waiting.begin(call, queue)
+        let isStreamed = call.body.map { $0.bytes == nil } ?? false
+        let prepared = isStreamed ? nil : try requests.request(for: call.head)
+        let exchange = waiting.begin(call, path: prepared?.path, queue)
         defer { waiting.take(exchange.number) }
-        var request = try HTTPClientRequest(call, exchange.window)
-        request.headers.replaceOrAdd(name: ExchangeHandler.field, value: "\(exchange.number)")
         do {
             guard let limit = call.timeouts.firstByte else {
-                return reply(to: call, from: try await execute(request, exchange), exchange)
+                return try await reply(to: call, prepared, exchange)
             }
             // AsyncHTTPClient's own deadline does not end a call whose connection never opens.
-            let prepared = request
             return try await Deadline(in: limit, on: ContinuousClock())
                 .run(throwing: TransportError(.responseTimeout)) {
                     () async throws(TransportError) in
                     do {
-                        let response = try await self.execute(prepared, exchange)
-                        return self.reply(to: call, from: response, exchange)
+                        return try await self.reply(to: call, prepared, exchange)
                     } catch {
                         throw self.translated(error, .awaitHead, exchange)
                     }
@@ -81,13 +88,57 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    private func execute(
-        _ request: HTTPClientRequest,
+    private func reply(
+        to call: HTTPCall,
+        _ prepared: OriginRequests.Prepared?,
         _ exchange: Exchange
-    ) async throws -> HTTPClientResponse {
-        try await queue.waiting(exchange) {
+    ) async throws -> HTTPReply {
+        try Task.checkCancellation()
+        guard let prepared else { return try await streamedReply(to: call, exchange) }
+        var request = prepared.request
+        request.headers = HTTPHeaders(call.head.headerFields, of: exchange)
+        request.body = call.body?.bytes.map { .sent($0, on: prepared.eventLoop) }
+        let receiver = ResponseReceiver()
+        let task = client.execute(
+            request: request,
+            delegate: receiver,
+            eventLoop: .delegate(on: prepared.eventLoop),
+            logger: nil
+        )
+        // A client that was shut down by now has told the task, and maybe not the receiver.
+        if isShutDown.withLock({ $0 }) {
+            task.futureResult.whenFailure { receiver.fail($0) }
+        }
+        let response = ReceivedResponse(receiver, task)
+        let head = try await queue.waiting(exchange) { try await response.head() }
+        return HTTPReply(
+            head: HTTPResponse(head.status, head.headers),
+            body: response.takeWhole().map { .collected($0, trailers: exchange.trailers) }
+                ?? stream(response, of: call, exchange),
+            connection: exchange.connection ?? ConnectionInfo(version: head.version.description)
+        )
+    }
+
+    /// Sends a request with a body that is produced on the way.
+    ///
+    /// A server may answer before it has read such a body. What takes a response as a
+    /// ``ResponseReceiver`` does is told of the end only when the request is over too, so these
+    /// exchanges are made with AsyncHTTPClient's asynchronous functions, which cost more.
+    private func streamedReply(
+        to call: HTTPCall,
+        _ exchange: Exchange
+    ) async throws -> HTTPReply {
+        guard let body = call.body else { throw TransportError(.invalidRequest) }
+        let request = try HTTPClientRequest(call, sending: body, exchange)
+        let response = try await queue.waiting(exchange) {
             try await self.client.execute(request, deadline: .distantFuture)
         }
+        return HTTPReply(
+            head: HTTPResponse(response.status, response.headers),
+            body: stream(StreamedExchangeBody(response.body), of: call, exchange),
+            connection: exchange.connection
+                ?? ConnectionInfo(version: response.version.description)
+        )
     }
 
     public func shutdown() async {
@@ -108,19 +159,19 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    private func reply(
-        to call: HTTPCall,
-        from response: HTTPClientResponse,
+    private func stream(
+        _ body: any ResponseBody,
+        of call: HTTPCall,
         _ exchange: Exchange
-    ) -> HTTPReply {
-        let reader = ResponseBodyReader(response.body)
+    ) -> HTTPByteStream {
         // Not the call itself: it would keep the request's body in memory while this one is read.
-        let (url, id) = (call.redactedURL, call.id)
+        let (head, id) = (call.head, call.id)
         let read: HTTPByteStream.Read = { () async throws(TransportError) in
             do {
-                return try await reader.next()
+                return try await body.next()
             } catch {
-                throw self.translated(error, .readBody, exchange).located(at: url, in: id)
+                throw self.translated(error, .readBody, exchange)
+                    .located(at: head.redactedURL, in: id)
             }
         }
         let idle = call.timeouts.idle
@@ -128,20 +179,17 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             guard let idle else { return try await read() }
             // AsyncHTTPClient's read timeout goes on while nobody reads and would punish a slow
             // reader, so waiting is measured here.
-            let silence = TransportError(
-                .responseTimeout,
-                "The server stopped sending the response.",
-                phase: .readBody,
-                url: url
+            return try await Deadline(in: idle, on: ContinuousClock()).run(
+                throwing: TransportError(
+                    .responseTimeout,
+                    "The server stopped sending the response.",
+                    phase: .readBody,
+                    url: head.redactedURL
+                ),
+                read
             )
-            return try await Deadline(in: idle, on: ContinuousClock()).run(throwing: silence, read)
         }
-        return HTTPReply(
-            head: HTTPResponse(response),
-            body: HTTPByteStream(trailers: { exchange.trailers }, read: waitingRead),
-            connection: exchange.connection
-                ?? ConnectionInfo(version: response.version.description)
-        )
+        return HTTPByteStream(trailers: { exchange.trailers }, read: waitingRead)
     }
 
     private func translated(
@@ -161,6 +209,22 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             return TransportError(.proxyFailed, cause: complete.cause)
         }
         return complete
+    }
+}
+
+extension HTTPClient.Body {
+    /// A body in memory, written at once.
+    ///
+    /// It does not wait for the network: a server may answer without reading it.
+    fileprivate static func sent(
+        _ bytes: [UInt8],
+        on eventLoop: any EventLoop
+    ) -> HTTPClient.Body {
+        .stream(contentLength: Int64(bytes.count)) { writer in
+            var rest = ByteBuffer(bytes: bytes)
+            while let piece = rest.readPiece() { _ = writer.write(.byteBuffer(piece)) }
+            return eventLoop.makeSucceededVoidFuture()
+        }
     }
 }
 #else

@@ -20,11 +20,13 @@ final class ConnectionQueue: Sendable {
 
     /// Takes note of an exchange that got a connection.
     func exchangeBegan(_ origin: String) {
+        guard timeout != nil else { return }
         busy.withLock { $0[origin, default: 0] += 1 }
     }
 
     /// Takes note of the end of an exchange that had got a connection.
     func exchangeEnded(_ origin: String) {
+        guard timeout != nil else { return }
         busy.withLock { busy in
             let left = busy[origin, default: 1] - 1
             busy[origin] = left == 0 ? nil : left

@@ -13,6 +13,7 @@ import NIOSSL
 /// (swift-server/async-http-client#868).
 struct ConnectionWatch: Sendable {
     let waiting: WaitingExchanges
+    let writeTimeout: TimeAmount
 
     func install(in settings: inout HTTPClient.Configuration) {
         settings.http1_1ConnectionDebugInitializer = watchHTTP1
@@ -25,7 +26,7 @@ struct ConnectionWatch: Sendable {
             let pipeline = channel.pipeline.syncOperations
             let connection = Connection(channel, version: "HTTP/1.1", keyDigest: digest)
             try pipeline.addHandler(
-                ExchangeHandler(connection, waiting),
+                ExchangeHandler(connection, waiting, writeTimeout: writeTimeout),
                 position: .after(
                     try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
                 )
@@ -46,7 +47,7 @@ struct ConnectionWatch: Sendable {
             let holder = try parent.pipeline.syncOperations.handler(type: ConnectionHolder.self)
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(
-                ExchangeHandler(holder.connection, waiting),
+                ExchangeHandler(holder.connection, waiting, writeTimeout: writeTimeout),
                 position: .after(
                     try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
                 )

@@ -5,42 +5,63 @@ import KeelHTTP
 import NIOCore
 import NIOHTTP1
 
-extension HTTPClientRequest {
-    init(_ call: HTTPCall, _ window: SendWindow) throws(TransportError) {
-        guard let scheme = call.head.scheme, let authority = call.head.authority,
-            !authority.isEmpty, let path = call.head.path, path.hasPrefix("/")
-        else {
-            throw TransportError(
-                .invalidRequest,
-                "The request has no scheme, no authority or no path.",
-                url: call.redactedURL
-            )
-        }
-        self.init(url: "\(scheme)://\(authority)\(path)")
-        method = HTTPMethod(rawValue: call.head.method.rawValue)
-        for field in call.head.headerFields {
-            headers.add(name: field.name.rawName, value: field.value)
-        }
-        guard let body = call.body else { return }
-        if let bytes = body.bytes {
-            self.body = .bytes(ByteBuffer(bytes: bytes))
-        } else {
-            self.body = .stream(
-                RequestBodyChunks(body: body, window: window),
-                length: body.length.map { .known($0) } ?? .unknown
-            )
+extension HTTPRequest {
+    /// Where the request goes.
+    ///
+    /// - Throws: `TransportError.Code.invalidRequest` if that is not said.
+    var target: (scheme: String, authority: String, path: String) {
+        get throws(TransportError) {
+            guard let scheme, let authority, !authority.isEmpty,
+                let path, path.utf8.first == UInt8(ascii: "/")
+            else {
+                throw TransportError(
+                    .invalidRequest,
+                    "The request has no scheme, no authority or no path.",
+                    url: redactedURL
+                )
+            }
+            return (scheme, authority, path)
         }
     }
 }
 
+extension HTTPMethod {
+    init(_ method: HTTPRequest.Method) { self.init(rawValue: method.rawValue) }
+}
+
+extension HTTPHeaders {
+    /// The fields of a request, with the number of its exchange for ``ExchangeHandler``.
+    init(_ fields: HTTPFields, of exchange: Exchange) {
+        self.init()
+        reserveCapacity(fields.count + 2)
+        for field in fields { add(name: field.name.rawName, value: field.value) }
+        replaceOrAdd(name: ExchangeHandler.field, value: "\(exchange.number)")
+    }
+}
+
+extension HTTPClientRequest {
+    /// Creates a request whose body is sent as it is produced.
+    init(
+        _ call: HTTPCall,
+        sending body: HTTPBody,
+        _ exchange: Exchange
+    ) throws(TransportError) {
+        let target = try call.head.target
+        self.init(url: "\(target.scheme)://\(target.authority)\(target.path)")
+        method = HTTPMethod(call.head.method)
+        headers = HTTPHeaders(call.head.headerFields, of: exchange)
+        self.body = .stream(
+            RequestBodyChunks(body: body, window: exchange.window),
+            length: body.length.map { .known($0) } ?? .unknown
+        )
+    }
+}
+
 extension HTTPResponse {
-    init(_ response: HTTPClientResponse) {
+    init(_ status: HTTPResponseStatus, _ headers: HTTPHeaders) {
         self.init(
-            status: Status(
-                code: Int(response.status.code),
-                reasonPhrase: response.status.reasonPhrase
-            ),
-            headerFields: HTTPFields(response.headers)
+            status: Status(code: Int(status.code), reasonPhrase: status.reasonPhrase),
+            headerFields: HTTPFields(headers)
         )
     }
 }

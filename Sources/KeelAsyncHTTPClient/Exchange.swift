@@ -18,19 +18,24 @@ final class Exchange: Sendable {
         var hasResponse = false
         var hasEnded = false
         var trailers: HTTPFields?
+        var refusal: TransportError?
     }
 
     let number: UInt64
+    /// What the request asks for, where it does not say so itself: see ``OriginRequests``.
+    let path: String?
     let origin: String
     let pins: PublicKeyPins?
     let host: String
+    /// Used by bodies that are sent as they are produced.
     let window = SendWindow()
     private let call: HTTPCall?
     private let queue: ConnectionQueue
     private let state = Mutex(State())
 
-    init(number: UInt64, call: HTTPCall, _ queue: ConnectionQueue) {
+    init(number: UInt64, call: HTTPCall, path: String?, _ queue: ConnectionQueue) {
         self.number = number
+        self.path = path
         self.queue = queue
         origin = call.head.authority ?? ""
         pins = call.options.pins
@@ -75,6 +80,9 @@ final class Exchange: Sendable {
 
     func received(trailers: HTTPFields?) { state.withLock { $0.trailers = trailers } }
 
+    /// The connection is given up on this side.
+    func refused(because error: TransportError) { state.withLock { $0.refusal = error } }
+
     /// The connection is free again, or gone.
     func ended() {
         let isFirst = state.withLock { state in
@@ -92,6 +100,7 @@ final class Exchange: Sendable {
     /// Adds what is known of the connection, and tells a stale one from one that was lost.
     func complete(_ error: TransportError) -> TransportError {
         let state = state.withLock { $0 }
+        let error = error.code == .cancelled ? error : state.refusal ?? error
         guard Self.mayNeedFacts.contains(error.phase) else { return error }
         var complete = error
         if let explained = state.health?.explanation(of: error) { complete = explained }
@@ -149,10 +158,10 @@ final class WaitingExchanges: Sendable {
     private let state = Mutex<(next: UInt64, waiting: [UInt64: Exchange])>((0, [:]))
 
     /// Takes note of a call that is about to be sent.
-    func begin(_ call: HTTPCall, _ queue: ConnectionQueue) -> Exchange {
+    func begin(_ call: HTTPCall, path: String?, _ queue: ConnectionQueue) -> Exchange {
         state.withLock { state in
             state.next += 1
-            let exchange = Exchange(number: state.next, call: call, queue)
+            let exchange = Exchange(number: state.next, call: call, path: path, queue)
             state.waiting[state.next] = exchange
             return exchange
         }

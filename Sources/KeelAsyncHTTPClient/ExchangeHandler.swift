@@ -19,11 +19,13 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     private let connection: Connection
     private let waiting: WaitingExchanges
+    private let sending: SendWatch
     private var exchange: Exchange?
 
-    init(_ connection: Connection, _ waiting: WaitingExchanges) {
+    init(_ connection: Connection, _ waiting: WaitingExchanges, writeTimeout: TimeAmount) {
         self.connection = connection
         self.waiting = waiting
+        sending = SendWatch(writeTimeout)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -31,18 +33,19 @@ final class ExchangeHandler: ChannelDuplexHandler {
         case .head(var head):
             exchange = head.headers.first(name: Self.field).flatMap { UInt64($0) }
                 .flatMap { waiting.take($0) }
-            head.headers.remove(name: Self.field)
-            if let exchange, let pins = exchange.pins,
-                !pins.allows(connection.keyDigest, for: exchange.host)
-            {
-                let mismatch = TransportError(.tlsPinMismatch)
-                promise?.fail(mismatch)
-                context.fireErrorCaught(mismatch)
-                context.close(promise: nil)
+            // Given up on its way here, a request has nobody who says where it goes, and no pins.
+            guard let exchange else {
+                refuse(TransportError(.cancelled, processed: .no), context, promise)
                 return
             }
-            exchange?.connected(to: connection.next(), connection.health)
-            exchange?.sentHead(bytes: head.size)
+            guard exchange.pins?.allows(connection.keyDigest, for: exchange.host) ?? true else {
+                refuse(TransportError(.tlsPinMismatch), context, promise)
+                return
+            }
+            head.headers.remove(name: Self.field)
+            if let path = exchange.path { head.uri = path }
+            exchange.connected(to: connection.next(), connection.health)
+            exchange.sentHead(bytes: head.size)
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let body):
             write(body, data, context, promise)
@@ -50,6 +53,19 @@ final class ExchangeHandler: ChannelDuplexHandler {
             exchange?.sentEnd()
             context.write(data, promise: promise)
         }
+    }
+
+    /// Ends the connection, and with it the exchange.
+    private func refuse(
+        _ error: TransportError,
+        _ context: ChannelHandlerContext,
+        _ promise: EventLoopPromise<Void>?
+    ) {
+        // AsyncHTTPClient may close the channel before it tells the request why.
+        exchange?.refused(because: error)
+        promise?.fail(error)
+        context.fireErrorCaught(error)
+        context.close(promise: nil)
     }
 
     /// Writes a piece of the body, and makes room for the next one when the network has taken it.
@@ -65,8 +81,16 @@ final class ExchangeHandler: ChannelDuplexHandler {
         }
         let count = body.readableBytes
         exchange.sentBody(bytes: count)
-        let taken = promise ?? context.eventLoop.makePromise()
-        taken.futureResult.whenComplete { _ in exchange.window.taken(count) }
+        sending.handedOver(count, on: context.eventLoop) {
+            self.refuse(TransportError(.writeTimeout), context, nil)
+        }
+        // The promise of AsyncHTTPClient may be one of another event loop.
+        let taken = context.eventLoop.makePromise(of: Void.self)
+        taken.futureResult.cascade(to: promise)
+        taken.futureResult.assumeIsolated().whenComplete { _ in
+            self.sending.taken(count)
+            exchange.window.taken(count)
+        }
         context.write(data, promise: taken)
     }
 
@@ -91,6 +115,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
     func handlerRemoved(context: ChannelHandlerContext) { endExchange() }
 
     private func endExchange() {
+        sending.end()
         exchange?.ended()
         exchange = nil
     }

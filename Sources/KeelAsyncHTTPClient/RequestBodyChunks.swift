@@ -19,6 +19,7 @@ struct RequestBodyChunks: AsyncSequence, Sendable {
         let body: HTTPBody
         let window: SendWindow
         var chunks: HTTPByteStream.Iterator?
+        var rest = ByteBuffer()
 
         init(body: HTTPBody, window: SendWindow) {
             self.body = body
@@ -30,15 +31,28 @@ struct RequestBodyChunks: AsyncSequence, Sendable {
                 await window.waitForRoom()
                 var chunks = self.chunks
                 if chunks == nil { chunks = try await body.open().makeAsyncIterator() }
-                let chunk = try await chunks?.next()
+                while rest.readableBytes == 0, let chunk = try await chunks?.next() {
+                    rest = ByteBuffer(bytes: chunk)
+                }
                 self.chunks = chunks
-                window.produced(chunk?.count ?? 0)
-                return chunk.map { ByteBuffer(bytes: $0) }
+                let piece = rest.readPiece()
+                window.produced(piece?.readableBytes ?? 0)
+                return piece
             } catch {
                 guard error.code != .bodyProducerFailed else { throw error }
                 throw TransportError(.bodyProducerFailed, cause: error)
             }
         }
+    }
+}
+
+extension ByteBuffer {
+    /// How many bytes are given to the network at once: ``SendWatch`` sees only whole pieces taken.
+    private static let pieceSize = 64 * 1024
+
+    /// Takes the next bytes away, no more than are sent in one piece; nil if there are none.
+    mutating func readPiece() -> ByteBuffer? {
+        readableBytes == 0 ? nil : readSlice(length: min(readableBytes, Self.pieceSize))
     }
 }
 #endif

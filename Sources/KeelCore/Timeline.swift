@@ -7,7 +7,15 @@ package struct Timeline: Sendable {
     private let wait: @Sendable (Duration) async throws -> Void
 
     /// Begins a timeline.
-    package init(_ clock: any Clock<Duration>) { self = Self.beginning(clock) }
+    package init(_ clock: any Clock<Duration>) {
+        // The usual clock by its own type, which calls read several times: through the protocol
+        // each reading would look its types up anew.
+        if let clock = clock as? ContinuousClock {
+            self = Self.beginning(clock)
+        } else {
+            self = Self.beginning(clock)
+        }
+    }
 
     private init(
         read: @escaping @Sendable () -> Duration,

@@ -66,7 +66,7 @@ extension NetworkClient {
         to plan: RequestPlan,
         as type: Value.Type
     ) async throws(NetworkError) -> (value: Value, response: NetworkResponse) {
-        let call = try plan.call(for: configuration)
+        let call = try plan.call(for: self)
         let response = try await accepted(call, plan)
         return (try decoded(response, of: call, as: type), response)
     }
@@ -95,14 +95,14 @@ extension NetworkClient {
     @concurrent
     func bytes(of plan: RequestPlan) async throws(NetworkError) -> Data {
         defer { plan.downloadObserver?.finish() }
-        let call = try plan.call(for: configuration)
+        let call = try plan.call(for: self)
         return try await accepted(call, plan).data
     }
 
     @concurrent
     func result(of plan: RequestPlan) async -> Result<NetworkResponse, TransportError> {
         do throws(NetworkError) {
-            let call = try plan.call(for: configuration)
+            let call = try plan.call(for: self)
             do throws(TransportError) {
                 return .success(try await whole(call, plan, refusalLimit: nil))
             } catch {

@@ -54,7 +54,7 @@ extension NetworkClient {
         _ scope: StreamTimeoutScope,
         idle: Duration?
     ) async throws(NetworkError) -> (call: HTTPCall, reply: HTTPReply) {
-        var prepared = try plan.call(for: configuration)
+        var prepared = try plan.call(for: self)
         prepared.timeouts.idle = idle
         prepared.deadline = deadline(for: plan)
         let call = prepared

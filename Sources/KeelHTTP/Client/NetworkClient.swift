@@ -25,13 +25,15 @@ public import Foundation
 /// share the transport, and shutting that down is up to who made it.
 public struct NetworkClient: Sendable {
     /// What all calls have in common.
-    public let configuration: Configuration
+    public var configuration: Configuration { assembly.configuration }
 
     /// What carries the requests.
-    public let transport: any HTTPTransport
+    public var transport: any HTTPTransport { assembly.transport }
 
-    private let chain: HTTPNext
-    private let timer: DeadlineTimer
+    /// The checked base URL, or why no call can be made.
+    var base: Result<BaseAddress, NetworkError> { assembly.base }
+
+    private let assembly: Assembly
 
     /// Creates a client.
     public init(_ configuration: Configuration, transport: any HTTPTransport) {
@@ -39,10 +41,7 @@ public struct NetworkClient: Sendable {
             configuration.pins == nil || transport.features.contains(.pinning),
             "This transport cannot check pins; use one that can, or take the pins away."
         )
-        self.configuration = configuration
-        self.transport = transport
-        timer = DeadlineTimer.on(configuration.clock)
-        chain = transport.chain(Self.layers(of: configuration, timer))
+        assembly = Assembly(configuration, transport)
     }
 
     /// Creates a client with the usual limits.
@@ -57,9 +56,28 @@ public struct NetworkClient: Sendable {
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         do throws(TransportError) {
             guard !Task.isCancelled else { throw TransportError(.cancelled, processed: .no) }
-            return try await chain(call)
+            return try await assembly.chain(call)
         } catch {
             throw error.located(in: call)
+        }
+    }
+
+    /// What a client is made of, put together once and shared by its copies.
+    ///
+    /// A call takes the client along; here that is one reference and not each of the settings.
+    private final class Assembly: Sendable {
+        let configuration: Configuration
+        let transport: any HTTPTransport
+        let base: Result<BaseAddress, NetworkError>
+        let timer: DeadlineTimer
+        let chain: HTTPNext
+
+        init(_ configuration: Configuration, _ transport: any HTTPTransport) {
+            self.configuration = configuration
+            self.transport = transport
+            base = Result { () throws(NetworkError) in try BaseAddress(configuration.baseURL) }
+            timer = DeadlineTimer.on(configuration.clock)
+            chain = transport.chain(NetworkClient.layers(of: configuration, timer))
         }
     }
 
@@ -84,7 +102,7 @@ public struct NetworkClient: Sendable {
     /// The limit for a call, from its own wish or from the configuration.
     func deadline(for plan: RequestPlan) -> Deadline? {
         (plan.timeout ?? (plan.isLongUpload ? nil : configuration.timeout)).map {
-            Deadline(in: $0, on: timer)
+            Deadline(in: $0, on: assembly.timer)
         }
     }
 

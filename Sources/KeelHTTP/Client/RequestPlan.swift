@@ -67,9 +67,10 @@ struct CallWishes: Sendable {
 }
 
 extension RequestPlan {
-    /// Makes the call for a client with this configuration.
-    func call(for configuration: NetworkClient.Configuration) throws(NetworkError) -> HTTPCall {
-        let base = try BaseAddress(configuration.baseURL)
+    /// Makes the call for a client.
+    func call(for client: NetworkClient) throws(NetworkError) -> HTTPCall {
+        let base = try client.base.get()
+        let configuration = client.configuration
         let target = try target(below: base)
         var head = HTTPRequest(
             method: method,
@@ -89,8 +90,10 @@ extension RequestPlan {
             }
             if let observer = uploadObserver { prepared = prepared?.observed(by: observer) }
         }
-        for name in Set(headers.map(\.name)) {
-            head.headerFields[fields: name] = headers[fields: name]
+        if !headers.isEmpty {
+            for name in Set(headers.map(\.name)) {
+                head.headerFields[fields: name] = headers[fields: name]
+            }
         }
         var everything = configuration.options
         everything.merge(options)
@@ -121,9 +124,13 @@ extension RequestPlan {
         case .refused(let reason):
             throw NetworkError(.invalidURL, reason, url: base.text)
         case .usable(let path, let query):
-            let target = base.path + "/" + path
-            let parameters = [query, self.query.encoded].filter { !$0.isEmpty }
-            return parameters.isEmpty ? target : target + "?" + parameters.joined(separator: "&")
+            var target = base.path + "/" + path
+            var separator = "?"
+            for part in [query, self.query.encoded] where !part.isEmpty {
+                target += separator + part
+                separator = "&"
+            }
+            return target
         }
     }
 }

@@ -33,7 +33,8 @@ public struct EndpointPath: Sendable, Hashable {
 
     init(encoded: String?, query: String = "") {
         if let encoded, Self.isSafe(encoded) {
-            content = .usable(path: String(encoded.drop { $0 == "/" }), query: query)
+            let path = encoded.utf8.drop { $0 == UInt8(ascii: "/") }
+            content = .usable(path: String(Substring(path)), query: query)
         } else {
             content = .refused(
                 "The path of the endpoint has an empty value, a segment of dots only, "
@@ -69,13 +70,35 @@ public struct EndpointPath: Sendable, Hashable {
     /// Dot segments are resolved away by servers and proxies, also when their dots are encoded
     /// (RFC 3986 section 5.2.4 and 6.2.2.2), so no path may hold one.
     private static func isSafe(_ path: String) -> Bool {
-        path.split(separator: "/").allSatisfy { segment in
-            let plain = segment.lowercased().split(
-                separator: "%2e",
-                omittingEmptySubsequences: false
-            )
-            .joined(separator: ".")
-            return plain != "." && plain != ".."
+        var segment = DotSegment()
+        for byte in path.utf8 {
+            if byte != UInt8(ascii: "/") {
+                segment.read(byte)
+            } else if segment.isOne {
+                return false
+            } else {
+                segment = DotSegment()
+            }
+        }
+        return !segment.isOne
+    }
+
+    /// Finds out, byte by byte, whether a segment is one dot or two, encoded or not.
+    private struct DotSegment {
+        private var dots = 0
+        /// How many bytes of `%2e` were read.
+        private var encoded = 0
+        private var hasOther = false
+
+        var isOne: Bool { !hasOther && encoded == 0 && (dots == 1 || dots == 2) }
+
+        mutating func read(_ byte: UInt8) {
+            switch (encoded, byte) {
+            case (0, UInt8(ascii: ".")): dots += 1
+            case (0, UInt8(ascii: "%")), (1, UInt8(ascii: "2")): encoded += 1
+            case (2, UInt8(ascii: "e")), (2, UInt8(ascii: "E")): (dots, encoded) = (dots + 1, 0)
+            default: hasOther = true
+            }
         }
     }
 }

@@ -37,8 +37,11 @@ public struct HTTPQuery: Sendable, Hashable {
     /// Everything but unreserved characters is percent-encoded, a space as `%20` and a plus sign
     /// as `%2B`: RFC 3986 and HTML forms then read the same.
     public var encoded: String {
-        items.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }
-            .joined(separator: "&")
+        guard !items.isEmpty else { return "" }
+        return items.map {
+            "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))"
+        }
+        .joined(separator: "&")
     }
 }
 

@@ -5,6 +5,7 @@ enum PercentEncoding {
     /// The result stands for exactly this text wherever it is put: in one segment of a path, in the
     /// name or the value of a query item.
     static func encode(_ text: some StringProtocol) -> String {
+        if text.utf8.allSatisfy(isUnreserved) { return String(text) }
         var encoded = ""
         encoded.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {
@@ -23,6 +24,7 @@ enum PercentEncoding {
     /// segment stay. Returns nil if the text holds a question mark or a number sign, which would
     /// end the path, or a percent sign that begins no triplet.
     static func encodePath(_ text: some StringProtocol) -> String? {
+        if text.utf8.allSatisfy(isOfPath) { return String(text) }
         var encoded = ""
         let bytes = Array(text.utf8)
         for (index, byte) in bytes.enumerated() {
@@ -32,7 +34,7 @@ enum PercentEncoding {
             case UInt8(ascii: "%"):
                 guard isTriplet(bytes[index...]) else { return nil }
                 encoded.append("%")
-            case _ where isUnreserved(byte) || "/!$&'()*+,;=:@".utf8.contains(byte):
+            case _ where isOfPath(byte):
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
             default:
                 append(byte, to: &encoded)
@@ -72,6 +74,19 @@ enum PercentEncoding {
         text.append("%")
         text.unicodeScalars.append(digits[Int(byte >> 4)])
         text.unicodeScalars.append(digits[Int(byte & 15)])
+    }
+
+    /// Whether a byte may stand in a path as it is (RFC 3986 section 3.3).
+    private static func isOfPath(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "/"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"),
+            UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="),
+            UInt8(ascii: ":"), UInt8(ascii: "@"):
+            true
+        default:
+            isUnreserved(byte)
+        }
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {

@@ -23,12 +23,22 @@ public struct RedirectMiddleware: HTTPMiddleware {
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
-        var current = call
+        let first = try await next(call)
+        // Nearly every call ends here, and pays for nothing that only a redirect needs.
+        guard let target = try redirected(call, by: first.head) else { return first }
+        return try await followed(first, of: call, to: target, next)
+    }
+
+    private func followed(
+        _ redirect: HTTPReply,
+        of call: HTTPCall,
+        to target: HTTPCall,
+        _ next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        var (current, reply, following) = (call, redirect, target)
         var visited: Set<Stop> = [Stop(call.head)]
         var count = 0
         while true {
-            let reply = try await next(current)
-            guard let following = try redirected(current, by: reply.head) else { return reply }
             count += 1
             guard count <= policy.limit else {
                 throw TransportError(.redirectLimit, url: current.redactedURL)
@@ -41,6 +51,9 @@ public struct RedirectMiddleware: HTTPMiddleware {
                 .redirected(to: following.redactedURL, status: reply.head.status.code)
             )
             current = following
+            reply = try await next(current)
+            guard let target = try redirected(current, by: reply.head) else { return reply }
+            following = target
         }
     }
 
@@ -65,7 +78,7 @@ public struct RedirectMiddleware: HTTPMiddleware {
         by response: HTTPResponse
     ) throws(TransportError) -> HTTPCall? {
         let status = response.status.code
-        guard policy.limit > 0, [301, 302, 303, 307, 308].contains(status),
+        guard policy.limit > 0, Self.isRedirect(status),
             policy.methods?.contains(call.head.method) ?? true
         else { return nil }
         var following = call
@@ -86,6 +99,13 @@ public struct RedirectMiddleware: HTTPMiddleware {
             }
         }
         return following
+    }
+
+    private static func isRedirect(_ status: Int) -> Bool {
+        switch status {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
     }
 
     private static let credentialFields: Set<HTTPField.Name> = [

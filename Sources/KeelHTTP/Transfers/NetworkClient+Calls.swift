@@ -23,7 +23,7 @@ extension NetworkClient {
     ) throws(TransportError) -> HTTPRequest {
         let base: BaseAddress
         do throws(NetworkError) {
-            base = try BaseAddress(configuration.baseURL)
+            base = try self.base.get()
         } catch {
             throw TransportError(.invalidRequest, cause: error)
         }

@@ -88,7 +88,9 @@ extension HTTPRequest {
     /// Scheme, host, port and path: the parts of the target that may be logged.
     package var redactedURL: String {
         let place = (authority ?? "").split(separator: "@").last ?? ""
-        let visiblePath = (path ?? "").prefix { $0 != "?" && $0 != "#" }
-        return "\(scheme ?? "http")://\(place)\(visiblePath)"
+        let visiblePath = (path ?? "").utf8.prefix {
+            $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+        }
+        return "\(scheme ?? "http")://\(place)\(Substring(visiblePath))"
     }
 }

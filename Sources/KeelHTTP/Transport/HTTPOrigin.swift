@@ -19,28 +19,33 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
 
     /// The origin that a request goes to, or nil if the request names no valid one.
     public init?(_ head: HTTPRequest) {
-        let scheme = (head.scheme ?? "http").lowercased()
         // An authority with user information names somebody as well as a place.
-        guard let authority = head.authority?.lowercased(), !authority.contains("@") else {
+        guard let authority = head.authority, !authority.utf8.contains(UInt8(ascii: "@")) else {
             return nil
         }
-        self.init(scheme: scheme, authority: authority)
+        self.init(
+            scheme: (head.scheme ?? "http").inSmallLetters,
+            authority: authority.inSmallLetters
+        )
     }
 
     /// The origin of a URL, or nil if it is not one of HTTP.
     public init?(_ url: URL) {
         guard let address = try? BaseAddress(url) else { return nil }
-        self.init(scheme: address.scheme, authority: address.authority.lowercased())
+        self.init(scheme: address.scheme, authority: address.authority.inSmallLetters)
     }
 
     private init?(scheme: String, authority: String) {
         guard scheme == "https" || scheme == "http" else { return nil }
+        let bytes = authority.utf8
         var host = authority[...]
         var port = scheme == "https" ? 443 : 80
         // The last colon begins the port, unless it stands inside an IPv6 address.
-        if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
+        if let colon = bytes.lastIndex(of: UInt8(ascii: ":")),
+            !bytes[colon...].contains(UInt8(ascii: "]"))
+        {
             host = authority[..<colon]
-            let digits = authority[authority.index(after: colon)...]
+            let digits = authority[bytes.index(after: colon)...]
             if !digits.isEmpty {
                 guard let number = UInt16(digits) else { return nil }
                 port = Int(number)
@@ -73,5 +78,15 @@ extension HTTPOrigin {
         self.scheme = scheme
         self.host = host
         self.port = port
+    }
+}
+
+extension String {
+    /// The text in small letters: itself, at no cost, where it is that already.
+    fileprivate var inSmallLetters: String {
+        let isSmall = utf8.allSatisfy {
+            $0 < 0x80 && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
+        }
+        return isSmall ? self : lowercased()
     }
 }

@@ -1,0 +1,87 @@
+#if AsyncHTTPClient && canImport(AsyncHTTPClient)
+import AsyncHTTPClient
+import KeelHTTP
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// Gives a response body piece by piece; dropping it before its end cancels the exchange.
+protocol ResponseBody: AnyObject, Sendable {
+    /// Returns the next bytes, nil at the end and after an error.
+    func next() async throws -> ArraySlice<UInt8>?
+}
+
+/// A response that a ``ResponseReceiver`` takes.
+final class ReceivedResponse: ResponseBody {
+    private let receiver: ResponseReceiver
+    private let task: HTTPClient.Task<Void>
+
+    init(_ receiver: ResponseReceiver, _ task: HTTPClient.Task<Void>) {
+        self.receiver = receiver
+        self.task = task
+    }
+
+    deinit {
+        if receiver.abandon() { task.cancel() }
+    }
+
+    /// Waits for the head.
+    func head() async throws -> HTTPResponseHead {
+        try await withTaskCancellationHandler {
+            try await receiver.head()
+        } onCancel: { [task] in
+            task.cancel()
+        }
+    }
+
+    /// Returns all bytes of the body, if they have arrived, and takes them away.
+    func takeWhole() -> [UInt8]? { receiver.takeWhole() }
+
+    func next() async throws -> ArraySlice<UInt8>? {
+        let piece = try await withTaskCancellationHandler {
+            try await receiver.next()
+        } onCancel: { [task] in
+            task.cancel()
+        }
+        return piece.map { Array($0.readableBytesView)[...] }
+    }
+}
+
+/// Reads the body of a response whose request is sent as it is produced.
+///
+/// Dropping it drops the iterator, which makes AsyncHTTPClient cancel the exchange.
+///
+/// `@unchecked`, because the iterator cannot be sent: the flag lets only one call touch it, and the
+/// lock around the flag orders one call after the other.
+final class StreamedExchangeBody: ResponseBody, @unchecked Sendable {
+    private var iterator: HTTPClientResponse.Body.AsyncIterator
+    private var hasEnded = false
+    private let isReading = Mutex(false)
+
+    init(_ body: HTTPClientResponse.Body) {
+        iterator = body.makeAsyncIterator()
+    }
+
+    func next() async throws -> ArraySlice<UInt8>? {
+        let isFree = isReading.withLock { isReading in
+            defer { isReading = true }
+            return !isReading
+        }
+        guard isFree else { throw TransportError(.concurrentRead) }
+        defer { isReading.withLock { $0 = false } }
+        guard !hasEnded else { return nil }
+        do {
+            if let buffer = try await iterator.next() {
+                return Array(buffer.readableBytesView)[...]
+            }
+        } catch {
+            hasEnded = true
+            throw error
+        }
+        hasEnded = true
+        // A cancelled reader is told "end", which must not be taken for the end of the body.
+        try Task.checkCancellation()
+        return nil
+    }
+}
+#endif

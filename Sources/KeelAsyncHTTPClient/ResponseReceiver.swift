@@ -1,0 +1,186 @@
+#if AsyncHTTPClient && canImport(AsyncHTTPClient)
+import AsyncHTTPClient
+import KeelHTTP
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// Takes a response from AsyncHTTPClient on its event loop, and hands it to the one who waits.
+///
+/// The head is handed over at the end of the turn of the event loop that brought it, or with the
+/// end of the response: a small response is then complete, and nobody has to wait for its body.
+final class ResponseReceiver: HTTPClientResponseDelegate {
+    typealias Response = Void
+
+    fileprivate struct State {
+        enum Waiter {
+            case head(CheckedContinuation<HTTPResponseHead, any Error>)
+            case piece(CheckedContinuation<ByteBuffer?, any Error>)
+        }
+
+        var head: HTTPResponseHead?
+        var mayHandOverHead = false
+        var pieces = CircularBuffer<ByteBuffer>()
+        var bytes = 0
+        /// How the response ended; nil while it has not.
+        var end: Result<Void, any Error>?
+        var waiter: Waiter?
+        /// Fulfilled when there is room for more.
+        var room: EventLoopPromise<Void>?
+        var isAbandoned = false
+    }
+
+    /// What there is to do once the lock is open again.
+    fileprivate enum Action {
+        case none
+        case giveHead(
+            CheckedContinuation<HTTPResponseHead, any Error>,
+            Result<HTTPResponseHead, any Error>
+        )
+        case givePiece(
+            CheckedContinuation<ByteBuffer?, any Error>,
+            Result<ByteBuffer?, any Error>,
+            room: EventLoopPromise<Void>?
+        )
+    }
+
+    /// With so many bytes unread, the network is left alone until half of them are read.
+    fileprivate static let limit = 256 * 1024
+
+    private let state = Mutex(State())
+
+    // MARK: Asked by the reader
+
+    /// Waits for the head.
+    func head() async throws -> HTTPResponseHead {
+        try await withCheckedThrowingContinuation { continuation in
+            change { $0.waiter = .head(continuation) }
+        }
+    }
+
+    /// Returns all bytes of the body, if they have arrived, and takes them away.
+    func takeWhole() -> [UInt8]? {
+        state.withLock { state in
+            guard case .success? = state.end else { return nil }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(state.bytes)
+            while let piece = state.pieces.popFirst() {
+                bytes.append(contentsOf: piece.readableBytesView)
+            }
+            return bytes
+        }
+    }
+
+    /// Waits for the next piece of the body; nil at its end, and after an error.
+    func next() async throws -> ByteBuffer? {
+        try await withCheckedThrowingContinuation { continuation in
+            var isAlone = true
+            change { state in
+                isAlone = state.waiter == nil
+                if isAlone { state.waiter = .piece(continuation) }
+            }
+            if !isAlone { continuation.resume(throwing: TransportError(.concurrentRead)) }
+        }
+    }
+
+    /// Takes note that nobody will read the rest.
+    ///
+    /// - Returns: Whether there may be a rest, and the exchange is to be cancelled.
+    func abandon() -> Bool {
+        let (room, isUnfinished) = state.withLock { state in
+            state.isAbandoned = true
+            state.pieces.removeAll()
+            return (state.room.take(), state.end == nil)
+        }
+        room?.succeed()
+        return isUnfinished
+    }
+
+    /// Ends the response with an error, unless it has ended.
+    func fail(_ error: any Error) { change { $0.end = $0.end ?? .failure(error) } }
+
+    // MARK: Told by AsyncHTTPClient
+
+    func didReceiveHead(
+        task: HTTPClient.Task<Void>,
+        _ head: HTTPResponseHead
+    ) -> EventLoopFuture<Void> {
+        state.withLock { $0.head = head }
+        task.eventLoop.execute { self.change { $0.mayHandOverHead = true } }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didReceiveBodyPart(
+        task: HTTPClient.Task<Void>,
+        _ piece: ByteBuffer
+    ) -> EventLoopFuture<Void> {
+        var room: EventLoopFuture<Void>?
+        change { state in
+            guard !state.isAbandoned else { return }
+            state.pieces.append(piece)
+            state.bytes += piece.readableBytes
+            guard state.bytes >= Self.limit else { return }
+            let promise = task.eventLoop.makePromise(of: Void.self)
+            (state.room, room) = (promise, promise.futureResult)
+        }
+        return room ?? task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<Void>) throws {
+        change { $0.end = $0.end ?? .success(()) }
+    }
+
+    func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) { fail(error) }
+
+    // MARK: Handing over
+
+    /// Changes the state and gives the one who waits what there is now.
+    private func change(_ change: (inout State) -> Void) {
+        let action = state.withLock { state in
+            change(&state)
+            return state.action()
+        }
+        switch action {
+        case .none: break
+        case .giveHead(let reader, let head): reader.resume(with: head)
+        case .givePiece(let reader, let piece, let room):
+            reader.resume(with: piece)
+            room?.succeed()
+        }
+    }
+}
+
+extension ResponseReceiver.State {
+    fileprivate mutating func action() -> ResponseReceiver.Action {
+        switch waiter {
+        case .head(let reader):
+            if let head, mayHandOverHead || end != nil {
+                waiter = nil
+                return .giveHead(reader, .success(head))
+            }
+            guard case .failure(let error)? = end else { return .none }
+            waiter = nil
+            return .giveHead(reader, .failure(error))
+        case .piece(let reader):
+            guard let piece = nextPiece() else { return .none }
+            waiter = nil
+            let hasRoom = bytes <= ResponseReceiver.limit / 2
+            return .givePiece(reader, piece, room: hasRoom ? room.take() : nil)
+        case nil:
+            return .none
+        }
+    }
+
+    /// Nil while the next piece is not known; the value nil stands for the end of the body.
+    private mutating func nextPiece() -> Result<ByteBuffer?, any Error>? {
+        if let piece = pieces.popFirst() {
+            bytes -= piece.readableBytes
+            return .success(piece)
+        }
+        guard case .failure(let error)? = end else { return end.map { _ in .success(nil) } }
+        // A stream gives its error once.
+        end = .success(())
+        return .failure(error)
+    }
+}
+#endif

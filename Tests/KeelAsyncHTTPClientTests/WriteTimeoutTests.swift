@@ -1,0 +1,45 @@
+#if AsyncHTTPClient && TestServer
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelHTTP
+import KeelTestKit
+import KeelTestServer
+import Testing
+
+@Suite("The limit on waiting for the network over AsyncHTTPClient")
+struct WriteTimeoutTests {
+    @Test("A server that has stopped reading ends the upload", arguments: [true, false])
+    func stoppedReading(isStreamed: Bool) async throws {
+        // More than the buffers of both sockets hold.
+        let size = 64 << 20
+        let piece = [UInt8](repeating: 7, count: 1 << 20)
+        let body =
+            isStreamed
+            ? HTTPBody(length: Int64(size), isReplayable: true) { () async throws(TransportError) in
+                .chunks(Array(repeating: piece, count: size / piece.count))
+            }
+            : HTTPBody([UInt8](repeating: 7, count: size))
+        let answer = HTTPTestAnswer.text("never")
+            .reading(.atMost(0)).interrupted(.beforeHead, by: .stall)
+        let error = try await FaultServer.run(answers: [answer]) { server in
+            var settings = AsyncHTTPClientTransport.Configuration()
+            settings.writeTimeout = .milliseconds(200)
+            let transport = AsyncHTTPClientTransport(settings)
+            let head = HTTPRequest(
+                method: .put,
+                scheme: "http",
+                authority: "127.0.0.1:\(server.port)",
+                path: "/upload"
+            )
+            let error = await #expect(throws: TransportError.self) {
+                _ = try await transport.send(HTTPCall(head, body: body))
+            }
+            await transport.shutdown()
+            return error
+        }
+        #expect(error?.code == .writeTimeout)
+        #expect(error?.phase == .send)
+        #expect(error?.processed == .maybe)
+    }
+}
+#endif
