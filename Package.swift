@@ -348,7 +348,7 @@ let package = Package(
         tests(of: "KeelDependencies", ["KeelDependenciesTesting"]),
         tests(
             of: "KeelFiles",
-            ["KeelConformance", "KeelCore", "KeelFileCrashWriter", "KeelTestKit"]
+            ["CKeelAttributes", "KeelConformance", "KeelCore", "KeelFileCrashWriter", "KeelTestKit"]
         ),
         tests(
             of: "KeelFilesS3",
