@@ -348,7 +348,7 @@ let package = Package(
         tests(of: "KeelDependencies", ["KeelDependenciesTesting"]),
         tests(
             of: "KeelFiles",
-            ["CKeelAttributes", "KeelConformance", "KeelCore", "KeelFileCrashWriter", "KeelTestKit"]
+            ["KeelConformance", "KeelCore", "KeelFileCrashWriter", "KeelTestKit"]
         ),
         tests(
             of: "KeelFilesS3",
