@@ -229,7 +229,9 @@ private final class Folder: Sendable {
         )
         configuration.retry.restartLimit = 1000
         var client = NetworkClient.Configuration(baseURL: address)
-        // A server that is ended may leave a request without an answer.
+        // NIOResumableUpload 1.35.2 answers a piece and lets its connection go in two tasks of another
+        // event loop (respondAndDetach): a request on the connection between the two seems to get no
+        // answer, and would be waited for as long as the client waits, 60 s by default.
         client.idleTimeout = .milliseconds(500)
         client.timeout = .milliseconds(500)
         return ResumableUpload(

@@ -19,9 +19,9 @@ final class UploadServer: Sendable {
     final class Kept: Sendable {
         private let state = Mutex((bodies: [[UInt8]](), channels: [any Channel](), same: 0))
         /// What bodies that are too large to be kept repeat; nil keeps them.
-        let block: [UInt8]?
+        let block: ByteBuffer?
 
-        init(repeating block: [UInt8]? = nil) { self.block = block }
+        init(repeating block: [UInt8]? = nil) { self.block = block.map { ByteBuffer(bytes: $0) } }
 
         var bodies: [[UInt8]] { state.withLock { $0.bodies } }
         /// How many bytes have come that repeat the block, each at its place.
@@ -108,14 +108,14 @@ private final class Keeper: ChannelInboundHandler {
         }
     }
 
-    private func compare(_ bytes: ByteBuffer, _ block: [UInt8]) {
+    private func compare(_ bytes: ByteBuffer, _ block: ByteBuffer) {
         var bytes = bytes
         while bytes.readableBytes > 0 {
-            let start = byteCount % block.count
-            let count = min(bytes.readableBytes, block.count - start)
+            let start = byteCount % block.readableBytes
+            let count = min(bytes.readableBytes, block.readableBytes - start)
             guard let part = bytes.readSlice(length: count) else { return }
             byteCount += count
-            if part.readableBytesView.elementsEqual(block[start..<start + count]) {
+            if part == block.getSlice(at: start, length: count) {
                 kept.add(same: count)
             }
         }
