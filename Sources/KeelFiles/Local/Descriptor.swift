@@ -159,6 +159,7 @@ final class Descriptor: Sendable {
     /// - Parameters:
     ///   - name: The attribute.
     ///   - limit: How many bytes it has at most.
+    /// - Returns: Its bytes.
     func attribute(_ name: String, upTo limit: Int) -> [UInt8]? {
         // Most have room here; a longer one is asked for again.
         for capacity in [256, limit] {

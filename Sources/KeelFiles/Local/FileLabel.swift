@@ -29,7 +29,7 @@ struct FileLabel: Hashable, Sendable {
     var size: Int
     var modified: Int64
 
-    private static let name = "user.keel.file"
+    static let name = "user.keel.file"
     /// The first number of the array.
     private static let format: UInt64 = 1
     private static let fieldCount = 7

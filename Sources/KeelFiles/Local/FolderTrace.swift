@@ -1,5 +1,15 @@
 internal import Synchronization
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Bionic)
+internal import Bionic
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// A change that the local store made in its folder, as it happened.
 ///
 /// Files and folders have the numbers that the volume gave them.
@@ -32,6 +42,17 @@ package final class FolderTrace: Sendable {
 
     /// The changes so far.
     package var steps: [FolderStep] { recorded.withLock { $0 } }
+
+    /// Gives a file the label that a step tells of.
+    ///
+    /// - Parameters:
+    ///   - bytes: The label.
+    ///   - file: The number of the file, which is open for writing.
+    /// - Returns: Whether the file has it.
+    package static func `repeat`(label bytes: [UInt8], on file: Int32) -> Bool {
+        // A descriptor closes what it is given.
+        Descriptor(dup(file)).setAttribute(FileLabel.name, bytes) == 0
+    }
 
     func note(_ step: FolderStep) { recorded.withLock { $0.append(step) } }
 }

@@ -121,6 +121,8 @@ extension LocalFileStoreAdapter {
     ///   - path: Where it will be.
     ///   - condition: What has to be true of the file that is there.
     ///   - known: What is known of the new file; nil of one without a label.
+    /// - Returns: What is known of it under its name.
+    /// - Throws: ``FileStoreError``: `conditionFailed`, `pathTaken`, `notAFile`.
     private func publish(
         _ new: NewFile,
         _ path: FileStorePath,

@@ -1,5 +1,4 @@
 #if os(Linux) || os(macOS)
-import CKeelAttributes
 import Foundation
 import KeelFiles
 
@@ -210,13 +209,8 @@ extension FolderReplay.Contents {
         guard put(descriptor, file.bytes, file.bytes.count) == file.bytes.count else {
             throw POSIXError(.EIO)
         }
-        if let label = file.label {
-            #if canImport(Darwin)
-            let result = fsetxattr(descriptor, "user.keel.file", label, label.count, 0, 0)
-            #else
-            let result = fsetxattr(descriptor, "user.keel.file", label, label.count, 0)
-            #endif
-            guard result == 0 else { throw POSIXError(.EIO) }
+        if let label = file.label, !FolderTrace.repeat(label: label, on: descriptor) {
+            throw POSIXError(.EIO)
         }
         let time = timespec(
             tv_sec: Int(file.modified / 1_000_000_000),
