@@ -6,6 +6,8 @@
 #                                    at 100,000 steps
 #     Scripts/soak.sh cache          10,000 crashes of the disk tier, 200 kills of its writer and 200
 #                                    of an outbox's, 1,000,000 races in memory
+#     Scripts/soak.sh files          stops a folder's store at 40,000 changes, by kills and power failures,
+#                                    and kills its writer 500 times
 #     Scripts/soak.sh journal        kills 10,000 writers of a journal, and stops it at 500,000 steps,
 #                                    each by a kill and by a power failure
 #     Scripts/soak.sh passwords      hashes 200 passwords at the usual cost, in release, with Keel, with
@@ -13,14 +15,15 @@
 #     Scripts/soak.sh secrets        kills 2,000 writers of an encrypted file of secrets
 #     Scripts/soak.sh server         kills keel serve 100 times while clients write to it
 #     Scripts/soak.sh storage        kills 10,000 writing processes, in release; --trials N fewer
-#     Scripts/soak.sh transfers      kills each side of downloads and uploads 120 times, downloads 1 GiB,
-#                                    and tries 20,000 schedules of faults
+#     Scripts/soak.sh transfers      kills each side of downloads and uploads 120 times, downloads and
+#                                    uploads 1 GiB, and tries 20,000 schedules of faults
 #     Scripts/soak.sh http           100,000 schedules of faults, 100,000 random event streams and
 #                                    10,000 orders of sign-in events
 #
 # The arguments after "storage" and "passwords" are those of keel-soak. KEEL_CACHE_CRASHES,
 # KEEL_KILLS and KEEL_CACHE_RACES change the numbers of "cache"; KEEL_SCHEDULES, KEEL_SSE_STREAMS
 # and KEEL_AUTH_SEEDS change the numbers of "http", KEEL_SEED and KEEL_SSE_SEED repeat a run.
+# KEEL_FILES_CRASHES and KEEL_KILLS change the numbers of "files".
 # KEEL_TRANSFER_KILLS, KEEL_TRANSFER_SERVER_KILLS, KEEL_TRANSFER_CUTS, KEEL_TRANSFER_SEEDS and
 # KEEL_TRANSFER_MIB change the numbers of "transfers".
 
@@ -58,6 +61,15 @@ soak_cache() {
         KEEL_CACHE_RACES="${KEEL_CACHE_RACES:-1000000}" \
         keel_test . \
         --filter "^($cache|KeelSyncTests\.OutboxCrashTests)/"
+}
+
+# As with "http".
+soak_files() {
+    keel_say "Crashing folders of files for a long time"
+    KEEL_FILES_CRASHES="${KEEL_FILES_CRASHES:-40000}" \
+        KEEL_KILLS="${KEEL_KILLS:-500}" \
+        keel_test . \
+        --filter '^KeelFilesTests\.(CrashPointTests|KillTests)/'
 }
 
 # As with "http".
@@ -112,6 +124,7 @@ case "${1:-}" in
         soak_storage
         soak_http
         soak_cache
+        soak_files
         soak_journal
         soak_passwords
         soak_secrets
@@ -120,6 +133,7 @@ case "${1:-}" in
         ;;
     analytics) soak_analytics ;;
     cache) soak_cache ;;
+    files) soak_files ;;
     http) soak_http ;;
     journal) soak_journal ;;
     passwords)
@@ -133,5 +147,5 @@ case "${1:-}" in
         soak_storage "$@"
         ;;
     transfers) soak_transfers ;;
-    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, http, journal, passwords, secrets, server, storage, transfers." ;;
+    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, files, http, journal, passwords, secrets, server, storage, transfers." ;;
 esac

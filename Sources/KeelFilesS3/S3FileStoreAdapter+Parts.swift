@@ -31,7 +31,9 @@ extension S3FileStoreAdapter {
             let parts = try await send(upload, byteCount, first, reader)
             try reader.checkArrival(of: file)
             try checkCancellation()
-            let checksum = reader.checksum(configuration.checksum)
+            let checksum =
+                configuration.checksum == .crc32c
+                ? Self.checksum(of: parts) : reader.checksum(configuration.checksum)
             let (head, tag) = try await conditioned(file) { (condition) async throws(S3Failure) in
                 try await upload.complete(parts, condition, checksum)
             }
@@ -41,6 +43,15 @@ extension S3FileStoreAdapter {
             if upload.manifest == nil || !Self.mayGoOn(after: error) { await upload.abandon() }
             throw error
         }
+    }
+
+    /// The CRC-32C of all bytes.
+    private static func checksum(of parts: [S3Part]) -> FileChecksum? {
+        let known = parts.compactMap { part in
+            part.checksum.flatMap { S3Object.checksum($0, by: .crc32c) }
+                .map { (checksum: $0, byteCount: part.byteCount) }
+        }
+        return known.count == parts.count ? FileChecksum.joined(known) : nil
     }
 
     /// Whether another put of the same file may succeed, so that its parts are worth keeping.

@@ -25,7 +25,11 @@ extension S3FileStoreAdapter {
         )
         let reader = try await S3PartReader(
             content,
-            algorithms: [configuration.checksum, options.checksum?.algorithm]
+            // The CRC-32C of the whole is put together from those of the parts.
+            algorithms: [
+                configuration.checksum == .crc32c ? nil : configuration.checksum,
+                options.checksum?.algorithm,
+            ]
         )
         let partByteCount = try partByteCount(of: content)
         let first = try await reader.next(partByteCount)
@@ -62,7 +66,9 @@ extension S3FileStoreAdapter {
     ) async throws(S3Failure) -> FileMetadata {
         try reader.checkArrival(of: file)
         try checkCancellation()
-        let checksum = reader.checksum(configuration.checksum)
+        let checksum =
+            reader.checksum(configuration.checksum)
+            ?? configuration.checksum.flatMap { try? FileChecksum.of(bytes, by: $0) }
         let head = try await conditioned(file) { (condition) async throws(S3Failure) in
             var call = S3Call(.put, file.key)
             call.fields = file.fields + condition

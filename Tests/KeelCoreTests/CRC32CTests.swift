@@ -21,6 +21,17 @@ struct CRC32CTests {
         #expect(tables.value == expected)
     }
 
+    @Test("The checksum of two parts is that of the whole, wherever it is divided")
+    func joins() {
+        let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 9) }
+        let whole = CRC32C.checksum(bytes)
+        for place in [0, 1, 7, 8, 255, 4096, 65_535, 65_536, 69_999, 70_000] {
+            let first = CRC32C.checksum(Array(bytes[..<place]))
+            let second = CRC32C.checksum(Array(bytes[place...]))
+            #expect(CRC32C.joined(first, second, count: bytes.count - place) == whole, "\(place)")
+        }
+    }
+
     @Test("Instruction and tables agree, for every length, start and division into pieces")
     func agreement() {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15

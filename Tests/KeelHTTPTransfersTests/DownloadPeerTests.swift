@@ -131,12 +131,7 @@ struct DownloadPeerTests {
     func memory() async throws {
         let size = Fixture.count("KEEL_TRANSFER_MIB", 256)
         let nginx = try Nginx()
-        let path = nginx.folder.path + "/files/large"
-        #expect(FileManager.default.createFile(atPath: path, contents: nil))
-        let handle = try FileHandle(forWritingTo: URL(filePath: path))
-        let block = Data(Fixture.bytes(1 << 20, seed: 6))
-        for _ in 0..<size { try handle.write(contentsOf: block) }
-        try handle.close()
+        try nginx.folder.writeLarge("files/large", Fixture.bytes(1 << 20, seed: 6), count: size)
         let server = try await nginx.start()
         let target = try Scratch()
         let growth = try await Self.growth(

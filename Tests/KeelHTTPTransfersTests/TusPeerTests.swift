@@ -88,6 +88,23 @@ struct TusPeerTests {
         print("\(done) kills of a tus server, \(rounds) uploads finished")
     }
 
+    @Test("a large file takes a process that uploads it at most 16 MiB of memory")
+    func memory() async throws {
+        let size = Fixture.count("KEEL_TRANSFER_MIB", 256)
+        let source = try Scratch()
+        let block = Fixture.bytes(1 << 20, seed: 10)
+        try source.writeLarge("large", block, count: size)
+        let tus = try TusServer()
+        let server = try await tus.start(["--max-size", "\(size << 20)"])
+        let growth = try await DownloadPeerTests.growth(
+            ["upload-tus", source.path + "/large", try tus.address.absoluteString, "\(32 << 20)"]
+        )
+        await server.kill()
+        #expect(growth <= 16 * 1024, "KiB")
+        try #expect(tus.storedFile(consistsOf: block) == size << 20)
+        print("\(size) MiB uploaded to tus, the process grew by \(growth) KiB")
+    }
+
     #if Crypto
     @Test("checksums of pieces are sent and accepted, and wrong ones found out")
     func checksums() async throws {

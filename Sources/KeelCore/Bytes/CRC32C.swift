@@ -58,6 +58,40 @@ package struct CRC32C: Sendable {
         return checksum.value
     }
 
+    /// The checksum of bytes whose two parts have these checksums, without looking at them.
+    ///
+    /// A checksum is a remainder in the ring of polynomials over GF(2): the second part moves the first one
+    /// up by its bits, which is a product with a power of x.
+    ///
+    /// - Parameters:
+    ///   - first: The checksum of the first part.
+    ///   - second: The checksum of the second part.
+    ///   - count: How many bytes the second part has.
+    /// - Returns: The checksum of both.
+    package static func joined(_ first: UInt32, _ second: UInt32, count: Int) -> UInt32 {
+        // x to the 8, and squared for each binary digit of the count: the highest bit is x to the 0.
+        var power: UInt32 = 1 << 23
+        var moved = first
+        var digits = count
+        while digits > 0 {
+            if digits & 1 == 1 { moved = product(moved, power) }
+            power = product(power, power)
+            digits >>= 1
+        }
+        return moved ^ second
+    }
+
+    /// The product of two polynomials, reduced.
+    private static func product(_ left: UInt32, _ right: UInt32) -> UInt32 {
+        var (sum, left, right) = (UInt32(0), left, right)
+        while left != 0 {
+            if left & 1 << 31 != 0 { sum ^= right }
+            left <<= 1
+            right = right & 1 == 1 ? 0x82F6_3B78 ^ right >> 1 : right >> 1
+        }
+        return sum
+    }
+
     /// Eight tables of 256: the k-th advances a byte by k more bytes.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 * 256)

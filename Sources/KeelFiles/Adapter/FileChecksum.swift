@@ -62,6 +62,19 @@ public struct FileChecksum: Hashable, Sendable, CustomStringConvertible {
         return hash.checksum
     }
 
+    /// The CRC-32C of bytes whose parts have these; nil where one is of another kind.
+    package static func joined(_ parts: [(checksum: FileChecksum, byteCount: Int)]) -> FileChecksum?
+    {
+        var value = CRC32C().value
+        for part in parts {
+            guard part.checksum.algorithm == .crc32c else { return nil }
+            let own = part.checksum.bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            value = CRC32C.joined(value, own, count: part.byteCount)
+        }
+        let bytes = withUnsafeBytes(of: value.bigEndian) { Array($0) }
+        return FileChecksum(algorithm: .crc32c, bytes: bytes)
+    }
+
     /// The algorithm and the checksum in lower-case hexadecimal digits.
     public var description: String {
         "\(algorithm.rawValue):\(Hexadecimal.text(of: bytes))"

@@ -1,3 +1,5 @@
+internal import CKeelAttributes
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -11,8 +13,13 @@ internal import Darwin
 /// An open file or folder, closed with its last user.
 final class Descriptor: Sendable {
     let number: Int32
+    /// Where changes are noted; nil but in tests.
+    let trace: FolderTrace?
 
-    init(_ number: Int32) { self.number = number }
+    init(_ number: Int32, trace: FolderTrace? = nil) {
+        self.number = number
+        self.trace = trace
+    }
 
     deinit { close(number) }
 
@@ -24,15 +31,26 @@ final class Descriptor: Sendable {
         guard !name.utf8.contains(UInt8(ascii: "/")) else {
             return .failure(Failure(number: EINVAL))
         }
+        let isNew = trace != nil && flags & O_CREAT != 0 && status(of: name) == nil
         while true {
             let opened = openat(number, name, flags | O_NOFOLLOW | O_CLOEXEC, mode)
-            if opened >= 0 { return .success(Descriptor(opened)) }
+            if opened >= 0 {
+                let file = Descriptor(opened, trace: trace)
+                if isNew, let status = file.status() {
+                    let (own, time) = (status.inode, status.modified)
+                    trace?.note(.create(file: own, folder: inode, name: name, modified: time))
+                }
+                return .success(file)
+            }
             if errno != EINTR { return .failure(Failure(number: errno)) }
         }
     }
 
     /// The system's number of a call that failed.
     struct Failure: Error { let number: Int32 }
+
+    /// The number that the volume has for it.
+    private var inode: UInt64 { status()?.inode ?? 0 }
 
     /// What is known of the open file.
     func status() -> FileStatus? {
@@ -47,10 +65,59 @@ final class Descriptor: Sendable {
         return FileStatus(status)
     }
 
-    /// Makes what was written survive a power failure.
-    ///
-    /// - Returns: Zero, or the system's number of the failure.
+    // MARK: Changes
+
+    // Each returns zero, or the system's number of the failure.
+
+    /// Makes a folder in this one.
+    func makeFolder(_ name: String) -> Int32 {
+        guard mkdirat(number, name, 0o700) == 0 else { return errno }
+        if let trace {
+            let made = status(of: name)?.inode ?? 0
+            trace.note(.makeFolder(made, folder: inode, name: name))
+        }
+        return 0
+    }
+
+    /// Gives what has a name in this folder another one, in place of what has that.
+    func rename(_ name: String, to newFolder: Descriptor, _ newName: String) -> Int32 {
+        guard renameat(number, name, newFolder.number, newName) == 0 else { return errno }
+        if let trace {
+            let other = newFolder.inode
+            trace.note(.rename(folder: inode, name: name, newFolder: other, newName: newName))
+        }
+        return 0
+    }
+
+    /// Removes the name of a file, or of a folder that is empty.
+    func remove(_ name: String, isFolder: Bool = false) -> Int32 {
+        guard unlinkat(number, name, isFolder ? AT_REMOVEDIR : 0) == 0 else { return errno }
+        if let trace { trace.note(.remove(folder: inode, name: name)) }
+        return 0
+    }
+
+    /// Sets an extended attribute of the open file.
+    func setAttribute(_ name: String, _ bytes: [UInt8]) -> Int32 {
+        let result = bytes.withUnsafeBytes { bytes in
+            #if canImport(Darwin)
+            fsetxattr(number, name, bytes.baseAddress, bytes.count, 0, 0)
+            #else
+            fsetxattr(number, name, bytes.baseAddress, bytes.count, 0)
+            #endif
+        }
+        guard result == 0 else { return errno }
+        if let trace { trace.note(.label(file: inode, bytes: bytes)) }
+        return 0
+    }
+
+    /// Makes what was written survive a power failure; of a folder, which names it has.
     func sync() -> Int32 {
+        let number = synchronize()
+        if number == 0, let trace { trace.note(.sync(inode)) }
+        return number
+    }
+
+    private func synchronize() -> Int32 {
         #if canImport(Darwin)
         // There fsync leaves the bytes in the drive's own memory. Not every volume knows this.
         if fcntl(number, F_FULLFSYNC) == 0 { return 0 }
@@ -62,10 +129,8 @@ final class Descriptor: Sendable {
     }
 
     /// Writes all bytes behind those that were written before.
-    ///
-    /// - Returns: Zero, or the system's number of the failure.
     func write(_ bytes: [UInt8]) -> Int32 {
-        bytes.withUnsafeBytes { buffer in
+        let failure = bytes.withUnsafeBytes { buffer -> Int32 in
             var done = 0
             while done < buffer.count {
                 let count = Self.write(
@@ -81,6 +146,37 @@ final class Descriptor: Sendable {
             }
             return 0
         }
+        if failure == 0, let trace, let status = status() {
+            trace.note(.write(file: status.inode, bytes: bytes, modified: status.modified))
+        }
+        return failure
+    }
+
+    // MARK: Reading
+
+    /// Reads an extended attribute of the open file; nil where it has none of that name.
+    ///
+    /// - Parameters:
+    ///   - name: The attribute.
+    ///   - limit: How many bytes it has at most.
+    /// - Returns: Its bytes.
+    func attribute(_ name: String, upTo limit: Int) -> [UInt8]? {
+        // Most have room here; a longer one is asked for again.
+        for capacity in [256, limit] {
+            var failure: Int32 = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+                #if canImport(Darwin)
+                let length = fgetxattr(number, name, buffer.baseAddress, buffer.count, 0, 0)
+                #else
+                let length = fgetxattr(number, name, buffer.baseAddress, buffer.count)
+                #endif
+                failure = length < 0 ? errno : 0
+                count = max(0, length)
+            }
+            if failure == 0 { return bytes }
+            if failure != ERANGE { return nil }
+        }
+        return nil
     }
 
     /// Reads bytes from a place; fewer only at the end of the file.
@@ -150,40 +246,5 @@ final class Descriptor: Sendable {
         #elseif canImport(Bionic)
         Bionic.write(descriptor, bytes, count)
         #endif
-    }
-}
-
-/// What the system knows of a file.
-struct FileStatus: Hashable, Sendable {
-    enum Kind: Hashable, Sendable { case file, folder, other }
-
-    let kind: Kind
-    let size: Int
-    let inode: UInt64
-    /// When its bytes were changed, in nanoseconds since 1970.
-    let modified: Int64
-    /// When anything about it was changed.
-    let changed: Int64
-
-    init(_ status: stat) {
-        kind =
-            switch status.st_mode & S_IFMT {
-            case S_IFREG: .file
-            case S_IFDIR: .folder
-            default: .other
-            }
-        size = Int(status.st_size)
-        inode = UInt64(status.st_ino)
-        #if canImport(Darwin)
-        modified = Self.nanoseconds(status.st_mtimespec)
-        changed = Self.nanoseconds(status.st_ctimespec)
-        #else
-        modified = Self.nanoseconds(status.st_mtim)
-        changed = Self.nanoseconds(status.st_ctim)
-        #endif
-    }
-
-    private static func nanoseconds(_ time: timespec) -> Int64 {
-        Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 }

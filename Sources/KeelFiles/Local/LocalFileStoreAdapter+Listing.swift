@@ -116,7 +116,7 @@ extension LocalFileStoreAdapter {
             guard let status = file.status(), status.kind == .file else { return nil }
             let label = FileLabel(of: file)
             let isCurrent = label?.isAbout(status) == true
-            return summary(path, status, version: isCurrent ? label?.version : nil)
+            return summary(path, status, version: isCurrent ? label?.fileVersion : nil)
         case .failure(let failure):
             switch failure.number {
             case ENOENT, ELOOP, ENXIO: return nil

@@ -30,11 +30,13 @@ extension LocalFileStoreAdapter {
                 "The volume keeps no extended attributes, so no content types and attributes."
             )
         }
-        // Early, so that nothing is transferred in vain; what counts is the look at the end.
-        try options.condition.check(path, try await metadata(of: path)?.version)
+        if options.condition != .none {
+            // Early, so that nothing is transferred in vain; what counts is the look at the end.
+            try options.condition.check(path, try version(of: path))
+        }
         let new = try makeNewFile(for: path)
         var isNamed = false
-        defer { if !isNamed { unlinkat(folder.news.number, new.name, 0) } }
+        defer { if !isNamed { _ = folder.news.remove(new.name) } }
         var hash = try FileHash(options.checksum?.algorithm ?? .crc32c)
         var count = 0
         let reader = try await content.open()
@@ -49,21 +51,20 @@ extension LocalFileStoreAdapter {
         }
         try FileStoreError.checkCancellation()
         try FileArrival.check(count, hash.checksum, of: content, options, path)
-        try finish(
+        let type = options.contentType ?? ContentTypes.type(of: path)
+        let metadata = try publish(
             new,
             path,
-            options.contentType ?? ContentTypes.type(of: path),
-            options.attributes,
-            hash.checksum
+            options.condition,
+            try finish(new, path, type, options.attributes, hash.checksum)
         )
-        let metadata = try publish(new, path, options.condition)
         isNamed = true
         return metadata
     }
 
     private func makeNewFile(for path: FileStorePath) throws(FileStoreError) -> NewFile {
         while true {
-            let name = FileLabel.newVersion()
+            let name = String(FileLabel.newVersion(), radix: 36)
             switch folder.news.open(name, O_RDWR | O_CREAT | O_EXCL) {
             case .success(let file):
                 // As long as it is held, no opening of the store takes the file for a leftover.
@@ -78,16 +79,19 @@ extension LocalFileStoreAdapter {
     }
 
     /// Labels a file whose bytes are all there, and waits for the disk.
+    ///
+    /// The label comes first: set behind the synchronisation, it would take another one.
     private func finish(
         _ new: NewFile,
         _ path: FileStorePath,
         _ contentType: String,
         _ attributes: [String: String],
         _ checksum: FileChecksum
-    ) throws(FileStoreError) {
+    ) throws(FileStoreError) -> FileMetadata? {
         guard let status = new.file.status() else {
             throw FileStoreError("fstat", path.string, .writeFailed, number: errno)
         }
+        var metadata: FileMetadata?
         if keepsLabels {
             let label = FileLabel(
                 version: FileLabel.newVersion(),
@@ -100,24 +104,37 @@ extension LocalFileStoreAdapter {
             guard number == 0 else {
                 throw FileStoreError("fsetxattr", path.string, .writeFailed, number: number)
             }
+            metadata = self.metadata(path, status, label)
         }
-        guard syncs else { return }
+        guard syncs else { return metadata }
         let number = new.file.sync()
         guard number == 0 else {
             throw FileStoreError("fsync", path.string, .writeFailed, number: number)
         }
+        return metadata
     }
 
     /// Gives a file its name, when what is there is as expected.
+    ///
+    /// - Parameters:
+    ///   - new: The file.
+    ///   - path: Where it will be.
+    ///   - condition: What has to be true of the file that is there.
+    ///   - known: What is known of the new file; nil of one without a label.
+    /// - Returns: What is known of it under its name.
+    /// - Throws: ``FileStoreError``: `conditionFailed`, `pathTaken`, `notAFile`.
     private func publish(
         _ new: NewFile,
         _ path: FileStorePath,
-        _ condition: FileCondition
+        _ condition: FileCondition,
+        _ known: FileMetadata?
     ) throws(FileStoreError) -> FileMetadata {
         try lock.hold { () throws(FileStoreError) in
-            try condition.check(path, try version(of: path))
+            if condition != .none { try condition.check(path, try version(of: path)) }
             try name(new.name, in: folder.news, path)
-            return metadata(path, try statusAfter(new.file, path), FileLabel(of: new.file))
+            if let known { return known }
+            // A new name changes the time that the version of a file without a label is made of.
+            return metadata(path, try statusAfter(new.file, path), nil)
         }
     }
 
@@ -131,10 +148,11 @@ extension LocalFileStoreAdapter {
     ) throws(FileStoreError) {
         do throws(FileStoreError) {
             let parent = try folder.makeWay(to: path, syncs: syncs)
+            // Such a name is somebody else's.
+            if parent.status(of: path.name)?.kind == .other { throw LocalFolder.link(path) }
             var number: Int32 = 0
             for isSecond in [false, true] {
-                let isDone = renameat(oldFolder.number, oldName, parent.number, path.name) == 0
-                number = isDone ? 0 : errno
+                number = oldFolder.rename(oldName, to: parent, path.name)
                 // A folder without files has no claim to its name.
                 guard !isSecond, [EISDIR, ENOTEMPTY, EEXIST].contains(number),
                     folder.removeIfEmpty(path.name, in: parent)
@@ -207,7 +225,10 @@ extension LocalFileStoreAdapter {
             do throws(FileStoreError) {
                 try name(source.name, in: old, target)
             } catch {
-                if error.code != .unavailable { _ = label?.set(on: file) }
+                if error.code != .unavailable, let label {
+                    _ = label.set(on: file)
+                    if syncs { _ = file.sync() }
+                }
                 throw error
             }
             if syncs { try LocalFolder.sync(old, source) }
@@ -224,9 +245,10 @@ extension LocalFileStoreAdapter {
             try condition.check(path, try version(of: path))
             guard try folder.open(path) != nil, case .folder(let parent) = try folder.way(to: path)
             else { return false }
-            guard unlinkat(parent.number, path.name, 0) == 0 else {
-                if errno == ENOENT { return false }
-                throw FileStoreError("unlinkat", path.string, .writeFailed, number: errno)
+            let number = parent.remove(path.name)
+            guard number == 0 else {
+                if number == ENOENT { return false }
+                throw FileStoreError("unlinkat", path.string, .writeFailed, number: number)
             }
             if syncs { try LocalFolder.sync(parent, path) }
             if let left = folder.removeEmptyFolders(above: path), syncs {

@@ -32,7 +32,8 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
     public struct Configuration: Hashable, Sendable {
         /// What a change survives when its call has returned.
         public enum Durability: Hashable, Sendable {
-            /// The end of the process; a power failure may undo the change, and leaves no half.
+            /// The end of the process; a power failure may undo the change, and cut off files that were
+            /// put shortly before it.
             case process
             /// A power failure too: each change waits for the disk.
             case power
@@ -60,9 +61,18 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
     ///   - path: The folder's path on the machine.
     ///   - configuration: How it is used.
     /// - Throws: ``FileStoreError``: `permissionDenied`, `diskFull` or `writeFailed`.
-    public init(
+    public convenience init(
         folder path: String,
         configuration: Configuration = Configuration()
+    ) throws(FileStoreError) {
+        try self.init(folder: path, configuration: configuration, trace: nil)
+    }
+
+    /// Opens a folder, and notes every change that is made in it.
+    package init(
+        folder path: String,
+        configuration: Configuration = Configuration(),
+        trace: FolderTrace?
     ) throws(FileStoreError) {
         self.configuration = configuration
         self.path = path
@@ -71,7 +81,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         } catch {
             throw FileStoreError(error.call, path, .writeFailed, number: error.number)
         }
-        let root = try Self.openFolder(path)
+        let root = try Self.openFolder(path, trace)
         if configuration.durability == .power {
             // As far as they may be opened: the folder itself must survive as well.
             var above = path
@@ -187,38 +197,41 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         _ label: FileLabel?
     ) -> FileMetadata {
         let isCurrent = label?.isAbout(status) == true
-        let version = isCurrent ? label?.version : nil
+        let version = isCurrent ? label?.fileVersion : nil
         return FileMetadata(
             summary(path, status, version: version),
             contentType: label?.contentType ?? ContentTypes.type(of: path),
             attributes: label?.attributes ?? [:],
-            checksum: isCurrent ? label?.fileChecksum : nil
+            checksum: isCurrent ? label?.checksum : nil
         )
     }
 
     func summary(
         _ path: FileStorePath,
         _ status: FileStatus,
-        version: String?
+        version: FileVersion?
     ) -> FileSummary {
         // Of a file without a label: which file it is, and when it was changed last.
         let numbers = [status.inode, UInt64(bitPattern: status.changed), UInt64(status.size)]
-        let known = version ?? numbers.map { String($0, radix: 36) }.joined(separator: "-")
+        let known = { numbers.map { String($0, radix: 36) }.joined(separator: "-") }
         return FileSummary(
             path: path,
             size: status.size,
             modified: Date(timeIntervalSince1970: Double(status.modified) / 1_000_000_000),
-            version: FileVersion(known)
+            version: version ?? FileVersion(known())
         )
     }
 
     // MARK: Opening
 
-    private static func openFolder(_ path: String) throws(FileStoreError) -> Descriptor {
+    private static func openFolder(
+        _ path: String,
+        _ trace: FolderTrace?
+    ) throws(FileStoreError) -> Descriptor {
         // The folder itself may be reached through links: its user has chosen it.
         let number = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard number >= 0 else { throw FileStoreError("open", path, .readFailed, number: errno) }
-        return Descriptor(number)
+        return Descriptor(number, trace: trace)
     }
 
     private static func makeFolder(
@@ -226,8 +239,9 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         in folder: Descriptor,
         _ path: String
     ) throws(FileStoreError) -> Descriptor {
-        if mkdirat(folder.number, name, 0o700) != 0, errno != EEXIST {
-            throw FileStoreError("mkdirat", path, .writeFailed, number: errno)
+        let number = folder.makeFolder(name)
+        guard number == 0 || number == EEXIST else {
+            throw FileStoreError("mkdirat", path, .writeFailed, number: number)
         }
         return try opened(folder.open(name, O_RDONLY | O_DIRECTORY), path)
     }
@@ -246,7 +260,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
     private static func probeLabels(_ file: Descriptor) -> Bool {
         guard let status = file.status() else { return false }
         let label = FileLabel(
-            version: "",
+            version: 0,
             contentType: "",
             attributes: [:],
             checksum: FileChecksum(algorithm: .crc32c, bytes: [0, 0, 0, 0]),
@@ -263,7 +277,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
             guard case .success(let file) = folder.news.open(name, O_RDONLY) else { continue }
             // Whoever writes holds the lock of its file.
             if flock(file.number, LOCK_EX | LOCK_NB) == 0 {
-                unlinkat(folder.news.number, name, 0)
+                _ = folder.news.remove(name)
             }
         }
     }

@@ -89,11 +89,17 @@ struct LocalFolder: Sendable {
     func makeWay(to path: FileStorePath, syncs: Bool) throws(FileStoreError) -> Descriptor {
         var folder = root
         for name in path.names.dropLast() {
-            let isNew = mkdirat(folder.number, name, 0o700) == 0
-            if !isNew, errno != EEXIST {
-                throw FileStoreError("mkdirat", path.string, .writeFailed, number: errno)
+            var opened = folder.open(name, O_RDONLY | O_DIRECTORY)
+            var isNew = false
+            if case .failure(let failure) = opened, failure.number == ENOENT {
+                let number = folder.makeFolder(name)
+                guard number == 0 || number == EEXIST else {
+                    throw FileStoreError("mkdirat", path.string, .writeFailed, number: number)
+                }
+                isNew = number == 0
+                opened = folder.open(name, O_RDONLY | O_DIRECTORY)
             }
-            switch folder.open(name, O_RDONLY | O_DIRECTORY) {
+            switch opened {
             case .success(let next):
                 // One that was there may be of somebody who did not come to this.
                 let inode = next.status()?.inode
@@ -155,8 +161,9 @@ struct LocalFolder: Sendable {
         for folder in path.foldersAbove.reversed() {
             guard case .folder(let outer)? = try? way(to: folder) else { continue }
             let inode = outer.status(of: folder.name)?.inode
-            guard unlinkat(outer.number, folder.name, AT_REMOVEDIR) == 0 else {
-                if errno == ENOENT { continue }
+            let number = outer.remove(folder.name, isFolder: true)
+            guard number == 0 else {
+                if number == ENOENT { continue }
                 if case .success(let left) = outer.open(folder.name, O_RDONLY | O_DIRECTORY) {
                     return left
                 }
@@ -182,7 +189,7 @@ struct LocalFolder: Sendable {
             }
         }
         durable.remove(own.status()?.inode)
-        return unlinkat(outer.number, name, AT_REMOVEDIR) == 0
+        return outer.remove(name, isFolder: true) == 0
     }
 
     /// Makes names in a folder survive a power failure.
@@ -200,7 +207,7 @@ struct LocalFolder: Sendable {
         )
     }
 
-    private static func link(_ path: FileStorePath) -> FileStoreError {
+    static func link(_ path: FileStorePath) -> FileStoreError {
         FileStoreError(.notAFile, "A link, a device or a socket is at “\(path)” or above it.")
     }
 }

@@ -69,16 +69,19 @@ enum S3Object {
         Data(checksum.bytes).base64EncodedString()
     }
 
+    /// A checksum as S3 writes it; nil for anything else.
+    static func checksum(_ text: String, by algorithm: FileChecksum.Algorithm) -> FileChecksum? {
+        Data(base64Encoded: text).flatMap { try? FileChecksum(algorithm, bytes: Array($0)) }
+    }
+
     /// A checksum of all bytes of an object.
     ///
     /// One of the checksums of parts, `COMPOSITE`, is none.
     static func checksum(in fields: HTTPFields) -> FileChecksum? {
         guard fields.first("x-amz-checksum-type") != "COMPOSITE" else { return nil }
         for algorithm in FileChecksum.Algorithm.allCases {
-            guard let text = fields.first(field(of: algorithm)),
-                let bytes = Data(base64Encoded: text)
-            else { continue }
-            return try? FileChecksum(algorithm, bytes: Array(bytes))
+            guard let text = fields.first(field(of: algorithm)) else { continue }
+            return checksum(text, by: algorithm)
         }
         return nil
     }

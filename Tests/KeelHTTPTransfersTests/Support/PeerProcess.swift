@@ -195,6 +195,21 @@ struct TusServer {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
         return try names.map { Array(try Data(contentsOf: URL(filePath: place + "/" + $0))) }
     }
+
+    /// How many bytes the only upload has that repeat a block, read a block at a time.
+    func storedFile(consistsOf block: [UInt8]) throws -> Int {
+        let place = folder.path + "/uploads"
+        let names = try FileManager.default.contentsOfDirectory(atPath: place)
+        try #require(names.count == 1)
+        let handle = try FileHandle(forReadingFrom: URL(filePath: "\(place)/\(names[0])"))
+        defer { try? handle.close() }
+        let expected = Data(block)
+        var count = 0
+        while let piece = try handle.read(upToCount: block.count), piece == expected {
+            count += piece.count
+        }
+        return count
+    }
 }
 
 /// A folder of a test's own, removed with the last one who holds this.
@@ -213,6 +228,14 @@ final class Scratch: Sendable {
     func url(_ name: String) -> URL { URL(filePath: path + "/" + name) }
 
     func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: url(name))) }
+
+    /// Writes a file that repeats a block, without holding all of it.
+    func writeLarge(_ name: String, _ block: [UInt8], count: Int) throws {
+        try #require(FileManager.default.createFile(atPath: url(name).path, contents: nil))
+        let handle = try FileHandle(forWritingTo: url(name))
+        for _ in 0..<count { try handle.write(contentsOf: Data(block)) }
+        try handle.close()
+    }
 
     var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()

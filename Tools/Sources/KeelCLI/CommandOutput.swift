@@ -52,23 +52,36 @@ struct CommandOutput {
             throw error
         } catch {
             endProgress()
-            let described = ToolError(describing: error)
-            if isJSON {
-                let record = ErrorRecord(error: described.message, advice: described.advice)
-                let text = try Self.encoder().encode(record)
-                message(String(decoding: text, as: UTF8.self))
-            } else {
-                message("Error: \(described.message)")
-                message(described.advice)
-            }
+            failure(error)
             throw ExitCode(ToolExit.failed.rawValue)
         }
         guard exit == .done else { throw ExitCode(exit.rawValue) }
     }
 
+    /// Writes an error with its advice.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - place: What it is about, where that is one of several.
+    func failure(_ error: any Error, about place: String? = nil) {
+        let described = ToolError(describing: error)
+        let record = ErrorRecord(
+            error: described.message,
+            advice: described.advice,
+            about: place
+        )
+        if isJSON, let text = try? Self.encoder().encode(record) {
+            message(String(decoding: text, as: UTF8.self))
+        } else {
+            message("Error: \(place.map { "\($0): " } ?? "")\(described.message)")
+            message(described.advice)
+        }
+    }
+
     private struct ErrorRecord: Encodable {
         let error: String
         let advice: String
+        let about: String?
     }
 
     private static func encoder() -> JSONEncoder {

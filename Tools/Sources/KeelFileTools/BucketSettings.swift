@@ -13,6 +13,8 @@ package struct BucketSettings: Sendable {
     package var isPathStyle: Bool
     package var partByteCount: Int
     package var parallelPartCount: Int
+    /// How many files of a folder are copied at a time.
+    package var parallelFileCount: Int
     /// Where the notes of unfinished uploads are; nil keeps none.
     package var uploadFolder: String?
     package var credentials: any AWSCredentialsProvider
@@ -36,6 +38,7 @@ package struct BucketSettings: Sendable {
         isPathStyle = false
         partByteCount = 8 << 20
         parallelPartCount = 4
+        parallelFileCount = 4
         credentials = EnvironmentAWSCredentials(environment: environment)
         let cache = value("XDG_CACHE_HOME") ?? value("HOME").map { $0 + "/.cache" }
         uploadFolder = cache.map { $0 + "/keel/uploads" }

@@ -6,7 +6,8 @@ internal import KeelToolSupport
 
 /// Copies files between the machine and buckets, and between buckets.
 ///
-/// Each file is there whole or not at all; after an error, those before it are there.
+/// Each file is there whole or not at all. Of a folder, several files are on their way at a time; after
+/// an error no more are begun, and those on their way are brought to their end.
 package struct FileTransfers: Sendable {
     /// A file that was copied.
     package struct Copied: Sendable {
@@ -21,6 +22,14 @@ package struct FileTransfers: Sendable {
         package var byteCount = 0
         /// What is neither a file nor a folder, or has no name that a bucket can keep.
         package var leftOut: [String] = []
+        /// What was not copied, and why.
+        package var failures: [Failure] = []
+    }
+
+    /// A file that was not copied.
+    package struct Failure: Sendable {
+        package let from: FilePlace
+        package let error: any Error
     }
 
     private let settings: BucketSettings
@@ -51,51 +60,91 @@ package struct FileTransfers: Sendable {
     ///   - from: What to copy.
     ///   - to: Where to. A file copied to a folder keeps its name.
     ///   - isRecursive: Whether a folder is copied, with the folders inside of it.
-    ///   - progress: Is told how far a file has come.
-    ///   - done: Is told of each file that was copied.
-    /// - Returns: What was done.
+    ///   - progress: Is told how far all of it has come, and of each file that was copied, by one
+    ///     task at a time.
+    /// - Returns: What was done. Of a folder, an error of a file is a failure in it.
     /// - Throws: `FileStoreError`, or `ToolError` where the places do not fit together.
     package func copy(
         from: FilePlace,
         to: FilePlace,
         isRecursive: Bool,
-        progress: @escaping @Sendable (FilePlace, FileProgress) -> Void = { _, _ in },
-        done: @Sendable (Copied) throws -> Void = { _ in }
+        progress: @escaping @Sendable (CopyProgress) throws -> Void = { _ in }
     ) async throws -> Report {
-        var report = Report()
-        func run(_ from: FilePlace, _ to: FilePlace) async throws {
-            let count = try await copyFile(from, to) { progress(from, $0) }
-            report.fileCount += 1
-            report.byteCount += count
-            try done(Copied(from: from, to: to, byteCount: count))
-        }
         guard isRecursive else {
-            try await run(from, try target(of: from, in: to))
-            return report
+            let meter = CopyMeter(one: from, progress)
+            let target = try target(of: from, in: to)
+            let count = try await copyFile(from, target) { meter.update(from, $0) }
+            try meter.finish(Copied(from: from, to: target, byteCount: count))
+            return meter.report
         }
         switch from {
         case .machine(let path):
             let tree = try MachineTree(path)
-            report.leftOut = tree.leftOut
-            for names in tree.files {
-                guard (try? FileStorePath(names)) != nil else {
-                    report.leftOut.append(names)
-                    continue
-                }
-                try await run(from.appending(names), to.appending(names))
+            let isNamed = { (names: String) in (try? FileStorePath(names)) != nil }
+            let files = tree.files.filter { isNamed($0.names) }
+            let meter = CopyMeter(
+                fileCount: files.count,
+                byteCount: files.reduce(0) { $0 + $1.byteCount },
+                progress
+            )
+            var rest = files.makeIterator()
+            var report = try await copyEach(meter) {
+                rest.next().map { (from.appending($0.names), to.appending($0.names)) }
             }
+            report.leftOut =
+                tree.leftOut + tree.files.map(\.names).filter { !isNamed($0) }
+            return report
         case .bucket(let name, let key):
             let folder = try folder(key)
             let start = folder.path.map { $0.string.utf8.count + 1 } ?? 0
-            for try await file in FileStore(try adapter(name)).files(in: folder) {
-                let path = file.path.string
-                let names = String(Substring(path.utf8.dropFirst(start)))
-                let target = to.appending(names)
+            var files = FileStore(try adapter(name)).files(in: folder).makeAsyncIterator()
+            return try await copyEach(CopyMeter(progress)) {
+                guard let path = try await files.next()?.path.string else { return nil }
+                let target = to.appending(String(Substring(path.utf8.dropFirst(start))))
                 if case .machine(let path) = target { try MachineTree.makeFolder(above: path) }
-                try await run(.bucket(name: name, key: path), target)
+                return (.bucket(name: name, key: path), target)
             }
         }
-        return report
+    }
+
+    /// Copies files, some at a time, until one fails.
+    private func copyEach(
+        _ meter: CopyMeter,
+        _ next: () async throws -> (from: FilePlace, to: FilePlace)?
+    ) async throws -> Report {
+        try await withThrowingTaskGroup(
+            of: (from: FilePlace, result: Result<Void, any Error>).self
+        ) { group in
+            var failures: [Failure] = []
+            var running = 0
+            var pair = try await next()
+            while running > 0 || pair != nil {
+                if let (from, to) = pair, running < settings.parallelFileCount {
+                    running += 1
+                    group.addTask {
+                        do {
+                            let count = try await copyFile(from, to) { meter.update(from, $0) }
+                            try meter.finish(Copied(from: from, to: to, byteCount: count))
+                            return (from, .success(()))
+                        } catch {
+                            return (from, .failure(error))
+                        }
+                    }
+                    pair = try await next()
+                    continue
+                }
+                guard let ended = try await group.next() else { break }
+                running -= 1
+                guard case .failure(let error) = ended.result else { continue }
+                // Whoever cancels the command is told of that and not of each file.
+                if Task.isCancelled { throw error }
+                failures.append(Failure(from: ended.from, error: error))
+                pair = nil
+            }
+            var report = meter.report
+            report.failures = failures
+            return report
+        }
     }
 
     /// The folder that a key names, with or without `/` at its end.

@@ -3,8 +3,8 @@ internal import KeelToolSupport
 
 /// The files in a folder of the machine and the folders inside of it.
 struct MachineTree {
-    /// The paths of the files below the folder, in the order of their bytes.
-    private(set) var files: [String] = []
+    /// The paths of the files below the folder, in the order of their bytes, and how long they are.
+    private(set) var files: [(names: String, byteCount: Int)] = []
     /// What is there and is neither file nor folder: links, which may lead out of the folder.
     private(set) var leftOut: [String] = []
 
@@ -16,17 +16,18 @@ struct MachineTree {
             )
         }
         try read(folder, below: "")
-        files.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        files.sort { $0.names.utf8.lexicographicallyPrecedes($1.names.utf8) }
         leftOut.sort()
     }
 
     private mutating func read(_ folder: String, below prefix: String) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             let path = folder + "/" + name
-            let type =
-                try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
-            switch type {
-            case .typeRegular?: files.append(prefix + name)
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            switch attributes[.type] as? FileAttributeType {
+            case .typeRegular?:
+                let size = (attributes[.size] as? NSNumber)?.intValue ?? 0
+                files.append((prefix + name, size))
             case .typeDirectory?: try read(path, below: prefix + name + "/")
             default: leftOut.append(prefix + name)
             }

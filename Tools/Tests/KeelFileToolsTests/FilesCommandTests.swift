@@ -83,6 +83,52 @@ struct FilesCommandTests {
         #expect(try keel("put", folder.path, root).code == 1)
     }
 
+    @Test("Files of a folder are copied some at a time, and a flaw is told with the file's name")
+    func someAtATime() throws {
+        let folder = scratch.file("many")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for number in 10..<40 {
+            try Data("\(number)".utf8).write(to: folder.appending(path: "\(number).txt"))
+        }
+        for transfers in ["1", "8"] {
+            let put = try keel(
+                "put",
+                folder.path,
+                "\(root)/\(transfers)",
+                "-r",
+                "--transfers",
+                transfers
+            )
+            #expect(put.code == 0, "\(put.errors)")
+            let lines = put.output.split(separator: "\n")
+            #expect(lines.last == "30 files, 60 bytes")
+            #expect(Set(lines.dropLast()).count == 30)
+            let list = try keel("list", "\(root)/\(transfers)", "-r").output
+            #expect(list.split(separator: "\n").count == 30)
+        }
+        // A folder is where the first file belongs.
+        let back = scratch.file("back")
+        try FileManager.default.createDirectory(
+            at: back.appending(path: "10.txt/inside"),
+            withIntermediateDirectories: true
+        )
+        let got = try keel("get", "\(root)/1", back.path, "-r", "--transfers", "3")
+        #expect(got.code == 1)
+        #expect(got.errors.contains("Error: \(root)/1/10.txt: writeFailed"))
+        // Those on their way arrive; after the error no others are begun.
+        let names = try FileManager.default.contentsOfDirectory(atPath: back.path)
+        #expect(names.count < 30)
+        #expect(!names.contains { $0.contains("part") })
+        for name in names where name != "10.txt" {
+            let text = try String(contentsOf: back.appending(path: name), encoding: .utf8)
+            #expect(text + ".txt" == name)
+        }
+        let code = try keel("put", folder.path, root, "-r", "--transfers", "0").code
+        #expect(code == 64)
+        let json = try keel("get", "\(root)/1", back.path, "-r", "--json")
+        #expect(json.errors.contains(#""about":"\#(root)/1/10.txt""#))
+    }
+
     @Test("Results and errors for programs are JSON, and no bar is drawn")
     func json() throws {
         let file = try scratch.file("a.txt", holding: "hello")

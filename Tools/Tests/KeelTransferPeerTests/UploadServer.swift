@@ -17,9 +17,17 @@ final class UploadServer: Sendable {
 
     /// What the server has, for all of its connections.
     final class Kept: Sendable {
-        private let state = Mutex((bodies: [[UInt8]](), channels: [any Channel]()))
+        private let state = Mutex((bodies: [[UInt8]](), channels: [any Channel](), same: 0))
+        /// What bodies that are too large to be kept repeat; nil keeps them.
+        let block: ByteBuffer?
+
+        init(repeating block: [UInt8]? = nil) { self.block = block.map { ByteBuffer(bytes: $0) } }
 
         var bodies: [[UInt8]] { state.withLock { $0.bodies } }
+        /// How many bytes have come that repeat the block, each at its place.
+        var sameByteCount: Int { state.withLock { $0.same } }
+
+        func add(same count: Int) { state.withLock { $0.same += count } }
         var channels: [any Channel] { state.withLock { $0.channels } }
 
         func add(_ body: [UInt8]) { state.withLock { $0.bodies.append(body) } }
@@ -76,6 +84,7 @@ private final class Keeper: ChannelInboundHandler {
 
     private let kept: UploadServer.Kept
     private var body: [UInt8] = []
+    private var byteCount = 0
     private var method = HTTPRequest.Method.post
 
     init(_ kept: UploadServer.Kept) { self.kept = kept }
@@ -87,11 +96,28 @@ private final class Keeper: ChannelInboundHandler {
             body = []
             if method == .options { answer(.notImplemented, context) }
         case .body(let bytes):
-            body.append(contentsOf: bytes.readableBytesView)
+            if let block = kept.block {
+                compare(bytes, block)
+            } else {
+                body.append(contentsOf: bytes.readableBytesView)
+            }
         case .end:
             guard method != .options else { return }
             kept.add(body)
             answer(.created, context)
+        }
+    }
+
+    private func compare(_ bytes: ByteBuffer, _ block: ByteBuffer) {
+        var bytes = bytes
+        while bytes.readableBytes > 0 {
+            let start = byteCount % block.readableBytes
+            let count = min(bytes.readableBytes, block.readableBytes - start)
+            guard let part = bytes.readSlice(length: count) else { return }
+            byteCount += count
+            if part == block.getSlice(at: start, length: count) {
+                kept.add(same: count)
+            }
         }
     }
 

@@ -48,6 +48,13 @@ enum FilesGroup {
                 peer: { try await bucket.value().boto3("put") }
             ),
             Measure(
+                name: "the same / boto3 and head_object",
+                unit: "MiB/s",
+                target: .info,
+                keel: { try await bucket.value().keelPut() },
+                peer: { try await bucket.value().boto3("put-and-head") }
+            ),
+            Measure(
                 name: "get 64 MiB of a bucket / boto3",
                 unit: "MiB/s",
                 target: .info,

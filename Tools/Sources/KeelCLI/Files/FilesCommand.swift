@@ -47,6 +47,14 @@ struct BucketOptions: ParsableArguments {
     @Option(help: "How many parts of a file are on their way at a time, 1 to 64.")
     var parallel = 4
 
+    @Option(
+        help: """
+            How many files are copied at a time with --recursive, 1 to 64. Each takes memory for its \
+            parts on their way, and one more.
+            """
+    )
+    var transfers = 4
+
     @Flag(help: "Write results and errors as JSON, one object a line.")
     var json = false
 
@@ -55,6 +63,9 @@ struct BucketOptions: ParsableArguments {
             throw ValidationError("--part-size is 5 to 5120 megabytes.")
         }
         guard (1...64).contains(parallel) else { throw ValidationError("--parallel is 1 to 64.") }
+        guard (1...64).contains(transfers) else {
+            throw ValidationError("--transfers is 1 to 64.")
+        }
     }
 
     var output: CommandOutput { CommandOutput(isJSON: json) }
@@ -71,10 +82,12 @@ struct BucketOptions: ParsableArguments {
         settings.isPathStyle = pathStyle
         settings.partByteCount = partSize << 20
         settings.parallelPartCount = parallel
+        settings.parallelFileCount = transfers
         let (output, prepared) = (output, settings)
+        let connectionCount = (parallel + 1) * transfers
         try await output.reporting {
             var configuration = AsyncHTTPClientTransport.Configuration()
-            configuration.connectionsPerHost = max(8, parallel + 1)
+            configuration.connectionsPerHost = max(8, connectionCount)
             let transport = AsyncHTTPClientTransport(configuration)
             let transfers = FileTransfers(prepared, over: transport)
             let result: Result<ToolExit, any Error>
@@ -102,27 +115,39 @@ struct BucketOptions: ParsableArguments {
                 from: from,
                 to: to,
                 isRecursive: isRecursive
-            ) { place, progress in
-                output.progress(
-                    "\(place) \(progress.byteCount >> 20) MiB",
-                    fraction: progress.fraction
-                )
-            } done: { copied in
-                output.endProgress()
-                if output.isJSON {
-                    try output.record(CopiedRecord(copied))
-                } else {
-                    try output.line("\(copied.to): \(copied.byteCount) bytes")
+            ) { progress in
+                switch progress {
+                case .moved(let state):
+                    output.progress(Self.text(of: state), fraction: state.fraction)
+                case .copied(let copied):
+                    output.endProgress()
+                    if output.isJSON {
+                        try output.record(CopiedRecord(copied))
+                    } else {
+                        try output.line("\(copied.to): \(copied.byteCount) bytes")
+                    }
                 }
             }
+            output.endProgress()
             for name in report.leftOut {
                 output.message("“\(name)” was left out: it is no file, or has no name for a bucket")
             }
             if isRecursive, !output.isJSON {
                 try output.line("\(report.fileCount) files, \(report.byteCount) bytes")
             }
+            for failure in report.failures {
+                output.failure(failure.error, about: failure.from.description)
+            }
+            if !report.failures.isEmpty { return .failed }
             return report.leftOut.isEmpty ? .done : .findings
         }
+    }
+
+    private static func text(of state: CopyState) -> String {
+        let size = "\(state.byteCount >> 20) MiB"
+        if let place = state.place { return "\(place) \(size)" }
+        let total = state.totalFileCount.map { " of \($0)" } ?? ""
+        return "\(state.fileCount)\(total) files, \(size)"
     }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures boto3: seconds of one transfer, with the settings that Keel has.
 
-    files-peer.py put|get ENDPOINT KEY SECRET BUCKET SOURCE TARGET
+    files-peer.py put|put-and-head|get ENDPOINT KEY SECRET BUCKET SOURCE TARGET
 """
 
 import sys
@@ -32,8 +32,10 @@ if action == "get":
 # A connection is there before the clock starts, as on the other side.
 client.list_objects_v2(Bucket=bucket, MaxKeys=1)
 start = time.perf_counter()
-if action == "put":
+if action.startswith("put"):
     client.upload_file(source, bucket, "boto3", Config=settings)
+    if action == "put-and-head":
+        client.head_object(Bucket=bucket, Key="boto3")
 else:
     client.download_file(bucket, "boto3", target, Config=settings)
 print(time.perf_counter() - start)
