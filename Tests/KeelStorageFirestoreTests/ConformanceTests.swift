@@ -54,4 +54,14 @@ struct ConformanceTests {
         )
         #expect(summary.answeredReads > 100)
     }
+
+    @Test("a NaN that a store has made has no sign, as none comes over the plain protocol")
+    func plainNaN() async throws {
+        // This one adds opposite infinities.
+        let summary = try await DifferentialFuzz(seed: 8_770_209_475, operations: 3000).run(
+            InMemoryStorageAdapter(),
+            against: Served.plain(InMemoryStorageAdapter())
+        )
+        #expect(summary.operations >= 3000)
+    }
 }

@@ -62,7 +62,11 @@ extension Aggregator.Total {
         hasDouble = true
     }
 
-    private var total: Double { Double(integers) + doubles }
+    private var total: Double {
+        let sum = Double(integers) + doubles
+        // The difference of infinities may have a sign, which no protocol brings over.
+        return sum.isNaN ? .nan : sum
+    }
 
     fileprivate var sum: DocumentValue {
         guard !hasDouble, let exact = Int64(exactly: integers) else { return .double(total) }

@@ -72,6 +72,8 @@ extension StorageEvaluator {
             let (sum, overflow) = one.addingReportingOverflow(other)
             return .integer(overflow ? (other < 0 ? .min : .max) : sum)
         }
-        return .double((stored.doubleValue ?? 0) + (operand.doubleValue ?? 0))
+        let sum = (stored.doubleValue ?? 0) + (operand.doubleValue ?? 0)
+        // The difference of infinities may have a sign, which no store keeps.
+        return .double(sum.isNaN ? .nan : sum)
     }
 }
