@@ -15,7 +15,9 @@ public import KeelStorage
 /// leaves nothing half-written. ``Configuration/Durability`` says what a power failure may cost.
 ///
 /// Reads and writes run on the calling thread; the storage client keeps them away from the main
-/// actor. A file that another program keeps locked is waited for without blocking a thread.
+/// actor. Commits that come while another one is written wait without blocking a thread, and are
+/// then written together, in one transaction that one of the callers makes; each keeps its own
+/// effect and answer. A file that another program keeps locked is waited for in the same way.
 ///
 /// | capability | |
 /// |---|---|
