@@ -28,12 +28,13 @@ struct KillTests {
         var (killed, ended, interrupted) = (0, 0, 0)
         while killed < Self.killCount {
             let path = "\(folder)/\(ended)"
-            let isKilled = try await life([peer.endpoint, S3Peer.bucket, path, file, notes], peer)
-            if isKilled {
+            switch try await life([peer.endpoint, S3Peer.bucket, path, file, notes], peer) {
+            case .killed:
                 killed += 1
                 let names = (try? FileManager.default.contentsOfDirectory(atPath: notes)) ?? []
                 if names.contains(where: { $0.hasSuffix(".upload") }) { interrupted += 1 }
-            } else {
+            case .unclear: break
+            case .ended:
                 let files = FileStore(try peer.adapter(.root))
                 let read = try await files.get(try FileStorePath(path))
                 #expect(Array(read) == bytes)
@@ -62,14 +63,23 @@ struct KillTests {
         )
     }
 
-    /// One life of a process that puts the file; whether it was killed.
-    private func life(_ arguments: [String], _ peer: S3Peer) async throws -> Bool {
+    /// How a process that puts the file ended.
+    private enum End {
+        case killed, ended
+        /// It cannot know whether the life before has put the file; the next one puts it again.
+        case unclear
+    }
+
+    /// One life of a process that puts the file.
+    private func life(_ arguments: [String], _ peer: S3Peer) async throws -> End {
         let process = Process()
         process.executableURL = try CrashTrial.program("KeelS3CrashWriter")
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging([
             "AWS_ACCESS_KEY_ID": peer.credentials.accessKeyID,
             "AWS_SECRET_ACCESS_KEY": peer.credentials.secretAccessKey,
+            // Who writes a backtrace keeps the pipe open for minutes.
+            "SWIFT_BACKTRACE": "enable=no",
         ]) { $1 }
         let output = Pipe()
         process.standardOutput = output
@@ -81,7 +91,12 @@ struct KillTests {
         kill(process.processIdentifier, SIGKILL)
         _ = handle.readDataToEndOfFile()
         process.waitUntilExit()
-        return process.terminationReason == .uncaughtSignal
+        if process.terminationReason == .uncaughtSignal {
+            try #require(process.terminationStatus == SIGKILL, "the writer failed")
+            return .killed
+        }
+        try #require([0, 3].contains(process.terminationStatus), "the writer failed")
+        return process.terminationStatus == 3 ? .unclear : .ended
     }
 }
 #endif

@@ -99,7 +99,8 @@ struct S3Refusal: Hashable, Sendable {
         if let region, fileStoreCode == .wrongRegion {
             text += "; the bucket is in \(region)"
         }
-        if isUnclear, isWrite {
+        // An upload that is gone may be complete, by a request whose answer was lost.
+        if isUnclear || isMissingUpload, isWrite {
             return FileStoreError(.outcomeUnknown, text + "; it may have taken effect.")
         }
         return FileStoreError(fileStoreCode, text + ".")

@@ -239,7 +239,8 @@ struct S3Upload: Sendable {
         call.body = S3Call.Body(bytes: Array(body.utf8))
         // Sent again by hand: an upload that is not there any more may have become the file.
         call.isRepeatable = false
-        var mayHaveTakenEffect = false
+        // A process that was killed may have asked for the end of an upload that others go on with.
+        var mayHaveTakenEffect = manifest != nil
         var attempt = 1
         while true {
             do throws(S3Failure) {

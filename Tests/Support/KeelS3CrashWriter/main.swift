@@ -24,9 +24,16 @@ let store = FileStore(
     try S3FileStoreAdapter(configuration, transport: AsyncHTTPClientTransport())
 )
 FileHandle.standardOutput.write(Data("begun\n".utf8))
-try await store.put(
-    contentsOf: URL(fileURLWithPath: CommandLine.arguments[4]),
-    at: try FileStorePath(CommandLine.arguments[3])
-)
+do {
+    try await store.put(
+        contentsOf: URL(fileURLWithPath: CommandLine.arguments[4]),
+        at: try FileStorePath(CommandLine.arguments[3])
+    )
+} catch {
+    // The life before may have asked for the end of the upload.
+    let isUnclear = error.code == .unavailable
+    FileHandle.standardError.write(Data("\(error)\n".utf8))
+    exit(isUnclear ? 3 : 1)
+}
 FileHandle.standardOutput.write(Data("ended\n".utf8))
 #endif
