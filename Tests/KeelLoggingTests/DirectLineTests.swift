@@ -56,14 +56,17 @@ struct DirectLineTests {
         base: [LogField] = [],
         provided: Logger.Metadata? = nil
     ) -> Bool {
-        file.write(
-            event,
-            at: time.now,
-            label: "test",
-            base: base,
-            provided: provided,
-            recorder: recorder()
-        )
+        file.write(event.level, at: time.now) { _, line in
+            JSONLine.append(
+                event,
+                at: time.now,
+                label: "test",
+                base: base,
+                provided: provided,
+                recorder: recorder(),
+                to: &line
+            )
+        }
     }
 
     @Test("Plain events need no record from the second one of a statement on")

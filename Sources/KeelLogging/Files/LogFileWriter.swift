@@ -38,7 +38,6 @@ struct LogFileWriter: ~Copyable {
     private var hasNewNames = false
     /// What was dropped since the last record.
     private var unreported = DroppedLogRecords()
-    private var hasGap = false
     private(set) var statistics = LogFileStatistics()
 
     /// How long a log call waits for another process that rotates.
@@ -67,7 +66,7 @@ struct LogFileWriter: ~Copyable {
         return finish(record.level, at: record.time)
     }
 
-    /// Writes an event whose line somebody makes.
+    /// Writes an event of which somebody else makes the line.
     ///
     /// - Returns: What came of it; nil if there was no line.
     @inline(__always)
@@ -85,7 +84,7 @@ struct LogFileWriter: ~Copyable {
     private mutating func begin(at time: Int64) {
         line.removeAll()
         if isTorn { line.append(UInt8(ascii: "\n")) }
-        guard hasGap else { return }
+        guard !unreported.isEmpty else { return }
         let gap = LogRecord.gap(
             unreported,
             because: "the log file could not be written",
@@ -109,10 +108,7 @@ struct LogFileWriter: ~Copyable {
         isDirty = true
         size += line.count
         unseen += line.count
-        if hasGap {
-            unreported = DroppedLogRecords()
-            hasGap = false
-        }
+        if !unreported.isEmpty { unreported = DroppedLogRecords() }
         statistics.written += 1
         // Here, because another thread may rotate before the caller synchronises.
         if level == .critical { synchronize() }
@@ -121,7 +117,6 @@ struct LogFileWriter: ~Copyable {
 
     private mutating func drop(_ level: Logger.Level) -> Outcome {
         unreported[level] += 1
-        hasGap = true
         statistics.dropped[level] += 1
         return .dropped
     }

@@ -90,28 +90,13 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
     }
 
     func write(
-        _ event: LogEvent,
+        _ level: Logger.Level,
         at time: Int64,
-        label: String,
-        base: [LogField],
-        provided: Logger.Metadata?,
-        recorder: LogRecorder
+        _ append: (LogFormat, inout LineBuffer) -> Bool
     ) -> Bool {
-        let outcome = writer.withLock { writer in
-            writer.write(event.level, at: time) { format, line in
-                format.append(
-                    event,
-                    at: time,
-                    label: label,
-                    base: base,
-                    provided: provided,
-                    recorder: recorder,
-                    to: &line
-                )
-            }
-        }
+        let outcome = writer.withLock { $0.write(level, at: time, append) }
         guard let outcome else { return false }
-        finish(outcome, event.level)
+        finish(outcome, level)
         return true
     }
 

@@ -7,7 +7,7 @@ internal import KeelCore
 /// It is for names of ASCII, whose order is that of their bytes, and for as many fields as a
 /// statement has: each one finds its place by looking at those before it.
 ///
-/// It may go to another thread, which the compiler cannot see: its memory is nobody else's.
+/// `@unchecked`, because of the pointer: its memory is nobody else's.
 struct FieldPieces: ~Copyable, @unchecked Sendable {
     private struct Piece {
         /// The first eight bytes of the name, zeros behind a shorter one: most are told apart by one

@@ -43,36 +43,15 @@ public struct LogFormat: Sendable {
         )
     }
 
+    var isJSON: Bool {
+        if case .json = kind { true } else { false }
+    }
+
     /// The bytes of a record, with the line break at their end.
     public func bytes(of record: LogRecord) -> [UInt8] {
         var line = LineBuffer()
         append(record, to: &line)
         return Array(line.bytes)
-    }
-
-    /// Appends an event as its record would be, where it needs none; see ``JSONLine``.
-    ///
-    /// - Returns: Whether it was appended.
-    @inline(__always)
-    func append(
-        _ event: LogEvent,
-        at time: Int64,
-        label: String,
-        base: [LogField],
-        provided: Logger.Metadata?,
-        recorder: LogRecorder,
-        to line: inout LineBuffer
-    ) -> Bool {
-        guard case .json = kind else { return false }
-        return JSONLine.append(
-            event,
-            at: time,
-            label: label,
-            base: base,
-            provided: provided,
-            recorder: recorder,
-            to: &line
-        )
     }
 
     func append(_ record: LogRecord, to line: inout LineBuffer) {

@@ -60,18 +60,19 @@ public struct OutputLogHandler<Output: LogOutput>: LogHandler {
     public func log(event: LogEvent) {
         let time = recorder.time
         let provided = metadataProvider?.get()
-        if let direct,
-            direct.write(
-                event,
-                at: time,
-                label: label,
-                base: base,
-                provided: provided,
-                recorder: recorder
-            )
-        {
-            return
+        let isWritten = direct?.write(event.level, at: time) { format, line in
+            format.isJSON
+                && JSONLine.append(
+                    event,
+                    at: time,
+                    label: label,
+                    base: base,
+                    provided: provided,
+                    recorder: recorder,
+                    to: &line
+                )
         }
+        if isWritten == true { return }
         let record = recorder.record(
             event,
             at: time,

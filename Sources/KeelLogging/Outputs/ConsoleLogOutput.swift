@@ -35,7 +35,6 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
         var statistics = LogOutputStatistics()
         /// What was dropped since the last record.
         var unreported = DroppedLogRecords()
-        var hasGap = false
     }
 
     private let descriptor: Int32
@@ -85,25 +84,14 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
     }
 
     func write(
-        _ event: LogEvent,
+        _ level: Logger.Level,
         at time: Int64,
-        label: String,
-        base: [LogField],
-        provided: Logger.Metadata?,
-        recorder: LogRecorder
+        _ append: (LogFormat, inout LineBuffer) -> Bool
     ) -> Bool {
         state.withLock { state in
             begin(at: time, &state)
-            let isWhole = format.append(
-                event,
-                at: time,
-                label: label,
-                base: base,
-                provided: provided,
-                recorder: recorder,
-                to: &state.line
-            )
-            if isWhole { finish(event.level, &state) }
+            let isWhole = append(format, &state.line)
+            if isWhole { finish(level, &state) }
             return isWhole
         }
     }
@@ -111,7 +99,7 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
     /// Begins with what has to stand before the next record.
     private func begin(at time: Int64, _ state: inout State) {
         state.line.removeAll()
-        guard state.hasGap else { return }
+        guard !state.unreported.isEmpty else { return }
         let gap = LogRecord.gap(state.unreported, because: "the console took nothing", at: time)
         format.append(gap, to: &state.line)
     }
@@ -120,13 +108,10 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
     private func finish(_ level: Logger.Level, _ state: inout State) {
         if Self.write(state.line.bytes, to: descriptor) {
             state.statistics.written += 1
-            guard state.hasGap else { return }
-            state.unreported = DroppedLogRecords()
-            state.hasGap = false
+            if !state.unreported.isEmpty { state.unreported = DroppedLogRecords() }
         } else {
             state.statistics.dropped[level] += 1
             state.unreported[level] += 1
-            state.hasGap = true
             LogMetrics.dropped(1, level, output: "console")
         }
     }

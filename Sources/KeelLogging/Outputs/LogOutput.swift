@@ -28,20 +28,14 @@ protocol DirectLogOutput: AnyObject, Sendable {
     /// Writes an event, exactly as it would write its record, unless it needs one.
     ///
     /// - Parameters:
-    ///   - event: What was logged.
-    ///   - time: When, in microseconds since 1970.
-    ///   - label: The label of the logger.
-    ///   - base: The fields of the logger, from ``LogRecorder/fields(of:)``.
-    ///   - provided: The metadata of a provider.
-    ///   - recorder: What makes records, and knows what may not be in them.
+    ///   - level: How serious it is.
+    ///   - time: When it was logged, in microseconds since 1970.
+    ///   - append: Appends the line of the event in the output's format, and says whether it could.
     /// - Returns: Whether the event is done with; if not, nothing of it was written.
     func write(
-        _ event: LogEvent,
+        _ level: Logger.Level,
         at time: Int64,
-        label: String,
-        base: [LogField],
-        provided: Logger.Metadata?,
-        recorder: LogRecorder
+        _ append: (LogFormat, inout LineBuffer) -> Bool
     ) -> Bool
 }
 

@@ -179,6 +179,7 @@ extension LogRecord {
 
 /// How many records were dropped, by level.
 public struct DroppedLogRecords: Sendable, Hashable {
+    /// The counts that are not zero.
     private var counts: [Logger.Level: Int] = [:]
 
     /// Creates counts of nothing.
@@ -187,17 +188,18 @@ public struct DroppedLogRecords: Sendable, Hashable {
     /// How many were dropped.
     public var total: Int { counts.values.reduce(0, +) }
 
+    /// Whether nothing was dropped.
+    var isEmpty: Bool { counts.isEmpty }
+
     /// How many of a level were dropped.
     public package(set) subscript(level: Logger.Level) -> Int {
         get { counts[level, default: 0] }
-        set { counts[level] = newValue }
+        set { counts[level] = newValue == 0 ? nil : newValue }
     }
 
     /// Takes those away that were told.
     package mutating func subtract(_ told: DroppedLogRecords) {
-        for (level, count) in told.counts {
-            counts[level] = max(0, counts[level, default: 0] - count)
-        }
+        for (level, count) in told.counts { self[level] = max(0, self[level] - count) }
     }
 }
 
