@@ -22,10 +22,11 @@ import Synchronization
 /// or an unknown host until the connect timeout. So are redirects and decompression, and its spans:
 /// `HTTPTracing` of KeelHTTPObservability makes those of a client.
 ///
-/// The calls of one origin share an event loop, origins take turns on the loops there are.
+/// A few calls of one origin share an event loop, more of them are spread; origins take turns on the
+/// loops there are.
 ///
 /// A transport that is dropped closes its connections; call ``shutdown()`` to wait for that.
-public final class AsyncHTTPClientTransport: HTTPTransport {
+public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
     private let client: HTTPClient
     private let isShutDown = Mutex(false)
     private let waiting = WaitingExchanges()
@@ -67,7 +68,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         let isStreamed = call.body.map { $0.bytes == nil } ?? false
         let prepared = isStreamed ? nil : try requests.request(for: call.head)
         let exchange = waiting.begin(call, path: prepared?.path, queue)
-        defer { waiting.take(exchange.number) }
+        defer {
+            waiting.take(exchange.number)
+            prepared?.place.leave()
+        }
         do {
             guard let limit = call.timeouts.firstByte else {
                 return try await reply(to: call, prepared, exchange)
@@ -97,19 +101,28 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         guard let prepared else { return try await streamedReply(to: call, exchange) }
         var request = prepared.request
         request.headers = HTTPHeaders(call.head.headerFields, of: exchange)
-        request.body = call.body?.bytes.map { .sent($0, on: prepared.eventLoop) }
+        let eventLoop = prepared.place.eventLoop
+        request.body = call.body?.bytes.map { .sent($0, on: eventLoop) }
         let receiver = ResponseReceiver()
         let task = client.execute(
             request: request,
             delegate: receiver,
-            eventLoop: .delegate(on: prepared.eventLoop),
+            eventLoop: .delegate(on: eventLoop),
             logger: nil
         )
         // A client that was shut down by now has told the task, and maybe not the receiver.
         if isShutDown.withLock({ $0 }) {
             task.futureResult.whenFailure { receiver.fail($0) }
         }
-        let response = ReceivedResponse(receiver, task)
+        let watch = call.endsAtDeadline ? call.deadline : nil
+        let response = ReceivedResponse(
+            receiver,
+            task,
+            watch?.watch {
+                receiver.fail(TransportError(.deadlineExceeded))
+                task.cancel()
+            }
+        )
         let head = try await queue.waiting(exchange) { try await response.head() }
         return HTTPReply(
             head: HTTPResponse(head.status, head.headers),

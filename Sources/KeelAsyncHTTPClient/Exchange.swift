@@ -100,6 +100,7 @@ final class Exchange: Sendable {
     /// Adds what is known of the connection, and tells a stale one from one that was lost.
     func complete(_ error: TransportError) -> TransportError {
         let state = state.withLock { $0 }
+        guard error.code != .deadlineExceeded else { return error }
         let error = error.code == .cancelled ? error : state.refusal ?? error
         guard Self.mayNeedFacts.contains(error.phase) else { return error }
         var complete = error

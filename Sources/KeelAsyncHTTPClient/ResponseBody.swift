@@ -15,13 +15,17 @@ protocol ResponseBody: AnyObject, Sendable {
 final class ReceivedResponse: ResponseBody {
     private let receiver: ResponseReceiver
     private let task: HTTPClient.Task<Void>
+    /// What ends the exchange at its deadline.
+    private let watch: DeadlineWatch?
 
-    init(_ receiver: ResponseReceiver, _ task: HTTPClient.Task<Void>) {
+    init(_ receiver: ResponseReceiver, _ task: HTTPClient.Task<Void>, _ watch: DeadlineWatch?) {
         self.receiver = receiver
         self.task = task
+        self.watch = watch
     }
 
     deinit {
+        watch?.end()
         if receiver.abandon() { task.cancel() }
     }
 

@@ -61,6 +61,28 @@ package final class DeadlineTimer: Sendable {
         return (await value, entry.wasReached)
     }
 
+    /// Calls `expire` once the timer's time is `end`, unless ``end(_:)`` comes first.
+    ///
+    /// For work that can be ended without cancelling its task: it needs no child task then.
+    ///
+    /// - Returns: What to give to ``end(_:)``.
+    @discardableResult
+    package func watch(
+        until end: Duration,
+        _ expire: @escaping @Sendable () -> Void
+    ) -> DeadlineEntry {
+        let entry = DeadlineEntry(end)
+        entry.begin(expire)
+        schedule(entry)
+        return entry
+    }
+
+    /// Ends a watch. If its deadline has just come, `expire` may still be running.
+    package func end(_ entry: DeadlineEntry) {
+        entry.release()
+        unschedule(entry)
+    }
+
     /// Runs in the child task, which is the one to cancel.
     private func guarded<Value: Sendable>(
         _ entry: DeadlineEntry,
@@ -69,8 +91,7 @@ package final class DeadlineTimer: Sendable {
         withUnsafeCurrentTask { entry.begin($0) }
         schedule(entry)
         let value = await operation()
-        entry.release()
-        unschedule(entry)
+        end(entry)
         return value
     }
 
@@ -128,9 +149,14 @@ package final class DeadlineTimer: Sendable {
 /// One work under a deadline.
 ///
 /// `@unchecked`, because of the index, which only the heap touches, under the timer's lock.
-final class DeadlineEntry: @unchecked Sendable {
+package final class DeadlineEntry: @unchecked Sendable {
+    private enum Work {
+        case task(DeadlineTask)
+        case watched(@Sendable () -> Void)
+    }
+
     private struct State {
-        var task: DeadlineTask?
+        var work: Work?
         var wasReached = false
     }
 
@@ -144,19 +170,30 @@ final class DeadlineEntry: @unchecked Sendable {
     var wasReached: Bool { state.withLock { $0.wasReached } }
 
     func begin(_ task: UnsafeCurrentTask?) {
-        let task = task.map(DeadlineTask.init)
-        state.withLock { $0.task = task }
+        let work = task.map { Work.task(DeadlineTask(handle: $0)) }
+        state.withLock { $0.work = work }
+    }
+
+    func begin(_ expire: @escaping @Sendable () -> Void) {
+        state.withLock { $0.work = .watched(expire) }
     }
 
     /// After this the task is not touched any more.
-    func release() { state.withLock { $0.task = nil } }
+    func release() { _ = state.withLock { $0.work.take() } }
 
     func expire() {
-        state.withLock { state in
-            guard let task = state.task else { return }
+        let expired = state.withLock { state -> (@Sendable () -> Void)? in
+            guard let work = state.work else { return nil }
             state.wasReached = true
-            task.handle.cancel()
+            switch work {
+            case .watched(let expire): return expire
+            case .task(let task):
+                // Under the lock: the task lives until it has been released.
+                task.handle.cancel()
+                return nil
+            }
         }
+        expired?()
     }
 }
 

@@ -132,6 +132,90 @@ struct ExchangeTests {
         if case .failure(let error) = result { #expect(error.code == .deadlineExceeded) }
     }
 
+    /// Passes calls on only when it is cancelled.
+    private struct Stalling: HTTPMiddleware {
+        let reached: AsyncStream<Void>.Continuation
+
+        func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
+            let (never, continuation) = AsyncStream.makeStream(of: Never.self)
+            await withTaskCancellationHandler {
+                reached.finish()
+                for await _ in never {}
+            } onCancel: {
+                continuation.finish()
+            }
+            return try await next(call)
+        }
+    }
+
+    @Test("The total time ends a call that a layer of the app holds up")
+    func totalTimeOfLayers() async throws {
+        let (reached, reachedSignal) = AsyncStream.makeStream(of: Void.self)
+        let clock = TestClock()
+        let change: @Sendable (inout NetworkClient.Configuration) -> Void = {
+            $0.clock = clock
+            $0.attemptMiddleware = [Stalling(reached: reachedSignal)]
+        }
+        let result = try await withClient("http://127.0.0.1:9", change) { client in
+            async let answer = client.response(to: GetItem(timeout: .milliseconds(200)))
+            for await _ in reached {}
+            await clock.waitForSleepers(1)
+            await clock.advance(by: .milliseconds(200))
+            return await answer
+        }
+        let error = #expect(throws: TransportError.self) { try result.get() }
+        #expect(error?.code == .deadlineExceeded)
+    }
+
+    /// Tells that a call pauses before its next attempt.
+    private struct PauseObserver: HTTPEventObserver {
+        let paused: AsyncStream<Void>.Continuation
+
+        func observe(_ event: HTTPEvent) {
+            if case .retrying = event.moment { paused.finish() }
+        }
+    }
+
+    @Test("The total time ends the attempt that it comes in, and none follows")
+    func totalTimeOfAttempts() async throws {
+        let (paused, pausedSignal) = AsyncStream.makeStream(of: Void.self)
+        let (stalling, stallingSignal) = AsyncStream.makeStream(of: Void.self)
+        let count = Mutex(0)
+        let clock = TestClock()
+        let change: @Sendable (inout NetworkClient.Configuration) -> Void = {
+            $0.clock = clock
+            $0.retry = .standard
+            $0.observers = [PauseObserver(paused: pausedSignal)]
+        }
+        let result = try await AnsweringServer.run { _, write in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number > 1 else {
+                try await write(answer("503 Service Unavailable", fields: "Retry-After: 1\r\n"))
+                return .keepOpen
+            }
+            stallingSignal.finish()
+            return .stall
+        } while: { port in
+            try await withClient("http://127.0.0.1:\(port)", change) { client in
+                async let answer = client.response(to: GetItem(timeout: .seconds(20)))
+                for await _ in paused {}
+                await clock.waitForSleepers(1)
+                await clock.advance(by: .seconds(1))
+                for await _ in stalling {}
+                await clock.waitForSleepers(1)
+                await clock.advance(by: .seconds(19))
+                return await answer
+            }
+        }
+        let error = #expect(throws: TransportError.self) { try result.get() }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(error?.attempts.count == 2)
+        #expect(count.withLock { $0 } == 2)
+    }
+
     @Test("Cancelling the caller ends the exchange, before the head and in the body")
     func cancellation() async throws {
         for bytes in ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"] {

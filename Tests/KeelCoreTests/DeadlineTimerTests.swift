@@ -1,4 +1,5 @@
 import KeelTestKit
+import Synchronization
 import Testing
 
 @testable import KeelCore
@@ -90,6 +91,45 @@ struct DeadlineTimerTests {
         }
         let (workWasCancelled, wasReached, callerWasCancelled) = await caller.value
         #expect(workWasCancelled && wasReached && !callerWasCancelled)
+    }
+
+    @Test("A watch is told of its deadline once, and not after its end")
+    func watches() async throws {
+        let timer = DeadlineTimer(clock)
+        let (told, signal) = AsyncStream.makeStream(of: Int.self)
+        let kept = timer.watch(until: .seconds(1)) { signal.yield(1) }
+        let ended = timer.watch(until: .seconds(1)) { signal.yield(2) }
+        timer.watch(until: .seconds(2)) { signal.finish() }
+        timer.end(ended)
+        for _ in 1...2 {
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(1))
+        }
+        var numbers: [Int] = []
+        for await number in told { numbers.append(number) }
+        #expect(numbers == [1])
+        #expect(kept.wasReached && !ended.wasReached)
+        // Ending what has been told does no harm.
+        timer.end(kept)
+        #expect(timer.count == 0)
+    }
+
+    @Test("A watch may be ended by what it calls, and leaves no sleeping task behind")
+    func watchEndsItself() async throws {
+        let timer = DeadlineTimer(clock)
+        let own = Mutex<DeadlineEntry?>(nil)
+        let (told, signal) = AsyncStream.makeStream(of: Void.self)
+        let entry = timer.watch(until: .seconds(1)) {
+            if let entry = own.withLock({ $0 }) { timer.end(entry) }
+            signal.finish()
+        }
+        own.withLock { $0 = entry }
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(1))
+        for await _ in told {}
+        timer.end(timer.watch(until: .seconds(100)) {})
+        while clock.sleeperCount > 0 { await Task.yield() }
+        #expect(timer.count == 0)
     }
 
     @Test("The heap gives entries in order, whatever was taken out in between", arguments: 0..<50)

@@ -42,7 +42,7 @@ extension BasicCredentials:
 /// Signs calls with a user's name and password (RFC 7617).
 ///
 /// The same calls are signed that ``BearerAuthorization`` would sign; nothing is sent again.
-public struct BasicAuthorization: HTTPMiddleware {
+public struct BasicAuthorization: HTTPMiddleware, DeadlineKeeping {
     private let credentials: BasicCredentials
     private let origins: Set<HTTPOrigin>
 

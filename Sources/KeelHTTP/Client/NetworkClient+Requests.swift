@@ -160,6 +160,7 @@ extension NetworkClient {
         var prepared = call
         prepared.collection = collection
         prepared.deadline = deadline(for: plan)
+        prepared.endsAtDeadline = endsAtDeadline(call)
         let call = prepared
         let exchange: @Sendable () async throws(TransportError) -> NetworkResponse = {
             () async throws(TransportError) in

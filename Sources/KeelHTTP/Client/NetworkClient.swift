@@ -71,13 +71,19 @@ public struct NetworkClient: Sendable {
         let base: Result<BaseAddress, NetworkError>
         let timer: DeadlineTimer
         let chain: HTTPNext
+        /// Whether no call outlasts its deadline, though nobody watches over it.
+        let keepsDeadlines: Bool
 
         init(_ configuration: Configuration, _ transport: any HTTPTransport) {
             self.configuration = configuration
             self.transport = transport
             base = Result { () throws(NetworkError) in try BaseAddress(configuration.baseURL) }
             timer = DeadlineTimer.on(configuration.clock)
-            chain = transport.chain(NetworkClient.layers(of: configuration, timer))
+            let layers = NetworkClient.layers(of: configuration, timer)
+            chain = transport.chain(layers)
+            keepsDeadlines =
+                transport is any DeadlineKeeping
+                && layers.allSatisfy { $0 is any DeadlineKeeping }
         }
     }
 
@@ -99,6 +105,11 @@ public struct NetworkClient: Sendable {
         return layers
     }
 
+    /// Whether the transport is to end this call at its deadline.
+    func endsAtDeadline(_ call: HTTPCall) -> Bool {
+        assembly.keepsDeadlines && call.body.map { $0.bytes != nil } ?? true
+    }
+
     /// The limit for a call, from its own wish or from the configuration.
     func deadline(for plan: RequestPlan) -> Deadline? {
         (plan.timeout ?? (plan.isLongUpload ? nil : configuration.timeout)).map {
@@ -112,7 +123,7 @@ public struct NetworkClient: Sendable {
         _ call: HTTPCall,
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value
     ) async throws(TransportError) -> Value {
-        guard let deadline else { return try await operation() }
+        guard let deadline, !call.endsAtDeadline else { return try await operation() }
         return try await deadline.run(
             throwing: TransportError(.deadlineExceeded, url: call.redactedURL),
             operation

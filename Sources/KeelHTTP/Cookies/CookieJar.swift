@@ -27,7 +27,7 @@ public import Foundation
 ///
 /// Cookies live in memory. ``cookies`` is `Codable`: save it where secrets are kept, and give it
 /// to the next jar. No description of a jar or a cookie holds a value.
-public final class CookieJar: HTTPMiddleware {
+public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
     /// How many cookies a jar keeps; those used longest ago go first.
     public struct Limits: Sendable, Hashable {
         /// The most cookies of one domain.

@@ -11,7 +11,7 @@ import Foundation
 /// It never goes from https to http, finds circles, and leaves credentials out of requests to
 /// another origin. Place it inside layers that add credentials: inside, they would be added again
 /// for the new origin.
-public struct RedirectMiddleware: HTTPMiddleware {
+public struct RedirectMiddleware: HTTPMiddleware, DeadlineKeeping {
     private let policy: RedirectPolicy
 
     /// Creates the layer.

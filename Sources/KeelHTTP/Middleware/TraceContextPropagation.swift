@@ -5,7 +5,7 @@ public import HTTPTypes
 /// A request that has a valid `traceparent` gets a child of it, any other one the start of a trace.
 /// As a layer of the call, all attempts share one span; as a layer of the attempt too, each has its
 /// own within the trace of the call. With a tracer, use the layers of KeelHTTPObservability instead.
-public struct TraceContextPropagation: HTTPMiddleware {
+public struct TraceContextPropagation: HTTPMiddleware, DeadlineKeeping {
     private let isSampled: Bool
     private let isTrusted: @Sendable (HTTPRequest) -> Bool
 

@@ -1,5 +1,5 @@
 /// The innermost layer of an observed client: tells what is sent and what comes back.
-package struct ExchangeObservation: HTTPMiddleware {
+package struct ExchangeObservation: HTTPMiddleware, DeadlineKeeping {
     package init() {}
 
     package func intercept(

@@ -4,7 +4,7 @@ import HTTPTypes
 ///
 /// It stands above the layers that take a content coding off, so that an observer sees the bytes
 /// that the caller gets, and below those that repeat a call, so that it sees each attempt.
-struct TransferMiddleware: HTTPMiddleware {
+struct TransferMiddleware: HTTPMiddleware, DeadlineKeeping {
     let clock: any Clock<Duration>
 
     func intercept(

@@ -26,6 +26,10 @@ public struct HTTPCall: Sendable {
     /// When the call must be over, where that is limited.
     package var deadline: Deadline?
 
+    /// Whether the transport, and not the client, ends the exchange at the deadline; only one that is
+    /// ``DeadlineKeeping`` is asked for it, and for no body that is produced on the way.
+    package var endsAtDeadline = false
+
     /// How the body of the final response is read into memory; nil leaves it a stream.
     package var collection: BodyCollection?
 

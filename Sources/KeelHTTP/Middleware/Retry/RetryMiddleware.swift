@@ -5,7 +5,7 @@ import KeelCore
 ///
 /// A client has exactly one, below redirects and above the layers of the attempt. A body that is to
 /// end in memory is read here, within the attempt.
-struct RetryMiddleware: HTTPMiddleware {
+struct RetryMiddleware: HTTPMiddleware, DeadlineKeeping {
     private let policy: HTTPRetryPolicy
     private let clock: any Clock<Duration>
     private let timer: DeadlineTimer
@@ -107,6 +107,8 @@ struct RetryMiddleware: HTTPMiddleware {
         _ advice: RetryAdvice,
         reason: String
     ) async throws(TransportError) {
+        // Reading what nobody wants took time, too.
+        let pause = min(pause, max(.zero, effort.call.deadline?.remaining ?? pause))
         effort.call.record(.retrying(after: pause, reason: reason))
         do {
             if pause > .zero { try await clock.sleep(for: pause) }

@@ -4,7 +4,7 @@ import HTTPTypes
 ///
 /// It stands next to the transport: the layers of the attempt see one exchange, and no attempt and
 /// no part of a budget is spent on what is a matter of connections alone.
-struct StaleConnectionMiddleware: HTTPMiddleware {
+struct StaleConnectionMiddleware: HTTPMiddleware, DeadlineKeeping {
     private let policy: HTTPRetryPolicy
 
     init(_ policy: HTTPRetryPolicy) { self.policy = policy }

@@ -13,7 +13,7 @@ import Foundation
 /// (draft-ietf-httpapi-idempotency-key-header). A key that the endpoint gives stays.
 ///
 /// Place it in ``NetworkClient/Configuration/middleware``.
-public struct IdempotencyKeyMiddleware: HTTPMiddleware {
+public struct IdempotencyKeyMiddleware: HTTPMiddleware, DeadlineKeeping {
     private let methods: Set<HTTPRequest.Method>
     private let makeKey: @Sendable () -> String
 
