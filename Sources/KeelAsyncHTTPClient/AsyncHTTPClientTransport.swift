@@ -22,8 +22,7 @@ import Synchronization
 /// or an unknown host until the connect timeout. So are redirects and decompression, and its spans:
 /// `HTTPTracing` of KeelHTTPObservability makes those of a client.
 ///
-/// A few calls of one origin share an event loop, more of them are spread; origins take turns on the
-/// loops there are.
+/// The calls of one origin share an event loop, origins take turns on the loops there are.
 ///
 /// A transport that is dropped closes its connections; call ``shutdown()`` to wait for that.
 public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
@@ -68,10 +67,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
         let isStreamed = call.body.map { $0.bytes == nil } ?? false
         let prepared = isStreamed ? nil : try requests.request(for: call.head)
         let exchange = waiting.begin(call, path: prepared?.path, queue)
-        defer {
-            waiting.take(exchange.number)
-            prepared?.place.leave()
-        }
+        defer { waiting.take(exchange.number) }
         do {
             guard let limit = call.timeouts.firstByte else {
                 return try await reply(to: call, prepared, exchange)
@@ -101,13 +97,12 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
         guard let prepared else { return try await streamedReply(to: call, exchange) }
         var request = prepared.request
         request.headers = HTTPHeaders(call.head.headerFields, of: exchange)
-        let eventLoop = prepared.place.eventLoop
-        request.body = call.body?.bytes.map { .sent($0, on: eventLoop) }
+        request.body = call.body?.bytes.map { .sent($0, on: prepared.eventLoop) }
         let receiver = ResponseReceiver()
         let task = client.execute(
             request: request,
             delegate: receiver,
-            eventLoop: .delegate(on: eventLoop),
+            eventLoop: .delegate(on: prepared.eventLoop),
             logger: nil
         )
         // A client that was shut down by now has told the task, and maybe not the receiver.

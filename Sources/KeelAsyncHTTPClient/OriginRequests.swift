@@ -18,14 +18,14 @@ import Foundation
 /// the request. So it gets a request for the root of the origin, and ``ExchangeHandler`` puts the
 /// path of the call in, right before the encoder.
 ///
-/// It also says on which event loop the exchange takes place, see ``OriginLoops``. Origins take turns
-/// on the loops there are.
+/// All calls of an origin begin on one event loop, and its connections are opened there: a
+/// response does not change threads on its way. Origins take turns on the loops.
 final class OriginRequests: Sendable {
     /// What a call is sent with.
     struct Prepared: Sendable {
         /// The request without header fields and body.
         var request: HTTPClient.Request
-        let place: OriginLoops.Place
+        let eventLoop: any EventLoop
         /// The path that takes the place of the request's own; nil leaves that.
         let path: String?
     }
@@ -42,39 +42,34 @@ final class OriginRequests: Sendable {
 
     private struct State {
         var requests: [Key: HTTPClient.Request] = [:]
-        var loops: [Origin: OriginLoops] = [:]
-        /// How many origins have got their loops so far.
-        var originCount = 0
+        var eventLoops: [Origin: any EventLoop] = [:]
     }
 
     /// How many are kept; with one more, all are forgotten.
     private static let limit = 512
 
-    private let eventLoops: [any EventLoop]
+    private let eventLoops: any EventLoopGroup
     private let state = Mutex(State())
 
-    init(on eventLoops: any EventLoopGroup) {
-        self.eventLoops = Array(eventLoops.makeIterator())
-    }
+    init(on eventLoops: any EventLoopGroup) { self.eventLoops = eventLoops }
 
-    /// Returns what a call with this head is sent with; its place is to be left in the end.
+    /// Returns what a call with this head is sent with.
     ///
     /// - Throws: `TransportError.Code.invalidRequest` if the head has no usable target.
     func request(for head: HTTPRequest) throws(TransportError) -> Prepared {
         let target = try head.target
         let origin = Origin(scheme: target.scheme, authority: target.authority)
         let key = Key(method: head.method, origin: origin)
-        let known = state.withLock { ($0.requests[key], $0.loops[origin]) }
-        let loops = known.1 ?? loops(for: origin)
+        let known = state.withLock { ($0.requests[key], $0.eventLoops[origin]) }
+        let eventLoop = known.1 ?? eventLoop(for: origin)
         // What Foundation would change in a path, it must see.
         guard target.path.isEncodedPathAndQuery,
             let request = known.0 != nil ? known.0 : try root(of: key)
         else {
             let url = "\(target.scheme)://\(target.authority)\(target.path)"
-            let request = try parse(url, head.method)
-            return Prepared(request: request, place: loops.enter(), path: nil)
+            return Prepared(request: try parse(url, head.method), eventLoop: eventLoop, path: nil)
         }
-        return Prepared(request: request, place: loops.enter(), path: target.path)
+        return Prepared(request: request, eventLoop: eventLoop, path: target.path)
     }
 
     /// Returns the request for the root of an origin; nil if what was given is more than an origin.
@@ -91,14 +86,13 @@ final class OriginRequests: Sendable {
         return request
     }
 
-    private func loops(for origin: Origin) -> OriginLoops {
+    private func eventLoop(for origin: Origin) -> any EventLoop {
         state.withLock { state in
-            if let loops = state.loops[origin] { return loops }
-            if state.loops.count >= Self.limit { state.loops = [:] }
-            let loops = OriginLoops(eventLoops, from: state.originCount % eventLoops.count)
-            state.loops[origin] = loops
-            state.originCount += 1
-            return loops
+            if let eventLoop = state.eventLoops[origin] { return eventLoop }
+            if state.eventLoops.count >= Self.limit { state.eventLoops = [:] }
+            let eventLoop = eventLoops.next()
+            state.eventLoops[origin] = eventLoop
+            return eventLoop
         }
     }
 

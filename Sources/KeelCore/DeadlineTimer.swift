@@ -96,8 +96,9 @@ package final class DeadlineTimer: Sendable {
     }
 
     private func schedule(_ entry: DeadlineEntry) {
-        let replaced = state.withLock { state in
+        let replaced = state.withLock { state -> Task<Void, Never>? in
             state.heap.insert(entry)
+            if let end = state.sleepsUntil, end <= entry.end { return nil }
             return arm(&state)
         }
         replaced?.cancel()
@@ -148,7 +149,7 @@ package final class DeadlineTimer: Sendable {
 
 /// One work under a deadline.
 ///
-/// `@unchecked`, because of the index, which only the heap touches, under the timer's lock.
+/// `@unchecked`, because of `isWaiting`, which only the heap touches, under the timer's lock.
 package final class DeadlineEntry: @unchecked Sendable {
     private enum Work {
         case task(DeadlineTask)
@@ -161,8 +162,8 @@ package final class DeadlineEntry: @unchecked Sendable {
     }
 
     let end: Duration
-    /// The place in the heap, or nil outside of it.
-    fileprivate var index: Int?
+    /// Whether the deadline is still to come, and of interest.
+    fileprivate var isWaiting = false
     private let state = Mutex(State())
 
     init(_ end: Duration) { self.end = end }
@@ -205,38 +206,61 @@ private struct DeadlineTask: @unchecked Sendable {
     let handle: UnsafeCurrentTask
 }
 
-/// A binary heap, from which an entry can be taken out wherever it stands.
+/// A binary heap of deadlines, nearly all of which are taken out before they come.
+///
+/// What is taken out stays where it is until there is as much of it as of the rest: a call that is
+/// over pays for no way through the heap.
 struct DeadlineHeap {
     private var entries: [DeadlineEntry] = []
+    /// How many entries wait.
+    private(set) var count = 0
 
-    var isEmpty: Bool { entries.isEmpty }
-    var count: Int { entries.count }
-    var first: DeadlineEntry? { entries.first }
+    var isEmpty: Bool { count == 0 }
+
+    /// The entry with the nearest deadline.
+    var first: DeadlineEntry? {
+        mutating get {
+            while let entry = entries.first, !entry.isWaiting { removeFirst() }
+            return entries.first
+        }
+    }
 
     mutating func insert(_ entry: DeadlineEntry) {
-        entry.index = entries.count
+        entry.isWaiting = true
+        count += 1
         entries.append(entry)
         rise(from: entries.count - 1)
     }
 
     mutating func remove(_ entry: DeadlineEntry) {
-        guard let index = entry.index else { return }
-        entry.index = nil
-        let last = entries.removeLast()
-        guard index < entries.count else { return }
-        entries[index] = last
-        last.index = index
-        rise(from: index)
-        sink(from: index)
+        guard entry.isWaiting else { return }
+        entry.isWaiting = false
+        count -= 1
+        if entries.count > 2 * count + 32 { compact() }
     }
 
     mutating func removeAll(until time: Duration) -> [DeadlineEntry] {
         var due: [DeadlineEntry] = []
         while let entry = first, entry.end <= time {
-            remove(entry)
+            removeFirst()
+            entry.isWaiting = false
+            count -= 1
             due.append(entry)
         }
         return due
+    }
+
+    /// Lets go of what was taken out.
+    private mutating func compact() {
+        entries.removeAll { !$0.isWaiting }
+        for index in (0..<entries.count / 2).reversed() { sink(from: index) }
+    }
+
+    private mutating func removeFirst() {
+        let last = entries.removeLast()
+        guard !entries.isEmpty else { return }
+        entries[0] = last
+        sink(from: 0)
     }
 
     private mutating func rise(from start: Int) {
@@ -244,7 +268,7 @@ struct DeadlineHeap {
         while index > 0 {
             let parent = (index - 1) / 2
             guard entries[index].end < entries[parent].end else { return }
-            swap(index, parent)
+            entries.swapAt(index, parent)
             index = parent
         }
     }
@@ -257,14 +281,8 @@ struct DeadlineHeap {
                 if entries[child].end < entries[smallest].end { smallest = child }
             }
             guard smallest != index else { return }
-            swap(index, smallest)
+            entries.swapAt(index, smallest)
             index = smallest
         }
-    }
-
-    private mutating func swap(_ one: Int, _ other: Int) {
-        entries.swapAt(one, other)
-        entries[one].index = one
-        entries[other].index = other
     }
 }

@@ -377,7 +377,7 @@ struct LifetimeTests {
                 try await group.waitForAll()
             }
         } while: { port in
-            try await self.connect(port) { connection in
+            try await self.connect(port, { $0.sendBufferSize = 0 }) { connection in
                 // The server stands still when it has not moved for three hundred sends of this side.
                 var (last, still) = (-1, 0)
                 while still < 300 {
@@ -399,11 +399,14 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A server that stops reading holds the senders back")
-    func slowServer() async throws {
+    @Test(
+        "A server that stops reading holds the senders back, of small messages too",
+        arguments: [1 << 20, 4 << 10]
+    )
+    func slowServer(size: Int) async throws {
         let (released, releasing) = AsyncStream<Void>.makeStream()
         let sent = Counter()
-        let total = 256
+        let total = (256 << 20) / size
         try await RawServer.run { peer in
             try await peer.upgrade()
             _ = await released.first { _ in true }
@@ -415,7 +418,7 @@ struct LifetimeTests {
                     let error = try await failure {
                         try await self.connect(port) { connection in
                             for _ in 0..<total {
-                                try await connection.send([UInt8](repeating: 1, count: 1 << 20))
+                                try await connection.send([UInt8](repeating: 1, count: size))
                                 sent.next()
                             }
                         }

@@ -35,7 +35,8 @@ public protocol WebSocketChannel: Sendable {
     /// What the peer's Close frame said, once it has arrived, unless this side had closed before.
     var peerClose: WebSocketClose? { get }
 
-    /// Sends a message and returns once the socket has taken the last byte.
+    /// Sends a message, and waits for the socket where more than
+    /// ``WebSocketConfiguration/sendBufferSize`` bytes are on their way to it.
     ///
     /// - Throws: ``WebSocketError/Code/closed`` after a Close frame of either side, or the error
     ///   that ended the connection.

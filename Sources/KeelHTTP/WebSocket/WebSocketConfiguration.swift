@@ -24,6 +24,11 @@ public struct WebSocketConfiguration: Sendable, Hashable {
     /// message always fits.
     public var receiveBufferSize = 64 << 10
 
+    /// How many bytes of messages may wait for the socket before sending waits for it, too.
+    ///
+    /// Zero lets each send wait until the socket has taken its last byte.
+    public var sendBufferSize = 64 << 10
+
     /// The largest payload of a sent frame; nil sends each message in one frame.
     public var outgoingFrameSize: Int?
 

@@ -33,10 +33,12 @@ public struct WebSocketConnection: Sendable {
     /// not read stay with the peer: see ``WebSocketConfiguration/receiveBufferSize``.
     public var messages: WebSocketMessages { WebSocketMessages(channel) }
 
-    /// Sends a message and returns once the socket has taken the last byte.
+    /// Sends a message.
     ///
-    /// A peer that does not read thus holds the sender back. A send that is cancelled while it
-    /// waits may still reach the peer, and then as a whole.
+    /// It returns at once while at most ``WebSocketConfiguration/sendBufferSize`` bytes wait for the
+    /// socket, otherwise once the socket has taken the last byte of this message: a peer that does
+    /// not read holds the sender back. That a peer has read a message, only its answer can tell. A
+    /// send that is cancelled while it waits may still reach the peer, and then as a whole.
     ///
     /// - Throws: ``WebSocketError/Code/closed`` after a Close frame of either side, or the error
     ///   that ended the connection.

@@ -10,6 +10,7 @@ final class NIOWebSocketChannel: WebSocketChannel {
     private let channel: any Channel
     private let handler: NIOLoopBound<WebSocketHandler>
     private let mailbox: MessageMailbox
+    private let backlog: SendBacklog
     private let configuration: WebSocketConfiguration
     private let clock: any Clock<Duration>
 
@@ -24,6 +25,7 @@ final class NIOWebSocketChannel: WebSocketChannel {
         self.channel = channel
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
         self.mailbox = mailbox
+        backlog = SendBacklog(limit: configuration.sendBufferSize)
         self.handshake = handshake
         self.configuration = configuration
         self.clock = clock
@@ -37,9 +39,24 @@ final class NIOWebSocketChannel: WebSocketChannel {
     // MARK: Calls of the app
 
     func send(_ message: WebSocketMessage) async throws(WebSocketError) {
-        let sent = Answer<Void>()
-        onLoop { $0.send(message, sent) }
-        try await sent.wait().get()
+        guard !Task.isCancelled else { throw WebSocketError(.cancelled) }
+        if let end = mailbox.end { throw end.error }
+        let count = message.byteCount
+        guard backlog.enter(count) else {
+            let sent = Answer<Void>()
+            onLoop { [backlog] handler in
+                handler.send(message) { outcome in
+                    backlog.leave(count)
+                    sent.give(outcome)
+                }
+            }
+            return try await sent.wait().get()
+        }
+        // Waiting would cost a change of threads. Whatever ends the connection is told by the next
+        // call.
+        onLoop { [backlog] handler in
+            handler.send(message) { _ in backlog.leave(count) }
+        }
     }
 
     func receive() async throws(WebSocketError) -> WebSocketMessage? {
@@ -80,6 +97,8 @@ final class NIOWebSocketChannel: WebSocketChannel {
             return
         }
         if error.code == .cancelled { throw error }
+        // Not only on the loop: the next call must find the end.
+        mailbox.abort(.closedHere)
         onLoop { $0.abort(.closedHere, nil) }
     }
 

@@ -188,10 +188,10 @@ final class WebSocketHandler: ChannelDuplexHandler {
 
     // MARK: To the socket
 
-    /// Sends a message; `sent` learns when the socket has taken it.
-    func send(_ message: WebSocketMessage, _ sent: Sent) {
+    /// Sends a message; `ended` learns when the socket has taken it.
+    func send(_ message: WebSocketMessage, _ ended: @escaping @Sendable (Sent.Outcome) -> Void) {
         guard let context, closing.allowsSending else {
-            sent.give(.failure(mailbox.end?.error ?? (context == nil ? lostError : .closedHere)))
+            ended(.failure(mailbox.end?.error ?? (context == nil ? lostError : .closedHere)))
             return
         }
         var buffer = ByteBuffer()
@@ -203,10 +203,10 @@ final class WebSocketHandler: ChannelDuplexHandler {
         let promise = context.eventLoop.makePromise(of: Void.self)
         promise.futureResult.whenComplete { [mailbox] result in
             switch result {
-            case .success: sent.give(.success(()))
+            case .success: ended(.success(()))
             case .failure(let error):
                 let lost = TransportError(fromSwiftNIO: error, during: .send)
-                sent.give(.failure(mailbox.end?.error ?? WebSocketError(transport: lost)))
+                ended(.failure(mailbox.end?.error ?? WebSocketError(transport: lost)))
             }
         }
         context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
