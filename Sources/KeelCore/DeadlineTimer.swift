@@ -2,10 +2,11 @@ import Synchronization
 
 /// Cancels work that is not done by its deadline, with one sleeping task for any number of works.
 ///
-/// A limit costs a place in a heap and a child task of the caller. The sleeping task exists only
-/// while there is a deadline to wait for. On clocks of the system it is not ended with the last
-/// work: it sleeps on to the deadline that it knew, so that a row of calls, each with a limit of a
-/// minute, starts one sleep a minute and not one each. It ends with the timer at the latest.
+/// A limit costs a place in a heap and a child task of the caller, or just the place where the work
+/// can be ended otherwise: ``watch(until:_:)``. The sleeping task exists only while there is a
+/// deadline to wait for. On clocks of the system it is not ended with the last work: it sleeps on to
+/// the deadline that it knew, so that a row of calls, each with a limit of a minute, starts one sleep
+/// a minute and not one each. It ends with the timer at the latest.
 package final class DeadlineTimer: Sendable {
     private struct State {
         var heap = DeadlineHeap()
