@@ -78,7 +78,7 @@ package final class DeadlineTimer: Sendable {
         return entry
     }
 
-    /// Ends a watch. If its deadline has just come, `expire` may still be running.
+    /// Ends a watch; if its deadline has just come, `expire` may still be running.
     package func end(_ entry: DeadlineEntry) {
         entry.release()
         unschedule(entry)

@@ -17,7 +17,7 @@ final class LegacySDK: Sendable {
     func removeItem(named name: [UInt8]) { items.withLock { _ = $0.removeValue(forKey: name) } }
 }
 
-/// The template of the documentation: a tier over an SDK that knows names and data alone.
+/// A tier over an SDK that knows names and data alone.
 final class LegacyCacheTier: CacheTier {
     private let sdk = LegacySDK()
     private let clock: CacheClock
@@ -51,8 +51,8 @@ final class LegacyCacheTier: CacheTier {
             let step = nextStep()
             state.withLock { $0.removedTags[tag] = step }
         case .expired(let time):
-            for (key, item) in sdk.all where self.time("expires", item).map({ $0 <= time }) == true
-            {
+            for (key, item) in sdk.all {
+                guard let end = self.time("expires", item), end <= time else { continue }
                 sdk.removeItem(named: key)
             }
         case .everything: for key in sdk.all.keys { sdk.removeItem(named: key) }

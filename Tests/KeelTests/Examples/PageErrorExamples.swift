@@ -1,0 +1,35 @@
+import Keel
+import KeelTestKit
+
+// Examples of the article about errors of repositories; compiled and not run, see
+// `ArticleExamples`.
+
+private enum DomainError: Error {
+    case offline
+    case noSuchThing
+    case failed
+}
+
+private struct RestaurantID {
+    var text: String
+}
+
+private struct Restaurant: Codable, Identifiable, Sendable {
+    var id: String
+}
+
+extension DomainError {
+    init(_ error: RepositoryError) {
+        self = error.mapped(to: [.unreachable: .offline, .notFound: .noSuchThing], else: .failed)
+    }
+}
+
+private struct Restaurants {
+    let restaurants: EntityRepository<Restaurant>
+
+    func restaurant(_ id: RestaurantID) async throws(DomainError) -> Restaurant {
+        try await RepositoryError.mapped(to: DomainError.init) { () async throws(RepositoryError) in
+            try await restaurants.entity(id.text)
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import HTTPTypes
+import Keel
+import KeelConformance
+import KeelTestKit
+import Testing
+
+#if TestServer && AsyncHTTPClient
+import KeelTestServer
+#endif
+
+/// Examples of the articles about endpoints; compiled and not run, see ``ArticleExamples``.
+enum PageHTTPExamples {
+    struct Restaurant: Codable, Sendable {
+        var id: String
+    }
+
+    struct Credentials: Codable, Sendable {
+        var email: String
+    }
+
+    struct Token: Decodable, Sendable {
+        var value: String
+    }
+
+    struct ValidationProblem: Decodable, Sendable {
+        var fields: [String]
+    }
+
+    struct SignUp: Endpoint {
+        typealias Response = Restaurant
+        let form: Credentials
+        init(_ form: Credentials) { self.form = form }
+        var method: HTTPRequest.Method { .post }
+        var path: EndpointPath { "/users" }
+        var body: RequestBody? { .json(form) }
+        var failures: [FailureBody] { [.json(ValidationProblem.self, for: .unprocessableContent)] }
+    }
+
+    struct GetUser: Endpoint {
+        typealias Response = Restaurant
+        let id: String
+        let fields: [String]
+
+        var path: EndpointPath {
+            EndpointPath(
+                template: "/users/{id}{?fields*}",
+                ["id": "\(id)", "fields": .list(fields)]
+            )
+        }
+    }
+
+    struct AddFilm: Endpoint {
+        typealias Response = Restaurant
+        var method: HTTPRequest.Method { .post }
+        var path: EndpointPath { "/films" }
+    }
+
+    struct GetFilm: ServiceEndpoint {
+        let id: String
+        var path: EndpointPath { "/films/\(id)" }
+    }
+
+    static func show(_ what: Any?) {}
+
+    static func structure(_ client: NetworkClient) async throws -> Restaurant {
+        struct GetRestaurant: Endpoint {
+            typealias Response = Restaurant
+            let id: String
+            var path: EndpointPath { "/restaurants/\(id)" }
+        }
+
+        let restaurant = try await client.request(GetRestaurant(id: "42"))
+        return restaurant
+    }
+
+    static func enumeration(
+        _ client: NetworkClient,
+        _ credentials: Credentials
+    ) async throws -> Token {
+        enum AuthEndpoint: ServiceEndpoint {
+            case login(Credentials)
+            case logout
+
+            var method: HTTPRequest.Method { .post }
+            var path: EndpointPath {
+                switch self {
+                case .login: "/auth/login"
+                case .logout: "/auth/logout"
+                }
+            }
+            var body: RequestBody? {
+                if case .login(let credentials) = self { .json(credentials) } else { nil }
+            }
+        }
+
+        let auth = ServiceClient<AuthEndpoint>(client)
+        let token = try await auth.request(.login(credentials), as: Token.self)
+        return token
+    }
+
+    static func failures(_ client: NetworkClient, _ form: Credentials) async {
+        var user: Restaurant?
+        do throws(NetworkError) {
+            user = try await client.request(SignUp(form))
+        } catch {
+            if let problem = error.failure(as: ValidationProblem.self) { show(problem.fields) }
+        }
+        show(user)
+    }
+
+    static func transfers(_ client: NetworkClient, _ video: URL, _ file: URL) async throws {
+        let film = try await client.upload(.file(video, contentType: "video/mp4"), to: AddFilm())
+        try await client.download(
+            from: GetFilm(id: "7"),
+            to: file,
+            observer: .progress { show($0.fraction) }
+        )
+        show(film)
+    }
+
+    static func scripted(_ url: URL) -> NetworkClient {
+        let transport = ScriptedHTTPTransport([.json(#"{"id": "42"}"#), .status(.notFound)])
+        let client = NetworkClient(baseURL: url, transport: transport)
+        return client
+    }
+}
+
+@Suite("Page: testing HTTP", .timeLimit(.minutes(1)))
+struct PageHTTPTestingExamples {
+    struct Pay: Endpoint {
+        typealias Response = EmptyResponse
+        let id: String
+        var method: HTTPRequest.Method { .post }
+        var path: EndpointPath { "/payments/\(id)" }
+    }
+
+    struct GetGreeting: ServiceEndpoint {
+        var path: EndpointPath { "/greeting" }
+    }
+
+    @Test("A reply that is lost")
+    func lostReply() async throws {
+        let clock = LeapingClock()
+        let url = try #require(URL(string: "https://api.example"))
+        var configuration = NetworkClient.Configuration(baseURL: url)
+        configuration.clock = clock
+        let origin = SimulatedOrigin(FaultSchedule([.lostReply]), clock: clock)
+        let client = NetworkClient(configuration, transport: origin)
+        _ = await client.response(to: Pay(id: "7"))
+        #expect(origin.work["POST /payments/7"] == 1)
+    }
+
+    #if TestServer && AsyncHTTPClient
+    @Test("A connection that is reset inside a body")
+    func reset() async throws {
+        try await FaultServer.run(answers: [
+            .text("hello").interrupted(.insideBody(after: 2), by: .reset), .text("hello"),
+        ]) { server in
+            let url = try #require(URL(string: server.address()))
+            let client = NetworkClient(baseURL: url, transport: AsyncHTTPClientTransport())
+            #expect(try await client.download(from: GetGreeting()) == Data("hello".utf8))
+        }
+    }
+    #endif
+}
+
+#if TestServer && AsyncHTTPClient
+@Suite("Page: a transport of one's own", .timeLimit(.minutes(5)))
+struct PageTransportExamples {
+    /// Another transport, which can do less.
+    struct MyTransport: HTTPTransport {
+        static let features: HTTPTransportFeatures = [.rawContentCoding, .trailers]
+        private let base: AsyncHTTPClientTransport
+
+        init(_ access: HTTPTestAccess) throws(TransportError) {
+            var configuration = AsyncHTTPClientTransport.Configuration()
+            if let authority = access.authorityPEM {
+                configuration.security.trustRoots = try .pem(authority.utf8)
+            }
+            if let limit = access.connectTimeout { configuration.connectTimeout = limit }
+            base = AsyncHTTPClientTransport(configuration)
+        }
+
+        var features: HTTPTransportFeatures { Self.features }
+
+        func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+            try await base.send(call)
+        }
+
+        func shutdown() async { await base.shutdown() }
+    }
+
+    static let subject = HTTPTransportSubject(FaultServerOrigins()) { access in
+        try MyTransport(access)
+    }
+
+    @Test(arguments: HTTPTransportCheck.applicable(to: MyTransport.features))
+    func keepsItsPromises(_ check: HTTPTransportCheck) async throws {
+        try await check.run(on: Self.subject)
+    }
+
+    @Test(arguments: HTTPFaultCheck.applicable(to: MyTransport.features))
+    func tellsFaults(_ check: HTTPFaultCheck) async throws {
+        try await check.run(on: Self.subject)
+    }
+}
+#endif
