@@ -5,12 +5,16 @@ public enum LoopbackAddress: Sendable {
     /// - Parameter host: The host, without a port; an IPv6 address with or without its brackets.
     /// - Returns: Whether it is. An address whose four numbers are not all written out is none.
     public static func contains(_ host: String) -> Bool {
-        if ["localhost", "::1", "[::1]"].contains(host.lowercased()) { return true }
-        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
-        guard numbers.count == 4, numbers[0] == "127" else { return false }
+        switch host.lowercased() {
+        case "127.0.0.1", "localhost", "::1", "[::1]": return true
+        default: break
+        }
+        let dot = UInt8(ascii: ".")
+        let numbers = host.utf8.split(separator: dot, omittingEmptySubsequences: false)
+        guard numbers.count == 4, numbers[0].elementsEqual("127".utf8) else { return false }
         return numbers.allSatisfy { number in
-            number.utf8.count <= 3 && number.utf8.allSatisfy { (0x30...0x39).contains($0) }
-                && UInt8(number) != nil
+            number.count <= 3 && number.allSatisfy { (0x30...0x39).contains($0) }
+                && UInt8(Substring(number)) != nil
         }
     }
 }

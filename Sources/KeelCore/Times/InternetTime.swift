@@ -9,22 +9,30 @@ package enum InternetTime {
         let seconds = time / 1_000_000 - (time % 1_000_000 < 0 ? 1 : 0)
         let second = ((seconds % 86_400) + 86_400) % 86_400
         let date = CivilDate(days: (seconds - second) / 86_400)
-        let years =
-            switch date.year {
-            case 0...9999: digits(date.year, 4)
-            case 10_000...: "+" + digits(date.year, 6)
-            default: "-" + digits(-date.year, 6)
-            }
-        return "\(years)-\(digits(date.month, 2))-\(digits(date.day, 2))"
-            + "T\(digits(second / 3600, 2)):\(digits(second / 60 % 60, 2))"
-            + ":\(digits(second % 60, 2)).\(digits(fraction, 6))Z"
+        var text = TimeText()
+        switch date.year {
+        case 0...9999: text.append(date.year, 4, "-")
+        case 10_000...:
+            text.append("+")
+            text.append(date.year, 6, "-")
+        default:
+            text.append("-")
+            text.append(-date.year, 6, "-")
+        }
+        text.append(date.month, 2, "-")
+        text.append(date.day, 2, "T")
+        text.append(second / 3600, 2, ":")
+        text.append(second / 60 % 60, 2, ":")
+        text.append(second % 60, 2, ".")
+        text.append(fraction, 6, "Z")
+        return text.string
     }
 
     /// The time of a text, in microseconds since 1970; digits beyond those are dropped.
     package static func microseconds(of text: String) -> Int64? {
-        var rest = Substring(text)
-        let sign: Int64 = rest.first == "-" ? -1 : 1
-        let isLongYear = rest.first == "+" || rest.first == "-"
+        var rest = text.utf8[...]
+        let sign: Int64 = rest.first == UInt8(ascii: "-") ? -1 : 1
+        let isLongYear = sign < 0 || rest.first == UInt8(ascii: "+")
         if isLongYear { rest.removeFirst() }
         guard let year = rest.take(digits: isLongYear ? 6 : 4, before: "-"),
             let month = rest.take(digits: 2, before: "-"), (1...12).contains(month),
@@ -39,47 +47,85 @@ package enum InternetTime {
         let seconds = date.days * 86_400 + hour * 3600 + minute * 60 + second - offset
         return Int64(exactly: Int128(seconds) * 1_000_000 + Int128(fraction))
     }
+}
 
-    private static func digits(_ number: Int64, _ width: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, width - text.count)) + text
+/// The bytes of a time while they are put together.
+private struct TimeText {
+    private var bytes: [UInt8] = []
+
+    init() { bytes.reserveCapacity(32) }
+
+    var string: String { String(decoding: bytes, as: UTF8.self) }
+
+    mutating func append(_ byte: Unicode.Scalar) { bytes.append(UInt8(ascii: byte)) }
+
+    /// Appends a number with at least so many digits, and what follows it.
+    mutating func append(_ number: Int64, _ width: Int, _ end: Unicode.Scalar) {
+        var limit: Int64 = 1
+        var count = 0
+        while count < width || limit <= number {
+            limit *= 10
+            count += 1
+        }
+        for _ in 0..<count {
+            limit /= 10
+            bytes.append(UInt8(ascii: "0") + UInt8(number / limit % 10))
+        }
+        append(end)
     }
 }
 
-extension Substring {
+extension Substring.UTF8View {
+    private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+
+    /// Removes a digit.
+    private mutating func takeDigit() -> Int64? {
+        guard let byte = first, Self.digits.contains(byte) else { return nil }
+        removeFirst()
+        return Int64(byte - UInt8(ascii: "0"))
+    }
+
     /// Removes a number of so many digits, and one of the separators after it.
     fileprivate mutating func take(digits count: Int, before separators: String?) -> Int64? {
-        let digits = prefix(count)
-        guard digits.utf8.count == count, digits.allSatisfy({ ("0"..."9").contains($0) }) else {
-            return nil
+        var number: Int64 = 0
+        for _ in 0..<count {
+            guard let digit = takeDigit() else { return nil }
+            number = number * 10 + digit
         }
-        removeFirst(count)
         if let separators {
-            guard let next = popFirst(), separators.contains(next) else { return nil }
+            guard let next = popFirst(), separators.utf8.contains(next) else { return nil }
         }
-        return Int64(digits)
+        return number
     }
 
     /// Removes a fraction of a second, if there is one, and returns it in microseconds.
     fileprivate mutating func takeFraction() -> Int64? {
-        guard first == "." else { return 0 }
+        guard first == UInt8(ascii: ".") else { return 0 }
         removeFirst()
-        let digits = prefix { $0.isASCII && $0.isNumber }
-        guard !digits.isEmpty else { return nil }
-        self = self[digits.endIndex...]
-        return Int64(digits.prefix(6) + String(repeating: "0", count: 6).dropFirst(digits.count))
+        var fraction: Int64 = 0
+        var count = 0
+        while let digit = takeDigit() {
+            if count < 6 { fraction = fraction * 10 + digit }
+            count += 1
+        }
+        guard count > 0 else { return nil }
+        while count < 6 {
+            fraction *= 10
+            count += 1
+        }
+        return fraction
     }
 
     /// Removes the offset from UTC and returns it in seconds.
     fileprivate mutating func takeOffset() -> Int64? {
         guard let direction = popFirst() else { return nil }
         switch direction {
-        case "Z", "z": return 0
-        case "+", "-":
+        case UInt8(ascii: "Z"), UInt8(ascii: "z"): return 0
+        case UInt8(ascii: "+"), UInt8(ascii: "-"):
             guard let hours = take(digits: 2, before: ":"), hours < 24,
                 let minutes = take(digits: 2, before: nil), minutes < 60
             else { return nil }
-            return (direction == "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
+            return (direction == UInt8(ascii: "-") ? -1 : 1) * (hours * 3600 + minutes * 60)
         default: return nil
         }
     }

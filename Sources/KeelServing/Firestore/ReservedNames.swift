@@ -41,12 +41,15 @@ struct ReservedNames: Sendable {
     func isOwn(_ path: DocumentPath) -> Bool { isOwn(path.collection.string) }
 
     private func isOwn(_ collection: String) -> Bool {
-        StoredName.isReserved(collection) && !collection.contains("/")
+        StoredName.isReserved(collection) && !collection.utf8.contains(UInt8(ascii: "/"))
     }
 
     private func check(_ path: String) throws(StorageError) {
         // Most paths have no underscores side by side: look for them before taking it apart.
-        guard path.utf8.count >= 4, path.contains("__") else { return }
+        let underscore = UInt8(ascii: "_")
+        guard
+            zip(path.utf8, path.utf8.dropFirst()).contains(where: { $0 == underscore && $1 == $0 })
+        else { return }
         for (position, segment) in path.split(separator: "/").enumerated() {
             guard StoredName.isReserved(String(segment)) else { continue }
             if allowsOwn, position == 0, segment != Self.server { continue }

@@ -50,7 +50,9 @@ extension HTTPCall {
     /// The media type of the body without parameters, in small letters; nil if it is not announced.
     var mediaType: String? {
         head.headerFields[.contentType].map { type in
-            type.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
+            // Nearly every client writes it in this form.
+            if type == "application/json" { return type }
+            return type.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
         }
     }
 }

@@ -42,10 +42,12 @@ struct RequestOrigin {
 
     /// The host without its port; nil if the authority is neither a host nor one with a port.
     private static func host(of authority: String) -> String? {
-        let end = authority.lastIndex(of: "]").map(authority.index(after:)) ?? authority.startIndex
-        guard let colon = authority[end...].firstIndex(of: ":") else { return authority }
-        let port = authority[authority.index(after: colon)...]
-        guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        let bytes = authority.utf8
+        let bracket = bytes.lastIndex(of: UInt8(ascii: "]"))
+        let end = bracket.map(bytes.index(after:)) ?? bytes.startIndex
+        guard let colon = bytes[end...].firstIndex(of: UInt8(ascii: ":")) else { return authority }
+        let port = bytes[bytes.index(after: colon)...]
+        guard port.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return String(authority[..<colon])
     }
 }

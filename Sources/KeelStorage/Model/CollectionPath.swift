@@ -18,10 +18,9 @@ public struct CollectionPath: Sendable {
 
     /// Creates a path from text, taking each “/” as a separator.
     public init(_ string: String) {
-        self.init(
-            string: string,
-            segments: string.split(separator: "/", omittingEmptySubsequences: false)
-        )
+        let slash = UInt8(ascii: "/")
+        let segments = string.utf8.split(separator: slash, omittingEmptySubsequences: false)
+        self.init(string: string, segments: segments.map { Substring($0) })
     }
 
     package init(segments: [String]) {

@@ -32,8 +32,9 @@ public struct DocumentPath: Sendable {
 
     /// Creates a path from text, taking each “/” as a separator.
     public init(_ string: String) {
-        let segments = string.split(separator: "/", omittingEmptySubsequences: false)
-        self.init(segments: segments.map(String.init))
+        let slash = UInt8(ascii: "/")
+        let segments = string.utf8.split(separator: slash, omittingEmptySubsequences: false)
+        self.init(segments: segments.map { String(Substring($0)) })
     }
 
     package init(segments: [String]) {
@@ -66,7 +67,8 @@ public struct DocumentPath: Sendable {
 
     /// A collection that belongs to this document.
     public func collection(_ name: String) -> CollectionPath {
-        CollectionPath(segments: string.split(separator: "/").map(String.init) + [name])
+        let segments = string.utf8.split(separator: UInt8(ascii: "/"))
+        return CollectionPath(segments: segments.map { String(Substring($0)) } + [name])
     }
 }
 

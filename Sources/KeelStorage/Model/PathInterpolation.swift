@@ -8,9 +8,10 @@ public struct PathInterpolation: StringInterpolationProtocol, Sendable {
     public init(literalCapacity: Int, interpolationCount: Int) {}
 
     public mutating func appendLiteral(_ literal: String) {
-        var parts = literal.split(separator: "/", omittingEmptySubsequences: false)
-        append(String(parts.removeFirst()))
-        segments.append(contentsOf: parts.map(String.init))
+        let slash = UInt8(ascii: "/")
+        var parts = literal.utf8.split(separator: slash, omittingEmptySubsequences: false)[...]
+        if let first = parts.popFirst() { append(String(Substring(first))) }
+        segments.append(contentsOf: parts.map { String(Substring($0)) })
     }
 
     /// Puts a value into the current segment.

@@ -42,7 +42,8 @@ extension FirestoreJSONParser {
             position += 1
         }
         guard next == UInt8(ascii: "\"") else { return try string(continuedFrom: start) }
-        let text = try Self.text(of: bytes[start..<position], at: start)
+        let content = UnsafeBufferPointer(rebasing: bytes[start..<position])
+        let text = try Self.text(of: content, at: start)
         position += 1
         return text
     }

@@ -32,8 +32,8 @@ struct FirestoreJSONParser {
         }
     }
 
-    mutating func take(_ byte: Character) -> Bool {
-        guard let wanted = byte.asciiValue, next == wanted else { return false }
+    mutating func take(_ byte: Unicode.Scalar) -> Bool {
+        guard next == UInt8(ascii: byte) else { return false }
         position += 1
         return true
     }

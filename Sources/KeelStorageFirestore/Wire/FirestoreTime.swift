@@ -7,10 +7,14 @@ package import KeelStorage
 package enum FirestoreTime {
     /// The text of a time in UTC, with as many digits as it needs: none, three or six.
     package static func text(of time: Timestamp) -> String {
+        // It ends with a point, six digits and `Z`.
         var text = time.rfc3339
-        for _ in 0..<2 where text.hasSuffix("000Z") { text = "\(text.dropLast(4))Z" }
-        if text.hasSuffix(".Z") { text = "\(text.dropLast(2))Z" }
-        return text.hasPrefix("0000") ? "+00\(text)" : text
+        let zeros = text.utf8.dropLast().reversed().prefix { $0 == UInt8(ascii: "0") }.count
+        if zeros >= 3 {
+            let rest = text.utf8.dropLast(zeros < 6 ? 4 : 8)
+            text = "\(Substring(rest))Z"
+        }
+        return text.utf8.starts(with: "0000".utf8) ? "+00\(text)" : text
     }
 
     /// Returns the time that a text names, rounded down to the microsecond, or nil.
@@ -18,10 +22,14 @@ package enum FirestoreTime {
     /// Takes `Z` and any offset, and one to nine digits of a fraction. As in proto3, years of four
     /// digits are 1 to 9999.
     package static func time(of text: String) -> Timestamp? {
-        let decimals = text.drop { $0 != "." }.dropFirst().prefix { $0.isASCII && $0.isNumber }
-        guard !text.hasPrefix("0000"), !text.hasPrefix("-000000"), decimals.count <= 9 else {
-            return nil
-        }
+        let bytes = text.utf8
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let decimals = bytes.drop { $0 != UInt8(ascii: ".") }.dropFirst().prefix(
+            while: digits.contains
+        )
+        guard !bytes.starts(with: "0000".utf8), !bytes.starts(with: "-000000".utf8),
+            decimals.count <= 9
+        else { return nil }
         return Timestamp(rfc3339: text)
     }
 }
