@@ -37,15 +37,18 @@ extension FirestoreJSONParser {
     mutating func string() throws(FirestoreJSONError) -> String {
         position += 1
         let start = position
+        var allBits: UInt8 = 0
         while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20
         {
+            allBits |= byte
             position += 1
         }
         guard next == UInt8(ascii: "\"") else { return try string(continuedFrom: start) }
         let content = UnsafeBufferPointer(rebasing: bytes[start..<position])
-        let text = try Self.text(of: content, at: start)
         position += 1
-        return text
+        // ASCII is valid, and the general check is slow to begin.
+        guard allBits >= 0x80 else { return String(decoding: content, as: UTF8.self) }
+        return try Self.text(of: content, at: start)
     }
 
     /// Reads on where a string has escapes.
