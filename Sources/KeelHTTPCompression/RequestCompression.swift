@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// HTTP has no way to ask a server beforehand whether it takes compressed requests: use it for
 /// servers that are known to. A body that could be sent twice still can.
-public struct RequestCompression: HTTPMiddleware {
+public struct RequestCompression: HTTPMiddleware, DeadlineKeeping {
     private let minimumSize: Int64
     private let isWanted: @Sendable (HTTPRequest) -> Bool
 

@@ -15,7 +15,7 @@ public import KeelHTTP
 ///
 /// Bodies fail with `decompressionFailed` where they are not what they claim to be or end early,
 /// and with `decompressionLimit` where they grow out of proportion.
-public struct ResponseDecompression: HTTPMiddleware {
+public struct ResponseDecompression: HTTPMiddleware, DeadlineKeeping {
     private let limits: DecompressionLimits
     private let isActive: Bool
 

@@ -21,7 +21,7 @@ public import Tracing
 ///
 /// It is a layer and not an observer, because it changes requests and hands its context down with
 /// the task.
-public struct HTTPTracing: HTTPMiddleware {
+public struct HTTPTracing: HTTPMiddleware, DeadlineKeeping {
     /// What a span stands for.
     public enum Scope: Sendable, Hashable {
         /// The whole call; place it outermost.

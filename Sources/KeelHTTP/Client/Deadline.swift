@@ -63,7 +63,8 @@ package struct DeadlineWatch: Sendable {
 /// A transport or a layer that lets no call outlast its deadline.
 ///
 /// A transport ends the exchange of a call by itself where ``HTTPCall/endsAtDeadline`` asks for it.
-/// A layer waits for nothing but the layers below it, or not beyond the deadline.
+/// A layer waits for nothing but the layers below it, or not beyond the deadline, and keeps a body
+/// in memory there.
 ///
 /// Where all of a client are of this kind, a call needs no task that its deadline could cancel. Such
 /// a task wakes up another thread, and would be an eighth of the time of a small request.

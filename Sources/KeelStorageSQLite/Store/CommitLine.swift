@@ -44,7 +44,8 @@ final class CommitLine: Sendable {
 
     /// Waits for a turn.
     ///
-    /// Who is told to write calls ``leave()`` in the end. A task that is cancelled while it waits leaves the line.
+    /// Who is told to write calls ``leave()`` in the end. A task that is cancelled while it waits
+    /// leaves the line.
     func turn(for batches: [WriteBatch]) async -> Turn {
         let own = state.withLock { state -> UInt64? in
             guard state.isWriting else {

@@ -145,6 +145,7 @@ struct PageHTTPTestingExamples {
         let url = try #require(URL(string: "https://api.example"))
         var configuration = NetworkClient.Configuration(baseURL: url)
         configuration.clock = clock
+        configuration.timeout = nil
         let origin = SimulatedOrigin(FaultSchedule([.lostReply]), clock: clock)
         let client = NetworkClient(configuration, transport: origin)
         _ = await client.response(to: Pay(id: "7"))

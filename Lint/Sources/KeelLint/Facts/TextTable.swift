@@ -15,7 +15,7 @@ package struct TextTable: Sendable {
     private struct Entry {
         var hash: UInt64
         var start: Int
-        package var count: Int
+        var count: Int
     }
 
     /// The texts, one after the other.
@@ -38,8 +38,9 @@ package struct TextTable: Sendable {
     var byteCount: Int { bytes.count + entries.count }
 
     /// The number of a text, which gets one if it has none.
-    package mutating func number(of text: UnsafeBufferPointer<UInt8>) -> (number: Int, isNew: Bool)
-    {
+    package mutating func number(
+        of text: UnsafeBufferPointer<UInt8>
+    ) -> (number: Int, isNew: Bool) {
         let hash = Self.hash(of: text)
         let slot = slot(of: text, hash)
         if slots[slot] > 0 { return (Int(slots[slot]) - 1, false) }
