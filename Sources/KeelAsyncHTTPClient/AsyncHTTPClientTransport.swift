@@ -95,6 +95,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
     ) async throws -> HTTPReply {
         try Task.checkCancellation()
         guard let prepared else { return try await streamedReply(to: call, exchange) }
+        let deadline = call.endsAtDeadline ? call.deadline : nil
+        // The layers above may have come here late, and nobody has cancelled them.
+        if let deadline, deadline.remaining <= .zero { throw TransportError(.deadlineExceeded) }
         var request = prepared.request
         request.headers = HTTPHeaders(call.head.headerFields, of: exchange)
         request.body = call.body?.bytes.map { .sent($0, on: prepared.eventLoop) }
@@ -109,11 +112,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
         if isShutDown.withLock({ $0 }) {
             task.futureResult.whenFailure { receiver.fail($0) }
         }
-        let watch = call.endsAtDeadline ? call.deadline : nil
         let response = ReceivedResponse(
             receiver,
             task,
-            watch?.watch {
+            deadline?.watch {
                 receiver.fail(TransportError(.deadlineExceeded))
                 task.cancel()
             }

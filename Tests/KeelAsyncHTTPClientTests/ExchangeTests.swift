@@ -132,6 +132,23 @@ struct ExchangeTests {
         if case .failure(let error) = result { #expect(error.code == .deadlineExceeded) }
     }
 
+    @Test("After the deadline nothing is sent")
+    func lateCall() async throws {
+        let count = Mutex(0)
+        let result = try await AnsweringServer.run { _, write in
+            count.withLock { $0 += 1 }
+            try await write(answer())
+            return .keepOpen
+        } while: { port in
+            try await withClient("http://127.0.0.1:\(port)") { client in
+                await client.response(to: GetItem(timeout: .zero))
+            }
+        }
+        let error = #expect(throws: TransportError.self) { try result.get() }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(count.withLock { $0 } == 0)
+    }
+
     /// Passes calls on only when it is cancelled.
     private struct Stalling: HTTPMiddleware {
         let reached: AsyncStream<Void>.Continuation

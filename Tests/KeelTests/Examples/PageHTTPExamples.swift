@@ -126,46 +126,6 @@ enum PageHTTPExamples {
     }
 }
 
-@Suite("Page: testing HTTP", .timeLimit(.minutes(1)))
-struct PageHTTPTestingExamples {
-    struct Pay: Endpoint {
-        typealias Response = EmptyResponse
-        let id: String
-        var method: HTTPRequest.Method { .post }
-        var path: EndpointPath { "/payments/\(id)" }
-    }
-
-    struct GetGreeting: ServiceEndpoint {
-        var path: EndpointPath { "/greeting" }
-    }
-
-    @Test("A reply that is lost")
-    func lostReply() async throws {
-        let clock = LeapingClock()
-        let url = try #require(URL(string: "https://api.example"))
-        var configuration = NetworkClient.Configuration(baseURL: url)
-        configuration.clock = clock
-        configuration.timeout = nil
-        let origin = SimulatedOrigin(FaultSchedule([.lostReply]), clock: clock)
-        let client = NetworkClient(configuration, transport: origin)
-        _ = await client.response(to: Pay(id: "7"))
-        #expect(origin.work["POST /payments/7"] == 1)
-    }
-
-    #if TestServer && AsyncHTTPClient
-    @Test("A connection that is reset inside a body")
-    func reset() async throws {
-        try await FaultServer.run(answers: [
-            .text("hello").interrupted(.insideBody(after: 2), by: .reset), .text("hello"),
-        ]) { server in
-            let url = try #require(URL(string: server.address()))
-            let client = NetworkClient(baseURL: url, transport: AsyncHTTPClientTransport())
-            #expect(try await client.download(from: GetGreeting()) == Data("hello".utf8))
-        }
-    }
-    #endif
-}
-
 #if TestServer && AsyncHTTPClient
 @Suite("Page: a transport of one's own", .timeLimit(.minutes(5)))
 struct PageTransportExamples {

@@ -28,33 +28,6 @@ enum PageTelemetryExamples {
         analytics.setUserID("u-17")
     }
 
-    struct LineDestination: AnalyticsDestination {
-        let name: String
-        let guarantee = DeliveryGuarantee.effectivelyOnce
-        let limits = BatchLimits(records: 50, bytes: 100_000)
-        let send: @Sendable (String) throws -> Void
-
-        func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int {
-            let size = line(record).utf8.count + 1
-            guard size <= 10_000 else {
-                throw AnalyticsRejection("tooLarge", "a line of \(size) bytes is over 10000")
-            }
-            return size
-        }
-
-        func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
-            do {
-                try send(batch.map(line).joined(separator: "\n"))
-                return .delivered
-            } catch is CancellationError {
-                return .unknown(DeliveryProblem("the request was cancelled"))
-            } catch {
-                return .postponed(DeliveryProblem("sending failed"), notBefore: nil)
-            }
-        }
-        // line(_:) writes the record's id with it.
-    }
-
     #if Logging
     struct User {
         var name: String
@@ -115,8 +88,4 @@ enum PageTelemetryExamples {
         await exporter.flush()
     }
     #endif
-}
-
-extension PageTelemetryExamples.LineDestination {
-    private func line(_ record: AnalyticsRecord) -> String { "\(record.id) \(record.kind)" }
 }

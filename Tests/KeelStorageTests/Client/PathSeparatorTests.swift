@@ -1,0 +1,16 @@
+import KeelStorage
+import Testing
+
+@Suite("Separators of paths")
+struct PathSeparatorTests {
+    @Test("Each byte of a slash separates, whatever stands behind it")
+    func bytes() {
+        // U+0301 joins what is before it: together they are one character, and no slash.
+        #expect(DocumentPath("a/\u{301}b").collection == CollectionPath("a"))
+        #expect(DocumentPath("a/\u{301}b").id == "\u{301}b")
+        #expect(DocumentPath("a/b").collection("\u{301}c").string == "a/b/\u{301}c")
+        let literal: DocumentPath = "a/\u{301}b"
+        #expect(literal == DocumentPath("a/\u{301}b"))
+        #expect(CollectionPath("a/\u{301}b/c").name == "c")
+    }
+}
