@@ -33,7 +33,7 @@ finish() {
 }
 trap finish EXIT
 
-"$KEEL_BINARY" serve --storage "sqlite:$work/store.sqlite" --port 0 --log-level error \
+"$KEEL_BINARY" serve --storage "sqlite:$work/store.sqlite" --history 1h --port 0 --log-level error \
     >"$work/address" &
 server="$!"
 keel_address "$server" "$work/address"

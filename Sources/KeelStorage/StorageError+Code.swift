@@ -118,6 +118,11 @@ extension StorageError.Code {
         name: "cursorExpired",
         advice: "Read the current state and go on from the position that comes with it."
     )
+    /// The store's history no longer reaches back to the time that was to be read.
+    public static let snapshotTooOld = Self(
+        name: "snapshotTooOld",
+        advice: "Read a later time, or let the store keep a longer history from now on."
+    )
     /// The call was cancelled.
     public static let cancelled = Self(
         name: "cancelled",
@@ -133,6 +138,6 @@ extension StorageError.Code {
         .documentNotFound, .alreadyExists, .conflict, .invalidArgument, .unsupported,
         .indexRequired, .encodingFailed, .decodingFailed, .tooLarge, .permissionDenied,
         .unauthenticated, .readOnly, .diskFull, .busy, .unavailable, .timeout, .corrupted,
-        .schemaTooNew, .cursorExpired, .cancelled, .unknown,
+        .schemaTooNew, .cursorExpired, .snapshotTooOld, .cancelled, .unknown,
     ]
 }

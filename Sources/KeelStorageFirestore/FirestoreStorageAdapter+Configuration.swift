@@ -54,12 +54,12 @@ extension FirestoreStorageAdapter.Configuration {
     /// What `keel serve` offers over a store that offers everything.
     public static let everythingOfKeel: StorageCapabilities = [
         .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes, .replication,
-        .collectionListing, .textSearch,
+        .collectionListing, .textSearch, .pointInTimeReads,
     ]
 
     /// What Google's Firestore offers over REST.
     public static let everythingOfGoogle: StorageCapabilities = [
-        .transactions, .aggregation, .collectionListing,
+        .transactions, .aggregation, .collectionListing, .pointInTimeReads,
     ]
 
     /// A server of Keel's own, `keel serve`.

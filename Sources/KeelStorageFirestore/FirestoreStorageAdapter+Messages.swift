@@ -12,6 +12,9 @@ extension FirestoreStorageAdapter {
         if let transaction {
             members.append(FirestoreJSON.Member("transaction", .string(transaction)))
         }
+        if let time = request?.asOf {
+            members.append(FirestoreJSON.Member("readTime", .string(FirestoreTime.text(of: time))))
+        }
         guard configuration.isExtended, let request else { return .object(members) }
         let addition = FirestoreJSON.members([
             "strict": request.isStrict ? true : nil,
@@ -33,6 +36,20 @@ extension FirestoreStorageAdapter {
         return elements
     }
 
+    /// The time that a reply that is a list was read at: each element says the same.
+    func time(
+        of elements: [FirestoreJSON],
+        for request: ReadRequest?
+    ) throws(StorageError) -> Timestamp? {
+        guard let request, request.needsTime, let text = try elements.last?.text("readTime") else {
+            return nil
+        }
+        guard let time = FirestoreTime.time(of: text) else {
+            throw FirestoreDecoding.flaw("“readTime” is no time")
+        }
+        return time
+    }
+
     /// What Keel adds to a reply that is a list: it stands in the last element.
     func addition(to elements: [FirestoreJSON]) throws(StorageError) -> FirestoreJSON? {
         guard let last = elements.last else { return nil }
@@ -42,13 +59,15 @@ extension FirestoreStorageAdapter {
     /// The result of a read with what the server says about it.
     func result(
         _ payload: ReadResult.Payload,
-        _ addition: FirestoreJSON?
+        _ addition: FirestoreJSON?,
+        at time: Timestamp? = nil
     ) throws(StorageError) -> ReadResult {
-        guard let addition else { return ReadResult(payload) }
+        guard let addition else { return ReadResult(payload, time: time) }
         return try decoded { decoding throws(StorageError) in
             ReadResult(
                 payload,
                 position: try decoding.cursor("position", of: addition),
+                time: time,
                 plan: try addition.object("plan").map { plan throws(StorageError) in
                     try decoding.plan(plan)
                 }

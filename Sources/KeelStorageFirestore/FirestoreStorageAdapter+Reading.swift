@@ -12,8 +12,8 @@ extension FirestoreStorageAdapter {
         case .documents(let paths):
             return try await documents(paths, request)
         case .query(let query):
-            let (found, addition) = try await found(query, request)
-            return try result(.found(found), addition)
+            let (found, addition, time) = try await found(query, request)
+            return try result(.found(found), addition, at: time)
         case .aggregate(let query, let aggregations):
             return try await values(of: aggregations, over: query, request)
         case .collections(let parent):
@@ -29,6 +29,7 @@ extension FirestoreStorageAdapter {
         guard configuration.isExtended || !request.isStrict else {
             throw StorageError(.unsupported, "Firestore has no strict mode")
         }
+        if request.asOf != nil { try require(.pointInTimeReads, for: "a read of the past") }
         switch request.operation {
         case .documents: return
         case .query(let query):
@@ -50,16 +51,22 @@ extension FirestoreStorageAdapter {
         var known: [DocumentPath: Document] = [:]
         // The first request's is the oldest: a listener that begins there misses nothing.
         var first: FirestoreJSON?
+        var request = request
+        var time: Timestamp?
         var start = 0
         repeat {
             let part = wanted[start..<min(start + Self.mostDocuments, wanted.count)]
-            guard !part.isEmpty || request.needsPosition else { break }
-            let (found, addition) = try await documents(part, request)
+            guard !part.isEmpty || request.needsPosition || request.needsTime else { break }
+            let (found, addition, partTime) = try await documents(part, request)
             known.merge(found) { $1 }
-            if start == 0 { first = addition }
+            if start == 0 {
+                (first, time) = (addition, partTime)
+                // Whoever wants to know the time wants one snapshot.
+                request.asOf = request.asOf ?? partTime
+            }
             start += Self.mostDocuments
         } while start < wanted.count
-        return try result(.documents(paths.map { known[$0] }), first)
+        return try result(.documents(paths.map { known[$0] }), first, at: time)
     }
 
     /// Asks for some documents, inside a transaction if one is named.
@@ -69,7 +76,9 @@ extension FirestoreStorageAdapter {
         _ paths: ArraySlice<DocumentPath>,
         _ request: ReadRequest? = nil,
         in transaction: String? = nil
-    ) async throws(StorageError) -> (found: [DocumentPath: Document], addition: FirestoreJSON?) {
+    ) async throws(StorageError) -> (
+        found: [DocumentPath: Document], addition: FirestoreJSON?, time: Timestamp?
+    ) {
         let names = paths.map { FirestoreJSON.string(encoding.name(of: $0)) }
         var call = FirestoreCall(
             "batchGet",
@@ -93,7 +102,8 @@ extension FirestoreStorageAdapter {
             guard open.isEmpty else {
                 throw FirestoreDecoding.flaw("it says nothing about \(open.count) documents")
             }
-            return (found, try addition(to: elements))
+            let addition = try self.addition(to: elements)
+            return (found, addition, try time(of: elements, for: request))
         }
     }
 
@@ -106,7 +116,9 @@ extension FirestoreStorageAdapter {
         _ query: DocumentQuery,
         _ request: ReadRequest? = nil,
         in transaction: String? = nil
-    ) async throws(StorageError) -> (documents: [Document], addition: FirestoreJSON?) {
+    ) async throws(StorageError) -> (
+        documents: [Document], addition: FirestoreJSON?, time: Timestamp?
+    ) {
         let isReversed = if case .last = query.limit { !configuration.isExtended } else { false }
         let structured = try encoding.query(query, turnsRound: !configuration.isExtended)
         var call = FirestoreCall(
@@ -123,7 +135,8 @@ extension FirestoreStorageAdapter {
                 documents.append(try decoding.document(json))
             }
             if isReversed { documents.reverse() }
-            return (documents, try addition(to: elements))
+            let addition = try self.addition(to: elements)
+            return (documents, addition, try time(of: elements, for: request))
         }
     }
 
@@ -143,7 +156,7 @@ extension FirestoreStorageAdapter {
             message(["structuredAggregationQuery": structured], request)
         )
         let elements = try await elements(of: call)
-        let (values, addition) = try decoded { decoding throws(StorageError) in
+        let (values, addition, time) = try decoded { decoding throws(StorageError) in
             let result = elements.lazy.compactMap { $0["result"] }.first
             guard let fields = try result?.object("aggregateFields") else {
                 throw FirestoreDecoding.flaw("“aggregateFields” is missing")
@@ -155,9 +168,10 @@ extension FirestoreStorageAdapter {
                 }
                 values.append(try decoding.value(value))
             }
-            return (values, try self.addition(to: elements))
+            let addition = try self.addition(to: elements)
+            return (values, addition, try self.time(of: elements, for: request))
         }
-        return try result(.values(values), addition)
+        return try result(.values(values), addition, at: time)
     }
 
     // MARK: Names of collections

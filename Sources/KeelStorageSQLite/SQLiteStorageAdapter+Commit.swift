@@ -77,6 +77,11 @@ extension SQLiteStorageAdapter {
                 if trimming.isDue(after: session.changeCount, keeping: configuration.retention) {
                     try trim(database, session.state)
                 }
+                if let age = session.indexes.historyAge, session.changeCount > 0,
+                    forgetting.isDue(at: configuration.now(), keeping: age)
+                {
+                    try StoredHistory.forget(olderThan: age, at: configuration.now(), in: database)
+                }
                 finished = session
             }
         }

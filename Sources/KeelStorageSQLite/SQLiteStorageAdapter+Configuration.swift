@@ -44,6 +44,16 @@ extension SQLiteStorageAdapter {
         public var pollInterval = Duration.milliseconds(50)
         /// How much of the change log is kept.
         public var retention = Retention()
+        /// How far back documents can be read as they were; nil leaves that as the file has it.
+        ///
+        /// By default a file keeps no history. Once an adapter was opened with an age, every writer
+        /// of the file keeps what documents were until they were changed or deleted, for at least
+        /// this long, and `asOf(_:)` of the storage client reads it. **What was deleted is still in
+        /// the file meanwhile.** `.zero` removes the history and ends it.
+        ///
+        /// A commit writes the former contents of each document besides the new ones. Such a file
+        /// has a format of its own, which a version of Keel that knows no history refuses to open.
+        public var history: Duration?
         /// Whether the store is only read: nothing is created, and commits are refused.
         public var isReadOnly = false
         /// How many reads can run at the same time.

@@ -58,7 +58,7 @@ extension SQLiteStorageAdapter {
                 )
                 try index.createSearchTable(in: database)
             }
-            try Self.advanceGeneration(database)
+            try StoreState.advanceGeneration(in: database)
         }
     }
 
@@ -123,17 +123,13 @@ extension SQLiteStorageAdapter {
             )
             try statement.bind(1, index)
             try statement.run()
-            try advanceGeneration(database)
+            try StoreState.advanceGeneration(in: database)
             return
         }
         let statement = try RawStatement(database, "UPDATE indexes SET built = ? WHERE ix = ?")
         try statement.bind(1, built)
         try statement.bind(2, index)
         try statement.run()
-    }
-
-    private static func advanceGeneration(_ database: Database) throws {
-        try database.runCached("UPDATE state SET generation = generation + 1")
     }
 }
 #endif

@@ -9,16 +9,25 @@ extension SQLiteStorageAdapter {
 
     private func answer(_ request: ReadRequest) throws -> ReadResult {
         // One document is one statement, which needs no transaction to be consistent.
-        if case .documents(let paths) = request.operation, paths.count < 2, !request.needsPosition {
+        if case .documents(let paths) = request.operation, paths.count < 2,
+            !request.needsPosition, !request.needsTime, request.asOf == nil
+        {
             return try readOnce { reader in
                 ReadResult(.documents(try paths.map { try reader.document(at: $0) }))
             }
         }
         return try readSnapshot { reader in
             let state = try StoreState(reader.database)
-            var result = try answer(request, state, reader)
+            let past = try request.asOf.map { time in
+                try StorePast(at: time, now: configuration.now(), state, reader)
+            }
+            var result = try answer(request, state, past, reader)
             if request.needsPosition {
-                result.position = ChangePosition(epoch: epoch, .log(state.sequence)).cursor
+                let sequence = try past?.sequence() ?? state.sequence
+                result.position = ChangePosition(epoch: epoch, .log(sequence)).cursor
+            }
+            if request.needsTime {
+                result.time = request.asOf ?? Timestamp(microseconds: state.sequence)
             }
             return result
         }
@@ -27,27 +36,39 @@ extension SQLiteStorageAdapter {
     private func answer(
         _ request: ReadRequest,
         _ state: StoreState,
+        _ past: StorePast?,
         _ reader: StoreReader
     ) throws -> ReadResult {
         switch request.operation {
         case .documents(let paths):
-            return ReadResult(.documents(try paths.map { try reader.document(at: $0) }))
+            return ReadResult(
+                .documents(
+                    try paths.map { path in
+                        guard let past else { return try reader.document(at: path) }
+                        return try past.document(at: path)
+                    }
+                )
+            )
         case .collections(let parent):
-            return ReadResult(.names(try reader.names(under: parent)))
+            return ReadResult(
+                .names(try past?.names(under: parent) ?? reader.names(under: parent))
+            )
         case .query(let query):
-            var execution = QueryExecution(
+            var execution = try QueryExecution(
                 query,
                 reader: reader,
-                indexes: try reader.indexes(state.generation)
+                indexes: try reader.indexes(state.generation),
+                past: past
             )
             let (documents, plan) = try execution.documents(isStrict: request.isStrict)
             return ReadResult(.found(documents), plan: plan)
         case .aggregate(let query, let aggregations):
             // Aggregations need fields that the projection may leave out.
-            var execution = QueryExecution(
+            var execution = try QueryExecution(
                 query.with { $0.projection = nil },
                 reader: reader,
-                indexes: try reader.indexes(state.generation)
+                indexes: try reader.indexes(state.generation),
+                past: past
             )
             let (values, plan) = try execution.values(of: aggregations, isStrict: request.isStrict)
             return ReadResult(.values(values), plan: plan)

@@ -24,6 +24,7 @@ public import KeelStorage
 /// | change log, transactions, idempotent commits, aggregation | yes |
 /// | declared indexes, collection listing, replication | yes |
 /// | text search | yes, with FTS5; under sealing only when allowed |
+/// | reads of the past | where the file keeps a ``Configuration/history`` |
 /// | writes without a connection | there is none to lose |
 public final class SQLiteStorageAdapter: StorageAdapter {
     /// The adapter's settings.
@@ -41,9 +42,12 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     public let path: String
 
     let epoch: UInt64
+    /// Whether the file had a history when it was opened.
+    let keepsHistory: Bool
     let catalog = StoreCatalog()
     let signal = Signal()
     let trimming = TrimmingPace()
+    let forgetting = ForgettingPace()
     let line = CommitLine()
     let sealing: BodySealing
 
@@ -64,6 +68,9 @@ public final class SQLiteStorageAdapter: StorageAdapter {
             try StoreOpening(location: location, configuration: configuration).open()
         }
         (databasePool, path, epoch) = (opened.pool, opened.path, opened.epoch)
+        keepsHistory = try StorageError.mapping {
+            try opened.pool.unsafeRead { try StoredHistory($0) != nil }
+        }
     }
 
     public var capabilities: StorageCapabilities {
@@ -72,6 +79,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
             .replication, .collectionListing,
         ]
         if allowsTextSearch { capabilities.insert(.textSearch) }
+        if keepsHistory { capabilities.insert(.pointInTimeReads) }
         return capabilities
     }
 
@@ -92,7 +100,8 @@ public final class SQLiteStorageAdapter: StorageAdapter {
                 _ = try database.checkpoint(.truncate)
                 // One page in the log: where it is empty, GRDB's next opening makes and drops a
                 // table, which waits for the disk.
-                try database.execute(sql: "PRAGMA user_version = \(StoreFormat.version)")
+                let version = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+                try database.execute(sql: "PRAGMA user_version = \(version)")
             }
         }
         try StorageError.mapping { try databasePool.close() }

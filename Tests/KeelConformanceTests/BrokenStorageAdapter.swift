@@ -13,12 +13,13 @@ final class BrokenStorageAdapter: StorageAdapter {
         case makesDoublesIntegers, normalizesStrings
         case givesNoPosition, saysCaughtUpAlways, doesNotWait, ignoresScope, skipsLastChange
         case deliversFirstStates, countsEverything, turnsNamesRound, drawsNewTimes
+        case ignoresThePast
 
         var testDescription: String { rawValue }
     }
 
     let fault: Fault
-    private let base = InMemoryStorageAdapter()
+    private let base = InMemoryStorageAdapter(history: .seconds(3600))
     private let firstStates = Mutex<[DocumentPath: Document]>([:])
 
     init(_ fault: Fault) { self.fault = fault }
@@ -105,6 +106,7 @@ final class BrokenStorageAdapter: StorageAdapter {
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         var request = request
         if fault == .ignoresStrictness { request.isStrict = false }
+        if fault == .ignoresThePast { request.asOf = nil }
         switch request.operation {
         case .query(let query): request.operation = .query(bent(query))
         case .aggregate(var query, let aggregations) where fault == .countsEverything:

@@ -46,6 +46,7 @@ struct ChecksOfTheChecks {
         case .countsEverything: [.aggregates]
         case .turnsNamesRound: [.collections]
         case .drawsNewTimes: [.replication]
+        case .ignoresThePast: [.pointInTime]
         }
     }
 
@@ -57,12 +58,16 @@ struct ChecksOfTheChecks {
             .ignoresLimits, .ignoresOffsets, .ignoresProjections, .ignoresDirections,
             .takesEveryCursorInclusively, .ignoresAncestors, .makesDoublesIntegers,
             .normalizesStrings, .countsEverything, .deliversFirstStates, .turnsNamesRound,
+            .ignoresThePast,
         ]
     )
     func fuzzNotices(_ fault: BrokenStorageAdapter.Fault) async throws {
         await withKnownIssue {
-            _ = try await DifferentialFuzz(seed: 42, operations: 4_000)
-                .run(InMemoryStorageAdapter(), against: BrokenStorageAdapter(fault))
+            _ = try await DifferentialFuzz(seed: 42, operations: 8_000)
+                .run(
+                    InMemoryStorageAdapter(history: .seconds(3600)),
+                    against: BrokenStorageAdapter(fault)
+                )
         }
     }
 

@@ -12,32 +12,38 @@ import KeelStorageObservability
 @Suite("Decorators keep the promises of the adapters they wrap", .serialized)
 struct DecoratorConformanceTests {
     private static let checks = StorageAdapterCheck.applicable(
-        to: InMemoryStorageAdapter().capabilities
+        to: InMemoryStorageAdapter(history: .seconds(3600)).capabilities
     )
 
     @Test(arguments: checks)
     func retrying(_ check: StorageAdapterCheck) async throws {
-        try await check.run(on: InMemoryStorageAdapter().retrying(.attempts(3)))
+        try await check.run(
+            on: InMemoryStorageAdapter(history: .seconds(3600)).retrying(.attempts(3))
+        )
     }
 
     @Test(arguments: checks)
     func migrating(_ check: StorageAdapterCheck) async throws {
-        try await check.run(on: InMemoryStorageAdapter().migrating(DocumentMigrations([])))
+        try await check.run(
+            on: InMemoryStorageAdapter(history: .seconds(3600)).migrating(DocumentMigrations([]))
+        )
     }
 
     @Test(arguments: checks)
     func recorded(_ check: StorageAdapterCheck) async throws {
-        try await check.run(on: InMemoryStorageAdapter().recorded())
+        try await check.run(on: InMemoryStorageAdapter(history: .seconds(3600)).recorded())
     }
 
     @Test(arguments: checks)
     func withoutFaults(_ check: StorageAdapterCheck) async throws {
-        try await check.run(on: InMemoryStorageAdapter().failing([]))
+        try await check.run(on: InMemoryStorageAdapter(history: .seconds(3600)).failing([]))
     }
 
     @Test(arguments: checks)
     func mirrored(_ check: StorageAdapterCheck) async throws {
-        let mirrored = InMemoryStorageAdapter().mirrored(to: InMemoryStorageAdapter()) { event in
+        let mirrored = InMemoryStorageAdapter(history: .seconds(3600)).mirrored(
+            to: InMemoryStorageAdapter(history: .seconds(3600))
+        ) { event in
             Issue.record("\(event)")
         }
         try await check.run(on: mirrored)
@@ -49,7 +55,9 @@ struct DecoratorConformanceTests {
     #if Observability
     @Test(arguments: checks)
     func observed(_ check: StorageAdapterCheck) async throws {
-        try await check.run(on: InMemoryStorageAdapter().observed(label: "checks"))
+        try await check.run(
+            on: InMemoryStorageAdapter(history: .seconds(3600)).observed(label: "checks")
+        )
     }
     #endif
 }

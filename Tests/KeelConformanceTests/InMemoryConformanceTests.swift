@@ -4,14 +4,18 @@ import Testing
 
 @Suite("The memory adapter keeps the promises of storage adapters")
 struct InMemoryConformanceTests {
-    @Test(arguments: StorageAdapterCheck.applicable(to: InMemoryStorageAdapter().capabilities))
+    @Test(
+        arguments: StorageAdapterCheck.applicable(
+            to: InMemoryStorageAdapter(history: .seconds(3600)).capabilities
+        )
+    )
     func keeps(_ check: StorageAdapterCheck) async throws {
-        try await check.run(on: InMemoryStorageAdapter())
+        try await check.run(on: InMemoryStorageAdapter(history: .seconds(3600)))
     }
 
     @Test("All checks pass one after another on one shared store")
     func sharesAStore() async throws {
-        let adapter = InMemoryStorageAdapter()
+        let adapter = InMemoryStorageAdapter(history: .seconds(3600))
         for check in StorageAdapterCheck.applicable(to: adapter.capabilities) {
             try await check.run(on: adapter)
         }

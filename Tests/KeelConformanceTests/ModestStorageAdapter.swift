@@ -3,7 +3,7 @@ import KeelStorage
 /// A memory adapter that offers only some of what it could, and refuses the rest.
 final class ModestStorageAdapter: StorageAdapter {
     let capabilities: StorageCapabilities
-    private let base = InMemoryStorageAdapter()
+    private let base = InMemoryStorageAdapter(history: .seconds(3600))
 
     init(_ capabilities: StorageCapabilities) { self.capabilities = capabilities }
 
@@ -24,6 +24,7 @@ final class ModestStorageAdapter: StorageAdapter {
         case .query(let query) where query.search != nil: try require(.textSearch)
         default: break
         }
+        if request.asOf != nil { try require(.pointInTimeReads) }
         return try await base.read(request)
     }
 

@@ -9,7 +9,7 @@ import Testing
 @Suite("The SQLite adapter keeps the promises of storage adapters")
 struct SQLiteConformanceTests {
     /// Everything SQLite claims without sealing.
-    static let capabilities = InMemoryStorageAdapter().capabilities
+    static let capabilities = InMemoryStorageAdapter(history: .seconds(3600)).capabilities
 
     @Test(arguments: StorageAdapterCheck.applicable(to: capabilities))
     func keeps(_ check: StorageAdapterCheck) async throws {
@@ -32,14 +32,20 @@ struct SQLiteConformanceTests {
             configuration.sealing = FakeByteSealing(key: 42)
             configuration.allowsSearchableText = true
         } _: { adapter in
-            try await DifferentialFuzz().run(InMemoryStorageAdapter(), against: adapter)
+            try await DifferentialFuzz().run(
+                InMemoryStorageAdapter(history: .seconds(3600)),
+                against: adapter
+            )
         }
     }
 
     @Test("It agrees with the memory adapter on twenty thousand random operations")
     func agreesWithMemory() async throws {
         try await withStore { adapter in
-            try await DifferentialFuzz().run(InMemoryStorageAdapter(), against: adapter)
+            try await DifferentialFuzz().run(
+                InMemoryStorageAdapter(history: .seconds(3600)),
+                against: adapter
+            )
         }
     }
 
@@ -52,6 +58,7 @@ struct SQLiteConformanceTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.history = .seconds(3600)
         adjust(&configuration)
         let adapter = try SQLiteStorageAdapter(
             at: .file(folder.appendingPathComponent("s.sqlite").path),

@@ -14,7 +14,7 @@ struct ConformanceTests {
         )
     )
     func keelOnMemory(_ check: StorageAdapterCheck) async throws {
-        try await check.run(on: Served.keel(InMemoryStorageAdapter()))
+        try await check.run(on: Served.keel(InMemoryStorageAdapter(history: .seconds(3600))))
     }
 
     @Test(
@@ -34,14 +34,14 @@ struct ConformanceTests {
         )
     )
     func plainOnMemory(_ check: StorageAdapterCheck) async throws {
-        try await check.run(on: Served.plain(InMemoryStorageAdapter()))
+        try await check.run(on: Served.plain(InMemoryStorageAdapter(history: .seconds(3600))))
     }
 
     @Test("answers of a server of Keel's are those of its store")
     func sameAsStore() async throws {
         let summary = try await DifferentialFuzz(operations: 3000).run(
-            InMemoryStorageAdapter(),
-            against: Served.keel(InMemoryStorageAdapter())
+            InMemoryStorageAdapter(history: .seconds(3600)),
+            against: Served.keel(InMemoryStorageAdapter(history: .seconds(3600)))
         )
         #expect(summary.answeredReads > 100)
     }
@@ -49,8 +49,8 @@ struct ConformanceTests {
     @Test("answers of the plain protocol are those of the store")
     func plainSameAsStore() async throws {
         let summary = try await DifferentialFuzz(operations: 3000).run(
-            InMemoryStorageAdapter(),
-            against: Served.plain(InMemoryStorageAdapter())
+            InMemoryStorageAdapter(history: .seconds(3600)),
+            against: Served.plain(InMemoryStorageAdapter(history: .seconds(3600)))
         )
         #expect(summary.answeredReads > 100)
     }
@@ -59,8 +59,8 @@ struct ConformanceTests {
     func plainNaN() async throws {
         // This one adds opposite infinities.
         let summary = try await DifferentialFuzz(seed: 8_770_209_475, operations: 3000).run(
-            InMemoryStorageAdapter(),
-            against: Served.plain(InMemoryStorageAdapter())
+            InMemoryStorageAdapter(history: .seconds(3600)),
+            against: Served.plain(InMemoryStorageAdapter(history: .seconds(3600)))
         )
         #expect(summary.operations >= 3000)
     }

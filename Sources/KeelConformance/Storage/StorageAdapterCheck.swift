@@ -57,6 +57,8 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
         case replication
         /// The names of collections.
         case collections
+        /// Documents as they were.
+        case pointInTime
         /// Many tasks at a time.
         case concurrency
         /// Codes, effects and messages.
@@ -121,6 +123,6 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
     public static let all: [Self] = [
         documents, values, paths, batches, conditions, transforms, idempotency, transactions,
         filters, orders, cursors, limits, collectionGroups, projections, aggregates, indexes,
-        textSearch, changes, replication, collections, concurrency, errors,
+        textSearch, changes, replication, collections, pointInTime, concurrency, errors,
     ].flatMap { $0 }
 }

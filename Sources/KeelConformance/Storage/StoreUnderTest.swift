@@ -9,8 +9,12 @@ struct StoreUnderTest: Sendable {
     let name: String
 
     init(_ adapter: some StorageAdapter, named name: String = "c" + DocumentPath.randomID()) {
+        self.init(adapter, client: StorageClient(adapter), named: name)
+    }
+
+    init(_ adapter: any StorageAdapter, client: StorageClient, named name: String) {
         self.adapter = adapter
-        client = StorageClient(adapter)
+        self.client = client
         self.name = name
     }
 

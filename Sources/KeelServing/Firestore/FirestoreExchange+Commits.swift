@@ -21,7 +21,7 @@ extension FirestoreExchange {
         let transaction = try transactions.startCommit(of: token, batch.writes)
         let isRepeatable = adapter.capabilities.contains(.idempotentCommits)
         do throws(StorageError) {
-            guard !transaction.isReadOnly || batch.writes.isEmpty else {
+            guard transaction.kind == .readWrite || batch.writes.isEmpty else {
                 throw FirestoreDecoding.flaw("the transaction is read-only and has writes")
             }
             var whole = batch

@@ -28,11 +28,15 @@ extension FirestoreExchange {
         query.limit = .first(size + 1)
         query = try checked(query)
         let snapshot = try snapshotOfItems()
-        let (documents, _) = try await found(query)
+        let (documents, _) = try await found(query, asOf: snapshot.time)
         _ = try record(reads(of: query, documents), in: snapshot)
         var entries = documents.map(ListedDocument.found)
         if showsMissing {
-            let missing = try await missingDocuments(of: collection, within: query)
+            let missing = try await missingDocuments(
+                of: collection,
+                within: query,
+                asOf: snapshot.time
+            )
             entries = ListedDocument.merge(entries, missing, as: query.orders[0].direction)
         }
         return try page(entries, size, query.orders, mask)
@@ -70,11 +74,12 @@ extension FirestoreExchange {
     /// Stores do not list these; what all documents are called tells. That reads the whole store.
     private func missingDocuments(
         of collection: CollectionPath,
-        within query: DocumentQuery
+        within query: DocumentQuery,
+        asOf time: Timestamp?
     ) async throws(StorageError) -> [DocumentPath] {
         let prefix = "\(collection.string)/"
         var parents: Set<DocumentPath> = []
-        try await surveyNames(for: "“showMissing”") { path in
+        try await surveyNames(for: "“showMissing”", since: time) { path in
             guard path.string.utf8.starts(with: prefix.utf8) else { return }
             let below = path.string.dropFirst(prefix.count)
             guard let end = below.firstIndex(of: "/") else { return }
@@ -89,10 +94,18 @@ extension FirestoreExchange {
         }
         let names = candidates.sorted()
         guard !names.isEmpty else { return [] }
-        let (existing, _) = try await documents(names)
-        return zip(names, existing).compactMap { path, document in
+        let (existing, _) = try await documents(names, asOf: time)
+        let missing = zip(names, existing).compactMap { path, document in
             document == nil && !StoredName.isReserved(path.id) ? path : nil
         }
+        guard let time else { return missing }
+        // What is below them now need not have been there then.
+        var parentsThen: [DocumentPath] = []
+        for path in missing {
+            let result = try await read(.collections(under: path), asOf: time)
+            if case .names(let names) = result.payload, !names.isEmpty { parentsThen.append(path) }
+        }
+        return parentsThen
     }
 
     /// The orders of `orderBy`: `borough, rating desc`.

@@ -11,9 +11,9 @@ extension FirestoreExchange {
         }
         let query = try checked(try decoding.query(json, under: parent))
         let snapshot = try snapshot()
-        let (documents, result) = try await found(query)
+        let (documents, result) = try await found(query, asOf: snapshot.time, needsTime: true)
         let token = try record(reads(of: query, documents), in: snapshot)
-        let time = readTime(of: documents)
+        let time = readTime(of: result, documents)
         var reply = ReplyList(first: token, last: addition(result))
         for document in documents {
             try reply.append("document", at: time) { bytes throws(StorageError) in
@@ -37,7 +37,7 @@ extension FirestoreExchange {
         let token = try record(reads, in: snapshot)
         var fields = DocumentFields()
         for ((alias, _), value) in zip(wanted, values) { fields[alias] = value }
-        let time = readTime(of: EmptyCollection())
+        let time = readTime(of: result)
         var reply = ReplyList(first: token, last: addition(result))
         let part = FirestoreJSON.object([.init("aggregateFields", encoding.fields(fields))])
         reply.append("result", at: time) { part.append(to: &$0) }
@@ -46,9 +46,7 @@ extension FirestoreExchange {
 
     /// `partitionQuery`: one partition, which is the query itself.
     func partitionQuery(under parent: DocumentPath?) throws(StorageError) -> [UInt8] {
-        guard body.member("readTime") == nil else {
-            throw StorageError(.unsupported, "“readTime” is not available here")
-        }
+        _ = try time(try body.text("readTime"))
         _ = try checked(try decoding.query(try body.object("structuredQuery"), under: parent))
         return Array(#"{"partitions":[]}"#.utf8)
     }
@@ -75,8 +73,12 @@ extension FirestoreExchange {
         over query: DocumentQuery,
         in snapshot: Snapshot
     ) async throws(StorageError) -> ([DocumentValue], ReadResult, TransactionReads) {
-        if case .current = snapshot, adapter.capabilities.contains(.aggregation) {
-            let result = try await read(.aggregate(query, aggregations))
+        if !snapshot.notesReads, adapter.capabilities.contains(.aggregation) {
+            let result = try await read(
+                .aggregate(query, aggregations),
+                asOf: snapshot.time,
+                needsTime: true
+            )
             guard case .values(let values) = result.payload, values.count == aggregations.count
             else {
                 throw StorageError(
@@ -88,7 +90,7 @@ extension FirestoreExchange {
         }
         var whole = query
         whole.projection = nil
-        let (documents, result) = try await found(whole)
+        let (documents, result) = try await found(whole, asOf: snapshot.time, needsTime: true)
         let values = StorageEvaluator.values(of: aggregations, over: documents)
         return (values, result, reads(of: whole, documents))
     }

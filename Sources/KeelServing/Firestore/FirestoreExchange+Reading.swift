@@ -3,8 +3,20 @@ import KeelStorageFirestore
 
 extension FirestoreExchange {
     /// Reads as the request's message asks.
-    func read(_ operation: ReadOperation) async throws(StorageError) -> ReadResult {
+    ///
+    /// - Parameters:
+    ///   - operation: What to read.
+    ///   - time: The time whose state is read, nil for the present.
+    ///   - needsTime: Whether the reply tells the time that was read.
+    /// - Returns: What the store answered, with the time where it can be told exactly.
+    func read(
+        _ operation: ReadOperation,
+        asOf time: Timestamp? = nil,
+        needsTime: Bool = false
+    ) async throws(StorageError) -> ReadResult {
         var request = ReadRequest(operation)
+        request.asOf = time
+        request.needsTime = needsTime && adapter.capabilities.contains(.pointInTimeReads)
         if let addition = try decoding.addition(to: body) {
             request.isStrict = try addition.flag("strict") ?? false
             request.needsPosition = try addition.flag("position") ?? false
@@ -15,9 +27,11 @@ extension FirestoreExchange {
 
     /// The documents at these paths.
     func documents(
-        _ paths: [DocumentPath]
+        _ paths: [DocumentPath],
+        asOf time: Timestamp? = nil,
+        needsTime: Bool = false
     ) async throws(StorageError) -> (documents: [Document?], result: ReadResult) {
-        let result = try await read(.documents(paths))
+        let result = try await read(.documents(paths), asOf: time, needsTime: needsTime)
         guard case .documents(let documents) = result.payload, documents.count == paths.count else {
             throw StorageError(
                 .unknown,
@@ -29,9 +43,11 @@ extension FirestoreExchange {
 
     /// The documents that a query finds.
     func found(
-        _ query: DocumentQuery
+        _ query: DocumentQuery,
+        asOf time: Timestamp? = nil,
+        needsTime: Bool = false
     ) async throws(StorageError) -> (documents: [Document], result: ReadResult) {
-        let result = try await read(.query(query))
+        let result = try await read(.query(query), asOf: time, needsTime: needsTime)
         guard case .found(let documents) = result.payload else {
             throw StorageError(.unknown, "the store answered a query with something else")
         }
@@ -47,9 +63,14 @@ extension FirestoreExchange {
         return .members(["position": position, "plan": plan])
     }
 
-    /// The time of a read, not before any of what it has brought.
-    func readTime(of documents: some Sequence<Document>) -> FirestoreJSON {
-        let time = documents.reduce(configuration.now()) { max($0, $1.updateTime) }
+    /// The time of a read: that of its snapshot, which can be read again, or else one that is not
+    /// before any of what it has brought.
+    func readTime(
+        of result: ReadResult,
+        _ documents: some Sequence<Document> = EmptyCollection<Document>()
+    ) -> FirestoreJSON {
+        let time =
+            result.time ?? documents.reduce(configuration.now()) { max($0, $1.updateTime) }
         return .string(FirestoreTime.text(of: time))
     }
 
@@ -60,7 +81,7 @@ extension FirestoreExchange {
         try items.check("mask.fieldPaths", "transaction", "readTime")
         let mask = try mask("mask.fieldPaths")
         let snapshot = try snapshotOfItems()
-        guard let document = try await documents([path]).documents[0] else {
+        guard let document = try await documents([path], asOf: snapshot.time).documents[0] else {
             _ = try record(reads(of: [path], [nil]), in: snapshot)
             throw StorageError(
                 .documentNotFound,
@@ -91,9 +112,13 @@ extension FirestoreExchange {
             try decoding.mask(json)
         }
         let snapshot = try snapshot()
-        let (documents, result) = try await documents(paths)
+        let (documents, result) = try await documents(
+            paths,
+            asOf: snapshot.time,
+            needsTime: true
+        )
         let token = try record(reads(of: paths, documents), in: snapshot)
-        let time = readTime(of: documents.lazy.compactMap(\.self))
+        let time = readTime(of: result, documents.lazy.compactMap(\.self))
         var reply = ReplyList(first: token, last: addition(result))
         for (path, document) in zip(paths, documents) {
             if let document {
@@ -111,12 +136,10 @@ extension FirestoreExchange {
     /// `listCollectionIds`: the collections of a document, or those at the top.
     func listCollectionIDs(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
         try require(.collectionListing, for: "listCollectionIds")
-        guard body.member("readTime") == nil else {
-            throw StorageError(.unsupported, "“readTime” is not available here")
-        }
+        let time = try time(try body.text("readTime"))
         let size = try pageSize(try body.wholeNumber("pageSize"))
         let after = try PageToken(try body.text("pageToken"))?.name
-        let result = try await read(.collections(under: parent))
+        let result = try await read(.collections(under: parent), asOf: time)
         guard case .names(let names) = result.payload else {
             throw StorageError(.unknown, "the store answered a listing with something else")
         }

@@ -6,17 +6,36 @@ extension FirestoreExchange {
     enum Snapshot {
         /// The store as it is.
         case current
-        /// A transaction that has begun before.
-        case transaction(TransactionToken)
+        /// The store as it was.
+        case past(Timestamp)
+        /// A transaction that has begun before, with the time that it reads if it names one.
+        case transaction(TransactionToken, asOf: Timestamp?)
         /// A transaction that begins with this request.
-        case newTransaction(isReadOnly: Bool)
+        case newTransaction(OpenTransaction.Kind)
+
+        /// The time whose state is read, nil for the present.
+        var time: Timestamp? {
+            switch self {
+            case .current: nil
+            case .past(let time): time
+            case .transaction(_, let time): time
+            case .newTransaction(let kind): kind.time
+            }
+        }
+
+        /// Whether a commit must know what is read: the past does not change.
+        var notesReads: Bool {
+            switch self {
+            case .current, .past: false
+            case .transaction, .newTransaction: time == nil
+            }
+        }
     }
 
     /// `beginTransaction`.
     func beginTransaction() throws(StorageError) -> [UInt8] {
         try checkDatabase()
-        let isReadOnly = try beginsReadOnly(try body.object("options"))
-        let token = transactions.begin(isReadOnly: isReadOnly)
+        let token = transactions.begin(try kind(of: try body.object("options")))
         return FirestoreJSON.object([.init("transaction", .string(token.text))]).bytes
     }
 
@@ -37,27 +56,43 @@ extension FirestoreExchange {
 
     /// What the request's message names.
     func snapshot() throws(StorageError) -> Snapshot {
-        guard body.member("readTime") == nil else { throw Self.noPast }
+        let time = try time(try body.text("readTime"))
         let token = try token(of: body)
         guard let options = try body.object("newTransaction") else {
-            return try snapshot(token)
+            return try snapshot(token, time)
         }
-        guard token == nil else {
-            throw FirestoreDecoding.flaw("“transaction” and “newTransaction” exclude each other")
+        guard token == nil, time == nil else {
+            throw FirestoreDecoding.flaw(
+                "“transaction”, “newTransaction” and “readTime” exclude each other"
+            )
         }
-        return .newTransaction(isReadOnly: try beginsReadOnly(options))
+        return .newTransaction(try kind(of: options))
     }
 
     /// What the query of the request's target names.
     func snapshotOfItems() throws(StorageError) -> Snapshot {
-        guard items["readTime"] == nil else { throw Self.noPast }
-        return try snapshot(try token(items["transaction"]))
+        try snapshot(try token(items["transaction"]), try time(items["readTime"]))
     }
 
-    private func snapshot(_ token: TransactionToken?) throws(StorageError) -> Snapshot {
-        guard let token else { return .current }
-        try transactions.check(token)
-        return .transaction(token)
+    private func snapshot(
+        _ token: TransactionToken?,
+        _ time: Timestamp?
+    ) throws(StorageError) -> Snapshot {
+        guard let token else { return time.map(Snapshot.past) ?? .current }
+        guard time == nil else {
+            throw FirestoreDecoding.flaw("“transaction” and “readTime” exclude each other")
+        }
+        return .transaction(token, asOf: try transactions.time(of: token))
+    }
+
+    /// The time that a message names for its reads, nil where there is none.
+    func time(_ text: String?) throws(StorageError) -> Timestamp? {
+        guard let text, !text.isEmpty else { return nil }
+        guard let time = FirestoreTime.time(of: text) else {
+            throw FirestoreDecoding.flaw("“readTime” is no time in the form of RFC 3339")
+        }
+        try require(.pointInTimeReads, for: "“readTime”")
+        return time
     }
 
     /// Notes what was read, where a transaction reads.
@@ -67,13 +102,14 @@ extension FirestoreExchange {
         _ reads: TransactionReads,
         in snapshot: Snapshot
     ) throws(StorageError) -> TransactionToken? {
+        let reads = snapshot.notesReads ? reads : TransactionReads()
         switch snapshot {
-        case .current: return nil
-        case .transaction(let token):
+        case .current, .past: return nil
+        case .transaction(let token, _):
             try transactions.record(reads, for: token)
             return nil
-        case .newTransaction(let isReadOnly):
-            let token = transactions.begin(isReadOnly: isReadOnly)
+        case .newTransaction(let kind):
+            let token = transactions.begin(kind)
             try transactions.record(reads, for: token)
             return token
         }
@@ -94,21 +130,17 @@ extension FirestoreExchange {
         return token
     }
 
-    private func beginsReadOnly(_ options: FirestoreJSON?) throws(StorageError) -> Bool {
+    private func kind(
+        of options: FirestoreJSON?
+    ) throws(StorageError) -> OpenTransaction.Kind {
         try require(.transactions, for: "a transaction")
         guard let readOnly = try options?.object("readOnly") else {
             let readWrite = try options?.object("readWrite")
             // The attempt before is over, whatever became of it.
             let last = try token(try readWrite?.text("retryTransaction"))
             if let last { transactions.forget(last) }
-            return false
+            return .readWrite
         }
-        guard readOnly.member("readTime") == nil else { throw Self.noPast }
-        return true
+        return .readOnly(asOf: try time(try readOnly.text("readTime")))
     }
-
-    private static let noPast = StorageError(
-        .unsupported,
-        "“readTime” is not available here: the store does not keep what documents were"
-    )
 }

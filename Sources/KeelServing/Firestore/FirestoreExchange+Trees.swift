@@ -7,21 +7,30 @@ extension FirestoreExchange {
     /// Stores have no order of names over several collections; what all documents are called tells.
     /// That reads the whole store, and keeps the names that are wanted.
     func runTreeQuery(_ query: TreeQuery) async throws(StorageError) -> [UInt8] {
-        guard case .current = try snapshot() else {
+        let past: Timestamp?
+        switch try snapshot() {
+        case .current: past = nil
+        case .past(let time): past = time
+        case .transaction, .newTransaction:
             throw StorageError(
                 .unsupported,
                 "a query over all collections is not available in a transaction"
             )
         }
         var names: Set<DocumentPath> = []
-        try await surveyNames(for: "a query over all collections") { path in
+        try await surveyNames(for: "a query over all collections", since: past) { path in
             if query.contains(path), isVisible(path) { names.insert(path) }
+        }
+        if let past {
+            let candidates = Array(names)
+            let (documents, _) = try await documents(candidates, asOf: past)
+            names = Set(documents.lazy.compactMap { $0?.path })
         }
         let page = names.sorted(by: query.precedes).dropFirst(query.offset).prefix(
             query.limit ?? .max
         )
-        let (documents, result) = try await documents(Array(page))
-        let time = readTime(of: documents.lazy.compactMap(\.self))
+        let (documents, result) = try await documents(Array(page), asOf: past)
+        let time = readTime(of: result, documents.lazy.compactMap(\.self))
         var reply = ReplyList(first: nil, last: addition(result))
         // One that was deleted meanwhile is not there any more.
         for case let document? in documents {
@@ -45,17 +54,43 @@ extension FirestoreExchange {
     ///
     /// - Parameters:
     ///   - purpose: What for, for the message where the store has no change log.
+    ///   - time: Where it is given, also names of documents that were there then are told.
     ///   - visit: Gets the names, in no order; one that changes meanwhile may come twice.
     /// - Throws: What the store throws, and `unsupported` where it has no change log.
     func surveyNames(
         for purpose: String,
+        since time: Timestamp? = nil,
         _ visit: (DocumentPath) -> Void
     ) async throws(StorageError) {
         try require(.changeLog, for: purpose)
-        var request = ChangeRequest(limit: 1000)
+        var past: ChangeCursor?
+        if let time {
+            var request = ReadRequest(.documents([]))
+            (request.asOf, request.needsPosition) = (time, true)
+            past = try await adapter.read(request).position
+        }
+        try await surveyNames(after: nil, includingRemoved: false, visit)
+        guard let time, let past else { return }
+        do throws(StorageError) {
+            try await surveyNames(after: past, includingRemoved: true, visit)
+        } catch {
+            // The change log can be shorter than the history.
+            throw error.code == .cursorExpired ? .snapshotTooOld(time) : error
+        }
+    }
+
+    private func surveyNames(
+        after cursor: ChangeCursor?,
+        includingRemoved: Bool,
+        _ visit: (DocumentPath) -> Void
+    ) async throws(StorageError) {
+        var request = ChangeRequest(after: cursor, limit: 1000)
         while true {
             let page = try await adapter.changes(request)
-            for case .current(let document) in page.changes { visit(document.path) }
+            for change in page.changes {
+                if case .removed = change, !includingRemoved { continue }
+                visit(change.path)
+            }
             guard !page.isCaughtUp, page.next != request.after else { return }
             request.after = page.next
         }

@@ -12,7 +12,18 @@ struct OpenTransaction: Sendable {
         case committed(Int)
     }
 
-    let isReadOnly: Bool
+    /// What a transaction may do.
+    enum Kind: Sendable, Hashable {
+        /// It reads and writes.
+        case readWrite
+        /// It only reads, as of a time where it names one.
+        case readOnly(asOf: Timestamp?)
+
+        /// The time whose state is read, nil for the present.
+        var time: Timestamp? { if case .readOnly(let time) = self { time } else { nil } }
+    }
+
+    let kind: Kind
     let begin: Duration
     var lastUse: Duration
     private(set) var phase = Phase.open
@@ -20,8 +31,8 @@ struct OpenTransaction: Sendable {
     private var documents: [DocumentPath: Revision?] = [:]
     private var queries: [TransactionReads.QueryRead] = []
 
-    init(isReadOnly: Bool, now: Duration) {
-        self.isReadOnly = isReadOnly
+    init(_ kind: Kind, now: Duration) {
+        self.kind = kind
         begin = now
         lastUse = now
     }

@@ -26,20 +26,23 @@ final class TransactionTable: Sendable {
     var count: Int { state.withLock { $0.open.count } }
 
     /// Begins a transaction and returns its token.
-    func begin(isReadOnly: Bool) -> TransactionToken {
+    func begin(_ kind: OpenTransaction.Kind) -> TransactionToken {
         let token = TransactionToken(id: configuration.makeID())
         let now = timeline.now
         state.withLock { state in
-            state.open[token.id] = OpenTransaction(isReadOnly: isReadOnly, now: now)
+            state.open[token.id] = OpenTransaction(kind, now: now)
             guard state.open.count > configuration.mostTransactions else { return }
             makeRoom(&state, now)
         }
         return token
     }
 
-    /// Refuses a token whose transaction is not remembered, before anything is read for it.
-    func check(_ token: TransactionToken) throws(StorageError) {
-        try use(token) { _ in }
+    /// The time whose state a transaction reads, nil for the present.
+    ///
+    /// - Throws: `StorageError/Code/conflict` if the transaction is not remembered, before anything
+    ///   is read for it.
+    func time(of token: TransactionToken) throws(StorageError) -> Timestamp? {
+        try use(token) { $0.kind.time }
     }
 
     /// Adds to what a transaction has read.

@@ -32,6 +32,15 @@ public struct ReadRequest: Sendable, Hashable {
     public var needsPosition = false
     /// Whether a query that no declared index serves is refused rather than answered by a scan.
     public var isStrict = false
+    /// The time whose state is to be read, nil for the present one.
+    ///
+    /// Needs ``StorageCapabilities/pointInTimeReads``. A batch belongs to the state from its
+    /// ``CommitReceipt/commitTime`` on. ``StorageError/Code/snapshotTooOld`` is thrown for a time
+    /// that the store's history does not reach back to, ``StorageError/Code/invalidArgument`` for
+    /// one that has not come yet. A ``position`` is that of the past state.
+    public var asOf: Timestamp?
+    /// Whether ``ReadResult/time`` is wanted.
+    public var needsTime = false
 
     /// Creates a request.
     public init(_ operation: ReadOperation) { self.operation = operation }
@@ -55,6 +64,10 @@ public struct ReadResult: Sendable {
     public var payload: Payload
     /// The position of the very snapshot that was read, so that a listener goes on without a gap.
     public var position: ChangeCursor?
+    /// The time of the very snapshot that was read: another read as of it brings the same.
+    ///
+    /// It is the time of the last change that the snapshot has, and so mostly earlier than now.
+    public var time: Timestamp?
     /// How a query was answered, where the adapter plans queries.
     public var plan: QueryPlan?
     /// Whether the answer comes from a local copy that may be behind the server.
@@ -64,11 +77,13 @@ public struct ReadResult: Sendable {
     public init(
         _ payload: Payload,
         position: ChangeCursor? = nil,
+        time: Timestamp? = nil,
         plan: QueryPlan? = nil,
         isFromCache: Bool = false
     ) {
         self.payload = payload
         self.position = position
+        self.time = time
         self.plan = plan
         self.isFromCache = isFromCache
     }

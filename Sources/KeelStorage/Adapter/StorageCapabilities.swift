@@ -25,6 +25,8 @@ public struct StorageCapabilities: OptionSet, Sendable, Hashable {
     public static let textSearch = Self(rawValue: 1 << 7)
     /// Writes are taken without a connection and sent later.
     public static let offlineWrites = Self(rawValue: 1 << 8)
+    /// Documents can be read as they were at a time in the past, as far as the history goes back.
+    public static let pointInTimeReads = Self(rawValue: 1 << 9)
 }
 
 extension StorageCapabilities: CustomStringConvertible {
@@ -34,7 +36,7 @@ extension StorageCapabilities: CustomStringConvertible {
             (.idempotentCommits, "idempotentCommits"), (.aggregation, "aggregation"),
             (.declaredIndexes, "declaredIndexes"), (.replication, "replication"),
             (.collectionListing, "collectionListing"), (.textSearch, "textSearch"),
-            (.offlineWrites, "offlineWrites"),
+            (.offlineWrites, "offlineWrites"), (.pointInTimeReads, "pointInTimeReads"),
         ]
         return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
     }

@@ -8,6 +8,7 @@ internal import Synchronization
 public final class InMemoryStorageAdapter: StorageAdapter {
     private let state: Mutex<MemoryState>
     private let signal = Signal()
+    private let keepsHistory: Bool
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
 
@@ -16,22 +17,27 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     /// - Parameters:
     ///   - clock: The clock on which a request for changes waits.
     ///   - keptChanges: How many changes the log keeps; older cursors expire.
+    ///   - history: How far back documents can be read as they were; nil and zero keep no history.
     ///   - now: The time of a commit.
     public init(
         clock: any Clock<Duration> = ContinuousClock(),
         keptChanges: Int = 100_000,
+        history: Duration? = nil,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.clock = clock
         self.now = now
-        state = Mutex(MemoryState(keptChanges: max(1, keptChanges)))
+        let history = history.flatMap { $0 > .zero ? MemoryHistory(age: $0) : nil }
+        keepsHistory = history != nil
+        state = Mutex(MemoryState(keptChanges: max(1, keptChanges), history: history))
     }
 
     public var capabilities: StorageCapabilities {
-        [
+        let always: StorageCapabilities = [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
             .replication, .collectionListing, .textSearch,
         ]
+        return keepsHistory ? always.union(.pointInTimeReads) : always
     }
 
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
@@ -40,7 +46,13 @@ public final class InMemoryStorageAdapter: StorageAdapter {
 
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         try checkCancellation()
-        return try state.withLock { state throws(StorageError) in try state.answer(request) }
+        guard let time = request.asOf else {
+            return try state.withLock { state throws(StorageError) in try state.answer(request) }
+        }
+        // A value of its own: what it takes to go back does not hold up anybody.
+        let now = now()
+        let present = state.withLock { $0 }
+        return try present.asOf(time, now: now).answer(request)
     }
 
     public func commit(

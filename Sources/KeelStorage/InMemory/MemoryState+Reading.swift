@@ -18,6 +18,7 @@ extension MemoryState {
             result = ReadResult(.names(names(under: parent)))
         }
         if request.needsPosition { result.position = position }
+        if request.needsTime { result.time = request.asOf ?? Timestamp(microseconds: lastSequence) }
         return result
     }
 

@@ -14,8 +14,37 @@ struct MemoryState: Sendable {
     /// The highest revision that any document has had; a replica may bring one from ahead.
     private var highestRevision: Int64 = 0
     private(set) var schema = StorageSchema()
+    /// What documents were; nil where that is not kept.
+    private var history: MemoryHistory?
 
-    init(keptChanges: Int) { self.keptChanges = keptChanges }
+    init(keptChanges: Int, history: MemoryHistory? = nil) {
+        self.keptChanges = keptChanges
+        self.history = history
+    }
+
+    /// The state at a time, for reading alone.
+    func asOf(_ time: Timestamp, now: Timestamp) throws(StorageError) -> MemoryState {
+        guard let history else {
+            throw StorageError(.unsupported, "the store keeps no history of its documents")
+        }
+        try history.check(time, latest: max(now, Timestamp(microseconds: lastSequence)))
+        var past = self
+        for (path, document) in history.documents(asOf: time) { past.put(document, at: path) }
+        // What the log does not have any more must not look as if it had.
+        past.lastSequence =
+            log.last { $0.sequence <= time.microseconds }?.sequence
+            ?? min(time.microseconds, trimmedUpTo)
+        return past
+    }
+
+    private mutating func put(_ document: Document?, at path: DocumentPath) {
+        guard let document else {
+            collections[path.collection]?[path] = nil
+            if collections[path.collection]?.isEmpty == true { collections[path.collection] = nil }
+            return
+        }
+        collections[path.collection, default: [:]][path] = document
+    }
 
     mutating func add(_ added: StorageSchema) {
         schema.indexes += added.indexes.filter { !schema.indexes.contains($0) }
@@ -64,6 +93,10 @@ struct MemoryState: Sendable {
             }
             effects.append((effect, write.path))
         }
+        if history != nil {
+            let before = drafts.keys.map { ($0, self[$0]) }
+            history?.note(before, before: time)
+        }
         for (position, (effect, path)) in effects.enumerated() {
             take(effect, of: path, as: time.microseconds + Int64(position))
         }
@@ -91,12 +124,11 @@ struct MemoryState: Sendable {
         switch effect {
         case .none: return
         case .store(let document):
-            collections[path.collection, default: [:]][path] = document
+            put(document, at: path)
             log.append((sequence, path, document.revision))
             highestRevision = max(highestRevision, document.revision.number)
         case .remove(let revision):
-            collections[path.collection]?[path] = nil
-            if collections[path.collection]?.isEmpty == true { collections[path.collection] = nil }
+            put(nil, at: path)
             log.append((sequence, path, revision))
             highestRevision = max(highestRevision, revision.number)
         }

@@ -12,7 +12,7 @@ public struct UnavailableStorageAdapter: StorageAdapter {
     public var capabilities: StorageCapabilities {
         [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
-            .replication, .collectionListing, .textSearch,
+            .replication, .collectionListing, .textSearch, .pointInTimeReads,
         ]
     }
 

@@ -47,7 +47,8 @@ extension FirestoreStatus {
         (.schemaTooNew, .failedPrecondition), (.unauthenticated, .unauthenticated),
         (.permissionDenied, .permissionDenied), (.diskFull, .resourceExhausted),
         (.busy, .unavailable), (.unavailable, .unavailable), (.timeout, .deadlineExceeded),
-        (.cursorExpired, .outOfRange), (.corrupted, .dataLoss), (.cancelled, .cancelled),
+        (.cursorExpired, .outOfRange), (.snapshotTooOld, .failedPrecondition),
+        (.corrupted, .dataLoss), (.cancelled, .cancelled),
     ]
 
     /// The code for the name of a status, from a server that says nothing more.

@@ -152,17 +152,46 @@ struct ChangeFeed {
         }
         for (position, path) in paths.enumerated() { latest[path] = position }
         var changes: [ChangePage.Change] = []
+        var removals: [DocumentPath: Int] = [:]
         for (position, row) in rows.enumerated() where latest[paths[position]] == position {
             let path = paths[position]
             if let document = try reader.document(at: path, in: row.collection)?.document {
                 changes.append(.current(document))
             } else if row.isRemoval {
+                removals[path] = changes.count
                 changes.append(.removed(path, Revision(number: row.revision)))
             }
             // Otherwise a removal follows on a later page.
         }
+        if let last = rows.last, !isCaughtUp, !removals.isEmpty {
+            try takeLastRevisions(of: removals, in: &changes, after: last.sequence)
+        }
         let next = isCaughtUp ? state.sequence : rows.last?.sequence ?? state.sequence
         return page(changes, next: .log(next), isCaughtUp: isCaughtUp)
+    }
+
+    /// Gives removals the revision of the last entry of their document, however late it comes.
+    ///
+    /// A page before may have shown a state later than that of an entry on this page, of a document
+    /// that was created again and has been removed since.
+    private func takeLastRevisions(
+        of removals: [DocumentPath: Int],
+        in changes: inout [ChangePage.Change],
+        after sequence: Int64
+    ) throws {
+        let statement = try RawStatement(
+            reader.database,
+            "SELECT cid, id, rev FROM changes WHERE seq > ? ORDER BY seq"
+        )
+        try statement.bind(1, sequence)
+        try statement.each { row in
+            let collection = try reader.path(of: row.integer(0))
+            let path = DocumentPath(trusted: collection, id: row.text(1))
+            if let position = removals[path] {
+                changes[position] = .removed(path, Revision(number: row.integer(2)))
+            }
+            return true
+        }
     }
 
     private func rows(after sequence: Int64) throws -> (rows: [Row], isCaughtUp: Bool) {

@@ -56,7 +56,9 @@ struct CommitSession {
         } catch let error as StorageError {
             return .failure(error)
         }
-        for change in draft.changes where change.sequence != nil { try store(change) }
+        for change in draft.changes where change.sequence != nil {
+            try store(change, at: draft.time)
+        }
         if draft.changeCount > 0 {
             state.sequence = draft.time.microseconds + Int64(draft.changeCount) - 1
         }
@@ -92,7 +94,7 @@ struct CommitSession {
             },
             found: { query throws(StorageError) in
                 try StorageError.mapping {
-                    var execution = QueryExecution(query, reader: reader, indexes: indexes)
+                    var execution = try QueryExecution(query, reader: reader, indexes: indexes)
                     return try execution.documents().documents
                 }
             }
@@ -111,11 +113,14 @@ struct CommitSession {
         return CommitDraft.Stored(collection: number, row: found?.row, document: found?.document)
     }
 
-    private mutating func store(_ change: CommitDraft.Change) throws {
+    private mutating func store(_ change: CommitDraft.Change, at time: Timestamp) throws {
         guard let sequence = change.sequence else { return }
         let collection = try change.stored.collection ?? number(change.path.collection)
         let before = change.stored.document
         var row = change.stored.row
+        if indexes.historyAge != nil {
+            try keep(row, of: change.path.id, in: collection, until: time)
+        }
         if let document = change.document {
             row = try write(document, row: row, collection: collection)
         } else if let row {
@@ -158,6 +163,24 @@ struct CommitSession {
         try statement.bind(5, body)
         try statement.run()
         return row ?? database.lastInsertedRowID
+    }
+
+    /// Keeps what a document was, or that there was none.
+    private func keep(
+        _ row: Int64?,
+        of id: String,
+        in collection: Int64,
+        until time: Timestamp
+    ) throws {
+        let statement = try statements[row == nil ? .keepAbsence : .keepImage]
+        try statement.bind(1, time.microseconds)
+        if let row {
+            try statement.bind(2, row)
+        } else {
+            try statement.bind(2, collection)
+            try statement.bind(3, id)
+        }
+        try statement.run()
     }
 
     private func delete(_ row: Int64) throws {

@@ -20,6 +20,7 @@ struct IntegrityCheck {
             try checkCount(of: index, expected)
         }
         try checkReferences()
+        try checkHistory()
         return SQLiteStorageAdapter.IntegrityReport(problems: problems, documentCount: count)
     }
 
@@ -116,6 +117,27 @@ struct IntegrityCheck {
         for (name, sql) in checks {
             let count = try Int.fetchOne(reader.database, sql: sql) ?? 0
             if count > 0 { problems.append("there are \(count) \(name)") }
+        }
+    }
+
+    /// Checks that what documents were can still be read.
+    private mutating func checkHistory() throws {
+        guard let history = try StoredHistory(reader.database) else { return }
+        let statement = try RawStatement(
+            reader.database,
+            "SELECT \(StorePast.columns), time FROM history ORDER BY number"
+        )
+        var last = history.start
+        try statement.each { row in
+            do {
+                _ = try StorePast.document(row, reader)?.fields()
+            } catch let error as StorageError {
+                problems.append("in the history: \(error.message)")
+            }
+            let time = row.integer(8)
+            if time < last { problems.append("the history is not in the order of its times") }
+            last = time
+            return true
         }
     }
 }

@@ -28,7 +28,7 @@ extension QueryExecution {
     }
 
     private func countedEntries() throws -> (count: Int, plan: QueryPlan)? {
-        guard prepared.query.search == nil else { return nil }
+        guard prepared.query.search == nil, past == nil else { return nil }
         let statement: RawStatement
         let access: QueryPlan.Access
         switch indexes.planner.access(for: prepared) {

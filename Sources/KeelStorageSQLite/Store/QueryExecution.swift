@@ -8,16 +8,29 @@ struct QueryExecution {
     let indexes: IndexSet
     let prepared: PreparedQuery
 
+    /// What of the query's collections was otherwise at the time that is read; nil in the present.
+    private(set) var past: PastDocuments?
+
     /// The documents looked at so far.
     var examined = 0
     private var found: [(key: [UInt8], document: Document)] = []
     /// The collection of the last document, which mostly is that of the next one too.
     private var collection: (number: Int64, path: CollectionPath)?
 
-    init(_ query: DocumentQuery, reader: StoreReader, indexes: IndexSet) {
+    /// Prepares a query, for the present or for a past of the store.
+    init(
+        _ query: DocumentQuery,
+        reader: StoreReader,
+        indexes: IndexSet,
+        past: StorePast? = nil
+    ) throws {
         self.reader = reader
         self.indexes = indexes
         prepared = PreparedQuery(query)
+        guard let past else { return }
+        let documents = try past.documents(of: prepared)
+        // Where nothing has changed since, the present answers.
+        if !documents.changed.isEmpty { self.past = documents }
     }
 
     /// The query's documents, and how they were found.
@@ -32,6 +45,7 @@ struct QueryExecution {
                 among: indexes.searches
             )
             try self.search(filter)
+            takePast(where: filter.matches)
             return (sorted, plan(.search(filter.definition.name)))
         }
         switch access {
@@ -41,15 +55,19 @@ struct QueryExecution {
             guard scans.count == 1, let only = scans.first else {
                 return (try merged(scans), plan(.index(name)))
             }
-            try read(only, isOrdered: true)
-            return (inOrder, plan(.index(name)))
+            // What was otherwise does not come in the index's order.
+            try read(only, isOrdered: past == nil)
+            takePast()
+            return (past == nil ? inOrder : sorted, plan(.index(name)))
         case .identifiers(let isBackward):
             try readIdentifiers(isBackward: isBackward)
-            return (inOrder, plan(.identifiers))
+            takePast()
+            return (past == nil ? inOrder : sorted, plan(.identifiers))
         case .scan(let suggestion):
             let plan = QueryPlan(access: .scan, suggestion: suggestion)
             if isStrict { throw StorageError.indexRequired(by: plan, for: prepared.query) }
             try readEverything()
+            takePast()
             return (sorted, QueryPlan(access: .scan, examined: examined, suggestion: suggestion))
         }
     }
@@ -91,6 +109,7 @@ struct QueryExecution {
             try read(scan, isOrdered: false)
             for place in found { all[place.document.path] = place }
         }
+        for place in past?.found ?? [] { all[place.document.path] = place }
         return prepared.result(of: Array(all.values))
     }
 
@@ -147,11 +166,22 @@ struct QueryExecution {
 
     // MARK: Taking documents
 
+    /// The place of a document of the present, nil if it has none at the time that is read.
+    private func place(of document: Document) -> [UInt8]? {
+        if let past, past.changed.contains(document.path) { return nil }
+        return prepared.place(of: document)
+    }
+
+    /// Takes what of the past the present does not have.
+    private mutating func takePast(where isFound: (Document) -> Bool = { _ in true }) {
+        for place in past?.found ?? [] where isFound(place.document) { found.append(place) }
+    }
+
     /// Takes a document that comes in the order of the result.
     ///
     /// - Returns: Whether more are wanted.
     private mutating func take(_ document: Document) -> Bool {
-        guard let key = prepared.place(of: document) else { return true }
+        guard let key = place(of: document) else { return true }
         found.append((key, document))
         return prepared.window.map { found.count < $0 } ?? true
     }
@@ -166,7 +196,7 @@ struct QueryExecution {
     }
 
     private mutating func takeUnordered(_ document: Document) {
-        guard let key = prepared.place(of: document) else { return }
+        guard let key = place(of: document) else { return }
         found.append((key, document))
         // A large collection must not be kept in memory for the sake of its first few documents.
         guard let window = prepared.window, found.count > 2 * window + 1_000 else { return }

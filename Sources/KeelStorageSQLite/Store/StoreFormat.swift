@@ -13,9 +13,13 @@ internal import GRDB
 /// - `receipts`: the receipts of batches that carry an id.
 /// - `readers`: how far the registered readers of the change log have come.
 /// - `search_1`, …: a full-text table for each search definition, numbered like its index.
+/// - `history`: what documents were, where the store keeps that (``StoredHistory``).
 enum StoreFormat {
     /// The version of these tables, kept in `user_version`.
     static let version: Int64 = 1
+
+    /// The version of a file with a history, which writers that know nothing of it would spoil.
+    static let versionWithHistory: Int64 = 2
 
     /// Marks the file as a Keel store, kept in `application_id`: “KEEL” in ASCII.
     static let applicationID: Int64 = 0x4B45_454C
@@ -121,6 +125,11 @@ struct StoreState {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no state")
         }
         (generation, floor, trimmed, sequence) = row
+    }
+
+    /// Makes every writer and reader look anew at what the file keeps besides documents.
+    static func advanceGeneration(in database: Database) throws {
+        try database.runCached("UPDATE state SET generation = generation + 1")
     }
 
     /// The sequence of the last change alone.

@@ -61,6 +61,9 @@ struct StoreOpening {
             // GRDB sets NORMAL when it turns the log on.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         }
+        if let age = configuration.history, !configuration.isReadOnly {
+            try pool.writeWithoutTransaction { try StoredHistory.keep(age, in: $0) }
+        }
         return (pool, epoch)
     }
 
@@ -136,10 +139,11 @@ struct StoreOpening {
     }
 
     private func check(version: Int64) throws(StorageError) {
-        guard version > StoreFormat.version else { return }
+        let known = StoreFormat.versionWithHistory
+        guard version > known else { return }
         throw StorageError(
             .schemaTooNew,
-            "the store has format \(version); this version of Keel reads up to \(StoreFormat.version)"
+            "the store has format \(version); this version of Keel reads up to \(known)"
         )
     }
 

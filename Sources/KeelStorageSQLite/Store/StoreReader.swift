@@ -70,16 +70,25 @@ struct StoreReader {
 
     /// The names of the collections under a document that have documents, or only deeper ones.
     func names(under parent: DocumentPath?) throws -> [String] {
+        try names(
+            under: parent,
+            where: "EXISTS (SELECT 1 FROM documents WHERE documents.cid = collections.cid)"
+        )
+    }
+
+    /// The names that come first below a document in the paths of some collections.
+    ///
+    /// - Parameters:
+    ///   - parent: The document, nil for the root.
+    ///   - condition: Which rows of `collections` count, in SQL.
+    func names(under parent: DocumentPath?, where condition: String) throws -> [String] {
         let prefix = parent.map { $0.string + "/" } ?? ""
         // “0” is the character after “/”: the range holds just what begins with the prefix.
         let end = parent.map { $0.string + "0" }
-        let condition = end == nil ? "" : "path >= ? AND path < ? AND "
+        let range = end == nil ? "" : "path >= ? AND path < ? AND "
         let statement = try RawStatement(
             database,
-            """
-            SELECT path FROM collections WHERE \(condition)
-            EXISTS (SELECT 1 FROM documents WHERE documents.cid = collections.cid)
-            """
+            "SELECT path FROM collections WHERE \(range)\(condition)"
         )
         if let end {
             try statement.bind(1, prefix)
@@ -154,7 +163,11 @@ struct StoreReader {
             )
             return true
         }
-        let indexes = IndexSet(generation: generation, all: all)
+        let indexes = IndexSet(
+            generation: generation,
+            all: all,
+            historyAge: try StoredHistory(database)?.age
+        )
         if remembers { catalog.remember(indexes) }
         return indexes
     }

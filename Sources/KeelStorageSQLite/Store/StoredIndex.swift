@@ -88,8 +88,12 @@ struct IndexSet: Sendable {
     /// The finished ones, for queries.
     let planner: QueryPlanner
     let searches: [SearchDefinition]
+    /// How far back the file keeps what documents were; nil if it does not. What every writer has
+    /// to know changes with the generation, like the indexes.
+    let historyAge: Duration?
 
-    init(generation: Int64, all: [StoredIndex]) {
+    init(generation: Int64, all: [StoredIndex], historyAge: Duration? = nil) {
+        self.historyAge = historyAge
         self.generation = generation
         self.all = all
         let ready = all.filter { $0.built == nil }

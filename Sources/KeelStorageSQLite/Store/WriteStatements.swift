@@ -8,6 +8,7 @@ internal import GRDB
 final class WriteStatements {
     enum Kind: Int, CaseIterable {
         case insertDocument, updateDocument, deleteDocument, insertChange, insertEntry, deleteEntry
+        case keepImage, keepAbsence
 
         var sql: String {
             switch self {
@@ -29,6 +30,13 @@ final class WriteStatements {
                 "INSERT OR IGNORE INTO entries(ix, cid, key, rid) VALUES (?, ?, ?, ?)"
             case .deleteEntry:
                 "DELETE FROM entries WHERE ix = ? AND cid = ? AND key = ? AND rid = ?"
+            case .keepImage:
+                """
+                INSERT INTO history(time, cid, id, rev, created, updated, pending, body)
+                SELECT ?1, cid, id, rev, created, updated, pending, body
+                FROM documents WHERE rid = ?2
+                """
+            case .keepAbsence: "INSERT INTO history(time, cid, id) VALUES (?, ?, ?)"
             }
         }
     }

@@ -37,7 +37,12 @@ enum Served {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "keel-firestore-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let store = try SQLiteStorageAdapter(at: .file(folder.appending(path: "store.sqlite")))
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.history = .seconds(3600)
+        let store = try SQLiteStorageAdapter(
+            at: .file(folder.appending(path: "store.sqlite")),
+            configuration: configuration
+        )
         try await body(store)
         try store.close()
     }

@@ -11,14 +11,24 @@ package enum LogMoment {
     ///   - now: The present, in microseconds since 1970.
     /// - Returns: Microseconds since 1970; nil if the text is none of these.
     package static func microseconds(_ text: String, now: Int64) -> Int64? {
-        if let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
-            count >= 0
-        {
-            let (span, isTooLong) = count.multipliedReportingOverflow(by: unit * 1_000_000)
+        if let seconds = seconds(text) {
+            let (span, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
             return isTooLong ? nil : now - span
         }
         let time = text.count == 10 ? text + "T00:00:00Z" : text
         return time.contains("T") ? Timestamp(text: time)?.microseconds : nil
+    }
+
+    /// Reads a span: a number with `s`, `m`, `h` or `d`, such as `15m`.
+    ///
+    /// - Parameter text: The text.
+    /// - Returns: Seconds; nil if the text is no span, or one too long.
+    package static func seconds(_ text: String) -> Int64? {
+        guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
+            count >= 0
+        else { return nil }
+        let (seconds, isTooLong) = count.multipliedReportingOverflow(by: unit)
+        return isTooLong ? nil : seconds
     }
 
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]

@@ -120,5 +120,18 @@ extension StorageAdapterCheck {
                 _ = try await store.adapter.read(ReadRequest(.query(query)))
             }
         },
+        Self(
+            .refusals,
+            "without reads of the past, a read as of a time is unsupported",
+            without: .pointInTimeReads
+        ) { store in
+            let time = try await store.set(["n": 1]).commitTime
+            await store.expect(.unsupported) { _ = try store.client.asOf(time) }
+            await store.expect(.unsupported) {
+                var request = ReadRequest(.documents([store.path()]))
+                request.asOf = time
+                _ = try await store.adapter.read(request)
+            }
+        },
     ]
 }

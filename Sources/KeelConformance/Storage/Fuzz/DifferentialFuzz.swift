@@ -65,6 +65,7 @@ struct FuzzRun {
     private var other: FuzzedAdapter
     private var batchIDs: [String] = []
     private var indexCount = 0
+    private var momentCount = 0
     /// Queries that have got an index of their own.
     private var indexedQueries: [DocumentQuery] = []
     private let capabilities: StorageCapabilities
@@ -101,16 +102,19 @@ struct FuzzRun {
         for _ in 0..<source.random.number(1...3) {
             summary.operations += 1
             let operation = read()
+            let moment = try await moment()
+            let place = moment.map { " at moment \($0)" } ?? ""
             var plan: QueryPlan?
             var text: [String] = []
-            let difference = try await compare("read \(operation)") { adapter in
-                let answer = await adapter.read(operation)
+            let difference = try await compare("read\(place) \(operation)") { adapter in
+                let answer = await adapter.read(operation, at: moment)
                 plan = answer.plan
                 text = answer.text
                 return text
             }
             if let difference { return difference }
             summary.reads += 1
+            if moment != nil, !text.isEmpty { summary.pastReads += 1 }
             if !text.isEmpty { summary.answeredReads += 1 }
             if case .index? = plan?.access { summary.indexedReads += 1 }
             if let suggestion = plan?.suggestion, source.random.hits(1, in: 4),
@@ -142,6 +146,19 @@ struct FuzzRun {
         try await one.catchUp()
         try await other.catchUp()
         return try await compare("the copy from the change log") { try await $0.flawOfCopy() }
+    }
+
+    /// The moment of the past that a read is about, nil for the present.
+    private mutating func moment() async throws -> Int? {
+        guard capabilities.contains(.pointInTimeReads) else { return nil }
+        if source.random.hits(1, in: 8) {
+            try await one.remember()
+            try await other.remember()
+            momentCount += 1
+        }
+        guard momentCount > 0, source.random.hits(1, in: 4) else { return nil }
+        // Mostly a late one: the early ones are nearly empty.
+        return source.random.number(max(0, momentCount - 20)...momentCount - 1)
     }
 
     /// Declares an index on both sides, if there is room for one more.

@@ -10,12 +10,14 @@ public struct FuzzSummary: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var reads = 0
     /// How many of them found something.
     public internal(set) var answeredReads = 0
+    /// How many of these were about the past.
+    public internal(set) var pastReads = 0
     /// How many queries the second adapter answered from a declared index.
     public internal(set) var indexedReads = 0
 
     public var description: String {
         "\(operations) operations: \(batches) batches, of which \(refusedBatches) refused; "
-            + "\(reads) reads, of which \(answeredReads) found something and \(indexedReads) "
-            + "used an index"
+            + "\(reads) reads, of which \(answeredReads) found something (\(pastReads) of them in the "
+            + "past) and \(indexedReads) used an index"
     }
 }

@@ -5,6 +5,8 @@ struct FuzzedAdapter {
     let adapter: any StorageAdapter
     private var cursor: ChangeCursor?
     private var copy: [DocumentPath: Document] = [:]
+    /// Times whose states are asked for later on.
+    private var moments: [Timestamp] = []
 
     init(_ adapter: some StorageAdapter) { self.adapter = adapter }
 
@@ -76,10 +78,23 @@ struct FuzzedAdapter {
 
     // MARK: Reading
 
-    /// Reads, and returns a line for each part of the answer.
-    func read(_ operation: ReadOperation) async -> (text: [String], plan: QueryPlan?) {
+    /// Remembers the present, to read it when it is the past.
+    mutating func remember() async throws {
+        var request = ReadRequest(.documents([]))
+        request.needsTime = true
+        if let time = try await adapter.read(request).time { moments.append(time) }
+    }
+
+    /// Reads the present, or what was at a remembered moment, and returns a line for each part of
+    /// the answer.
+    func read(
+        _ operation: ReadOperation,
+        at moment: Int? = nil
+    ) async -> (text: [String], plan: QueryPlan?) {
         do throws(StorageError) {
-            let answer = try await adapter.read(ReadRequest(operation))
+            var request = ReadRequest(operation)
+            request.asOf = moment.map { moments[$0] }
+            let answer = try await adapter.read(request)
             switch answer.payload {
             case .documents(let documents): return (documents.map(Self.text), nil)
             case .found(let documents): return (documents.map(Self.text), answer.plan)

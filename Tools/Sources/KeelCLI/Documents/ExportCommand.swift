@@ -18,6 +18,8 @@ struct ExportCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOptions
 
+    @OptionGroup var past: PastOptions
+
     @Option(help: "The collection.")
     var collection: String
 
@@ -37,7 +39,7 @@ struct ExportCommand: AsyncParsableCommand {
         let scope = try Parsed.scope(collection, isGroup: group)
         let line = ExportLine(isPlain: plain, idField: idField.map { FieldPath($0) })
         try await store.run(for: .reading) { adapter, out in
-            let export = DocumentExport(from: adapter, scope, as: line)
+            let export = DocumentExport(from: adapter, scope, as: line, asOf: try past.time)
             guard let output else {
                 let report = try await export.run { try out.line($0) }
                 if let remark = Self.remark(report) { out.message(remark) }

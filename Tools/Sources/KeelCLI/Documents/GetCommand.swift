@@ -15,13 +15,15 @@ struct GetCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOptions
 
+    @OptionGroup var past: PastOptions
+
     @Flag(help: "Writes the fields as ordinary JSON.")
     var plain = false
 
     func run() async throws {
         let path = try Parsed.document(path)
         try await store.run(for: .reading) { adapter, output in
-            let document = try await StorageClient(adapter).getDocument(path)
+            let document = try await past.client(adapter).getDocument(path)
             guard !store.json, !plain else {
                 try output.line(ExportLine(isPlain: plain && !store.json).text(of: document))
                 return .done

@@ -23,6 +23,8 @@ struct QueryCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOptions
 
+    @OptionGroup var past: PastOptions
+
     @Option(name: .customLong("where"), help: "A condition; can be repeated.")
     var conditions: [String] = []
 
@@ -55,7 +57,7 @@ struct QueryCommand: AsyncParsableCommand {
     func run() async throws {
         let query = try query()
         try await store.run(for: .reading) { adapter, output in
-            let client = StorageClient(adapter)
+            let client = try past.client(adapter)
             if count {
                 let number = try await client.count(query)
                 try output.line(store.json ? #"{"count":\#(number)}"# : "\(number)")

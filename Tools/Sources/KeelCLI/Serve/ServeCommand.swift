@@ -25,6 +25,17 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "Where documents are kept: sqlite:PATH, or memory, which ends with the server.")
     var storage = ServedStorage.sqlite("keel.sqlite")
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            How far back documents can be read as they were: 15m, 2h, 7d; none removes what a file \
+            keeps of it. Without the option, a file goes on as it is.
+            """,
+            valueName: "age"
+        )
+    )
+    var history: ServedHistory?
+
     @Option(help: "The loopback address to listen on.")
     var host = "127.0.0.1"
 
@@ -85,7 +96,7 @@ struct ServeCommand: AsyncParsableCommand {
                 metadata: ["limit": "\(openFiles)", "max-listeners": "\(maxListeners)"]
             )
         }
-        let store = try ServedStore(storage)
+        let store = try ServedStore(storage, history: history)
         var configuration = StorageServer.Configuration()
         configuration.mostBodyBytes = maxBody << 20
         configuration.mostListeners = maxListeners

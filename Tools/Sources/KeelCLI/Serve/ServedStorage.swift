@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeelStorage
 import KeelStorageSQLite
+import KeelTelemetryTools
 
 /// Where a server keeps its documents, as the command line names it.
 enum ServedStorage: ExpressibleByArgument {
@@ -25,18 +26,34 @@ enum ServedStorage: ExpressibleByArgument {
     }
 }
 
+/// How far back a server's store can be read, as the command line names it.
+struct ServedHistory: ExpressibleByArgument {
+    let age: Duration
+
+    init?(argument: String) {
+        guard argument != "none" else {
+            age = .zero
+            return
+        }
+        guard let seconds = LogMoment.seconds(argument), seconds > 0 else { return nil }
+        age = .seconds(seconds)
+    }
+}
+
 /// A store that is open, and what ends it.
 struct ServedStore {
     let adapter: any StorageAdapter
     private let sqlite: SQLiteStorageAdapter?
 
-    init(_ storage: ServedStorage) throws(StorageError) {
+    init(_ storage: ServedStorage, history: ServedHistory?) throws(StorageError) {
         switch storage {
         case .memory:
-            adapter = InMemoryStorageAdapter()
+            adapter = InMemoryStorageAdapter(history: history?.age)
             sqlite = nil
         case .sqlite(let path):
-            let opened = try SQLiteStorageAdapter(at: .file(path))
+            var configuration = SQLiteStorageAdapter.Configuration()
+            configuration.history = history?.age
+            let opened = try SQLiteStorageAdapter(at: .file(path), configuration: configuration)
             adapter = opened
             sqlite = opened
         }

@@ -10,7 +10,8 @@ internal import KeelToolSupport
 /// standard output cannot be corrected any more, and the report says whether anything changed.
 package struct DocumentExport: Sendable {
     private let adapter: any StorageAdapter
-    private let client: StorageClient
+    /// The time whose state is written, nil for the present.
+    private let time: Timestamp?
     private let scope: DocumentScope
     private let line: ExportLine
     private let pageSize: Int
@@ -19,13 +20,21 @@ package struct DocumentExport: Sendable {
         from adapter: any StorageAdapter,
         _ scope: DocumentScope,
         as line: ExportLine = ExportLine(),
+        asOf time: Timestamp? = nil,
         pageSize: Int = 500
     ) {
         self.adapter = adapter
         self.scope = scope
         self.line = line
         self.pageSize = pageSize
-        client = StorageClient(adapter)
+        self.time = time
+    }
+
+    private var client: StorageClient {
+        get throws(StorageError) {
+            let client = StorageClient(adapter)
+            return try time.map { time throws(StorageError) in try client.asOf(time) } ?? client
+        }
     }
 
     /// Writes to a file, which appears when it is complete.
@@ -43,7 +52,7 @@ package struct DocumentExport: Sendable {
         var spool = try ReplacedFile(file, suffix: "spool")
         defer { spool.discard() }
         let start = try await position()
-        var report = ExportReport()
+        var report = newReport
         report.documents = try await eachLine(of: ExportLine(), onProgress) {
             try spool.append(line: $0)
         }
@@ -72,9 +81,16 @@ package struct DocumentExport: Sendable {
     /// - Throws: `StorageError`, or what `write` throws.
     package func run(write: ([UInt8]) throws -> Void) async throws -> ExportReport {
         let start = try await position()
-        var report = ExportReport()
+        var report = newReport
         report.documents = try await eachLine(of: line, { _ in }, write)
         _ = try await changes(since: start, &report)
+        return report
+    }
+
+    /// What is known before anything has been read: the past does not change meanwhile.
+    private var newReport: ExportReport {
+        var report = ExportReport()
+        if time != nil { report.consistency = .snapshot }
         return report
     }
 
@@ -84,7 +100,7 @@ package struct DocumentExport: Sendable {
         _ write: ([UInt8]) throws -> Void
     ) async throws -> Int {
         var count = 0
-        var pages = DocumentPages(client, scope, size: pageSize)
+        var pages = DocumentPages(try client, scope, size: pageSize)
         while let page = try await pages.next() {
             for document in page { try write(line.text(of: document)) }
             count += page.count
@@ -93,11 +109,11 @@ package struct DocumentExport: Sendable {
         return count
     }
 
-    /// Where the change log is before the first page, nil where there is none.
+    /// Where the change log is before the first page, nil where there is none or none is needed.
     private func position() async throws(StorageError) -> ChangeCursor? {
         // The client refuses a bad scope; the adapter below would not.
         _ = try await client.queryDocuments(scope.query.limit(to: 1))
-        guard adapter.capabilities.contains(.changeLog) else { return nil }
+        guard time == nil, adapter.capabilities.contains(.changeLog) else { return nil }
         var request = ReadRequest(.query(scope.query.order(by: .documentID).limit(to: 1)))
         request.needsPosition = true
         return try await adapter.read(request).position

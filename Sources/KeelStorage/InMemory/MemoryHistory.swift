@@ -1,0 +1,59 @@
+/// What the documents of a memory adapter were before they were changed.
+struct MemoryHistory: Sendable {
+    private struct Image: Sendable {
+        let time: Timestamp
+        let path: DocumentPath
+        /// The document until this time; nil if there was none.
+        let document: Document?
+    }
+
+    private let age: Duration
+    /// In the order of their times.
+    private var images: [Image] = []
+    /// The earliest time whose state is known: there is no image of a later change that is gone.
+    private var start = Timestamp(microseconds: 0)
+
+    init(age: Duration) { self.age = age }
+
+    /// Notes what documents were until a commit.
+    mutating func note(_ before: [(DocumentPath, Document?)], before time: Timestamp) {
+        images += before.map { Image(time: time, path: $0, document: $1) }
+        let (seconds, attoseconds) = age.components
+        let microseconds = Int128(seconds) * 1_000_000 + Int128(attoseconds / 1_000_000_000_000)
+        let oldest = Int64(clamping: Int128(time.microseconds) - microseconds)
+        // Removing in larger steps keeps the cost of moving the array small.
+        guard images.count > 64, images[images.count / 4].time.microseconds < oldest else { return }
+        let surplus = images.prefix { $0.time.microseconds < oldest }
+        start = surplus.last?.time ?? start
+        images.removeFirst(surplus.count)
+    }
+
+    /// Refuses a time whose state is not known.
+    func check(_ time: Timestamp, latest: Timestamp) throws(StorageError) {
+        guard time >= start else { throw .snapshotTooOld(time) }
+        guard time <= latest else { throw .notYet(time) }
+    }
+
+    /// The documents that were others at a time, as they were.
+    func documents(asOf time: Timestamp) -> [DocumentPath: Document?] {
+        var documents: [DocumentPath: Document?] = [:]
+        // The first change after the time replaced what was there then.
+        for image in images.reversed() {
+            guard image.time > time else { break }
+            documents[image.path] = .some(image.document)
+        }
+        return documents
+    }
+}
+
+extension StorageError {
+    /// The error of a read as of a time that the history does not reach back to.
+    package static func snapshotTooOld(_ time: Timestamp) -> Self {
+        Self(.snapshotTooOld, "the store’s history does not reach back to \(time.rfc3339)")
+    }
+
+    /// The error of a read as of a time that has not come yet.
+    package static func notYet(_ time: Timestamp) -> Self {
+        Self(.invalidArgument, "\(time.rfc3339) has not come yet for this store")
+    }
+}

@@ -1,0 +1,145 @@
+#if SQLite
+internal import GRDB
+internal import KeelCore
+internal import KeelStorage
+internal import Synchronization
+
+/// How far back a file keeps what its documents were.
+///
+/// `history` has an image of a document for each commit that changed it: what it was until the time
+/// of that commit, without a body where there was none. The state at a time is then the present one,
+/// with the earliest later image of each document in its place. Images are numbered in the order of
+/// their times. Bodies stay sealed as they were: they are bound to their document's path, which is
+/// the same.
+struct StoredHistory {
+    /// How long an image is kept at least.
+    let age: Duration
+    /// The earliest time, in microseconds, whose state is known: all later images are there.
+    let start: Int64
+
+    private static let key = "history"
+
+    /// Reads what a file says; nil where it keeps no history.
+    init?(_ database: Database) throws {
+        guard let bytes = try StoreFormat.meta(Self.key, in: database) else { return nil }
+        guard bytes.count == 16 else {
+            throw StorageError(.corrupted, "the store’s history has no beginning")
+        }
+        age = .microseconds(Self.number(bytes[..<8]))
+        start = Self.number(bytes[8...])
+    }
+
+    private init(age: Duration, start: Int64) {
+        self.age = age
+        self.start = start
+    }
+
+    // MARK: Keeping
+
+    /// Has a file keep its history from now on, for another age, or with zero not any more.
+    static func keep(_ age: Duration, in database: Database) throws {
+        // Mostly nothing is to be done, and then nobody has to wait for a lock.
+        guard try needsChange(to: age, in: database) else { return }
+        try database.inTransaction(.immediate) {
+            guard try needsChange(to: age, in: database) else { return .commit }
+            let known = try StoredHistory(database)
+            if age <= .zero {
+                try database.execute(
+                    sql: "DROP TABLE history; DELETE FROM meta WHERE key = '\(key)'"
+                )
+            } else {
+                if known == nil { try database.execute(sql: table) }
+                let start = try known?.start ?? StoreState.sequence(in: database)
+                try StoredHistory(age: age, start: start).write(to: database)
+            }
+            let version = age > .zero ? StoreFormat.versionWithHistory : StoreFormat.version
+            try database.execute(sql: "PRAGMA user_version = \(version)")
+            try StoreState.advanceGeneration(in: database)
+            return .commit
+        }
+    }
+
+    private static func needsChange(to age: Duration, in database: Database) throws -> Bool {
+        let known = try StoredHistory(database)
+        return age > .zero ? known?.age.microseconds != age.microseconds : known != nil
+    }
+
+    private static let table = """
+        CREATE TABLE history(
+            number INTEGER PRIMARY KEY,
+            time INTEGER NOT NULL,
+            cid INTEGER NOT NULL,
+            id TEXT NOT NULL,
+            rev INTEGER,
+            created INTEGER,
+            updated INTEGER,
+            pending INTEGER,
+            body BLOB,
+            UNIQUE(cid, id, time)
+        ) STRICT;
+        """
+
+    /// Removes the images that are older than the age says, inside of a write transaction.
+    static func forget(olderThan age: Duration, at now: Timestamp, in database: Database) throws {
+        let (oldest, overflow) = now.microseconds.subtractingReportingOverflow(age.microseconds)
+        guard !overflow else { return }
+        // Along those that go, which is all that a search by time could do better.
+        let kept = try RawStatement(
+            database,
+            "SELECT number FROM history WHERE time > ? ORDER BY number LIMIT 1"
+        )
+        try kept.bind(1, oldest)
+        let end = try kept.first { $0.integer(0) } ?? .max
+        let last = try RawStatement(
+            database,
+            "SELECT time FROM history WHERE number < ? ORDER BY number DESC LIMIT 1"
+        )
+        try last.bind(1, end)
+        guard let start = try last.first({ $0.integer(0) }) else { return }
+        let removal = try RawStatement(database, "DELETE FROM history WHERE number < ?")
+        try removal.bind(1, end)
+        try removal.run()
+        try StoredHistory(age: age, start: start).write(to: database)
+    }
+
+    // MARK: Coding
+
+    private func write(to database: Database) throws {
+        let bytes = [age.microseconds, start].flatMap { number in
+            stride(from: 56, through: 0, by: -8).map {
+                UInt8(truncatingIfNeeded: number >> Int64($0))
+            }
+        }
+        try StoreFormat.setMeta(Self.key, bytes, in: database)
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
+        bytes.reduce(0) { $0 << 8 | Int64($1) }
+    }
+}
+
+/// Tells when it is time to remove what the history does not keep any more.
+final class ForgettingPace: Sendable {
+    /// When it is due next, in microseconds: at once after an opening.
+    private let next = Atomic(Int64.min)
+
+    /// Whether a sixteenth of the age has passed since it was due last.
+    func isDue(at now: Timestamp, keeping age: Duration) -> Bool {
+        let due = next.load(ordering: .relaxed)
+        // A clock that was set back must not put it off for longer than that.
+        let step = max(1, age.microseconds / 16)
+        guard now.microseconds >= due || due > now.microseconds.addingClamped(step) else {
+            return false
+        }
+        next.store(now.microseconds.addingClamped(step), ordering: .relaxed)
+        return true
+    }
+}
+
+extension Int64 {
+    fileprivate func addingClamped(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}
+#endif

@@ -1,0 +1,185 @@
+#if SQLite
+import GRDB
+import KeelStorage
+import KeelStorageSQLite
+import Synchronization
+import Testing
+
+@Suite("A file that keeps its history")
+struct HistoryTests {
+    /// A clock that is set by hand.
+    private final class SetTime: Sendable {
+        private let value = Atomic<Int64>(1_000_000_000_000)
+        var now: Timestamp { Timestamp(microseconds: value.load(ordering: .relaxed)) }
+        func advance(by duration: Duration) {
+            let microseconds = Int64(duration / .microseconds(1))
+            value.add(microseconds, ordering: .relaxed)
+        }
+    }
+
+    private func adapter(
+        _ folder: TemporaryFolder,
+        history: Duration?,
+        _ time: SetTime? = nil
+    ) throws -> SQLiteStorageAdapter {
+        try folder.adapter { configuration in
+            configuration.history = history
+            if let time { configuration.now = { time.now } }
+        }
+    }
+
+    private func images(_ adapter: SQLiteStorageAdapter) throws -> Int {
+        try adapter.databasePool.read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM history") ?? 0
+        }
+    }
+
+    private func version(_ adapter: SQLiteStorageAdapter) throws -> Int {
+        try adapter.databasePool.read {
+            try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0
+        }
+    }
+
+    @Test("is none by default, and says so")
+    func offByDefault() async throws {
+        let folder = try TemporaryFolder()
+        let adapter = try adapter(folder, history: nil)
+        #expect(!adapter.capabilities.contains(.pointInTimeReads))
+        #expect(try version(adapter) == 1)
+        let store = StorageClient(adapter)
+        let time = try await store.setDocument("a/b", ["n": 1]).commitTime
+        #expect(throws: StorageError.self) { try store.asOf(time) }
+    }
+
+    @Test("keeps it from the day on which it was asked to")
+    func beginsLater() async throws {
+        let folder = try TemporaryFolder()
+        let first = try adapter(folder, history: nil)
+        let early = try await StorageClient(first).setDocument("a/b", ["n": 1]).commitTime
+        let last = try await StorageClient(first).setDocument("a/b", ["n": 2]).commitTime
+        try first.close()
+        let second = try adapter(folder, history: .seconds(60))
+        #expect(try version(second) == 2)
+        let store = StorageClient(second)
+        try await store.setDocument("a/b", ["n": 3])
+        #expect(try await store.asOf(last).getDocument("a/b").fields() == ["n": 2])
+        let lost = try store.asOf(early)
+        #expect(await code { _ = try await lost.findDocument("a/b") } == .snapshotTooOld)
+        try second.close()
+    }
+
+    @Test("is kept by adapters that were not asked to, also by one that was open before")
+    func concernsAllWriters() async throws {
+        let folder = try TemporaryFolder()
+        let before = try adapter(folder, history: nil)
+        try await StorageClient(before).setDocument("a/b", ["n": 1])
+        let keeping = try adapter(folder, history: .seconds(60))
+        let time = try await StorageClient(keeping).currentTime()
+        try await StorageClient(before).setDocument("a/b", ["n": 2])
+        let after = try adapter(folder, history: nil)
+        #expect(after.capabilities.contains(.pointInTimeReads))
+        try await StorageClient(after).deleteDocument("a/b")
+        #expect(try images(keeping) == 2)
+        for adapter in [keeping, after] {
+            let then = try StorageClient(adapter).asOf(time)
+            #expect(try await then.getDocument("a/b").fields() == ["n": 1])
+        }
+        #expect(try await keeping.checkIntegrity().isSound)
+        for adapter in [before, keeping, after] { try adapter.close() }
+        let reopened = try adapter(folder, history: nil)
+        #expect(try version(reopened) == 2)
+        #expect(try await StorageClient(reopened).asOf(time).getDocument("a/b").id == "b")
+        try reopened.close()
+    }
+
+    @Test("forgets what is older than it was asked to keep, and no sooner")
+    func forgets() async throws {
+        let folder = try TemporaryFolder()
+        let time = SetTime()
+        let adapter = try adapter(folder, history: .seconds(160), time)
+        let store = StorageClient(adapter)
+        var commits: [Timestamp] = []
+        for number in 0..<40 {
+            let receipt = try await store.setDocument("a/b", ["n": .integer(Int64(number))])
+            commits.append(receipt.commitTime)
+            // At least as long as asked for, and at most by a sixteenth longer.
+            #expect(try images(adapter) <= 18)
+            for (value, commit) in commits.enumerated().suffix(17) {
+                let then = try await store.asOf(commit).getDocument("a/b")
+                #expect(try then.fields() == ["n": .integer(Int64(value))])
+            }
+            time.advance(by: .seconds(10))
+        }
+        let lost = try store.asOf(commits[10])
+        #expect(await code { _ = try await lost.getDocument("a/b") } == .snapshotTooOld)
+        // Nothing has changed since the last commit, however long ago it was.
+        time.advance(by: .seconds(100_000))
+        try await adapter.compact()
+        #expect(try images(adapter) == 0)
+        let last = try #require(commits.last)
+        #expect(try await store.asOf(last).getDocument("a/b").fields() == ["n": 39])
+        try adapter.close()
+    }
+
+    @Test("is removed when none is wanted any more")
+    func ends() async throws {
+        let folder = try TemporaryFolder()
+        let keeping = try adapter(folder, history: .seconds(60))
+        let time = try await StorageClient(keeping).setDocument("a/b", ["n": 1]).commitTime
+        let ending = try adapter(folder, history: .zero)
+        #expect(!ending.capabilities.contains(.pointInTimeReads))
+        #expect(try version(ending) == 1)
+        // The one that is open notices with its next call.
+        try await StorageClient(keeping).setDocument("a/b", ["n": 2])
+        let then = try StorageClient(keeping).asOf(time)
+        #expect(await code { _ = try await then.getDocument("a/b") } == .unsupported)
+        try keeping.close()
+        try ending.close()
+    }
+
+    @Test("changes its age with the next opening")
+    func changesAge() async throws {
+        let folder = try TemporaryFolder()
+        let time = SetTime()
+        let long = try adapter(folder, history: .seconds(1_000), time)
+        let first = try await StorageClient(long).setDocument("a/b", ["n": 1]).commitTime
+        time.advance(by: .seconds(100))
+        try await StorageClient(long).setDocument("a/b", ["n": 2])
+        time.advance(by: .seconds(100))
+        let short = try adapter(folder, history: .seconds(50), time)
+        let store = StorageClient(short)
+        #expect(try await store.asOf(first).getDocument("a/b").fields() == ["n": 1])
+        try await store.setDocument("a/b", ["n": 3])
+        #expect(
+            await code { _ = try await store.asOf(first).getDocument("a/b") } == .snapshotTooOld
+        )
+        try long.close()
+        try short.close()
+    }
+
+    @Test("tells a damaged one")
+    func damage() async throws {
+        let folder = try TemporaryFolder()
+        let adapter = try adapter(folder, history: .seconds(60))
+        let store = StorageClient(adapter)
+        try await store.setDocument("a/b", ["n": 1])
+        try await store.setDocument("a/b", ["n": 2])
+        #expect(try await adapter.checkIntegrity().isSound)
+        try await adapter.databasePool.write {
+            try $0.execute(sql: "UPDATE history SET body = x'ff' WHERE body IS NOT NULL")
+        }
+        let problems = try await adapter.checkIntegrity().problems
+        #expect(problems.contains { $0.hasPrefix("in the history") })
+        try adapter.close()
+    }
+
+    private func code(_ body: () async throws -> Void) async -> StorageError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? StorageError)?.code
+        }
+    }
+}
+#endif
