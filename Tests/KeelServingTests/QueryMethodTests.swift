@@ -60,7 +60,8 @@ struct QueryMethodTests {
             (#"{"structuredQuery":{"from":[{"collectionId":"a/b/c"}]}}"#, 400),
             (#"{"structuredQuery":{"from":[{"collectionId":"a"}],"limit":-1}}"#, 400),
             (#"{"structuredQuery":{"from":[{"collectionId":"a"}],"findNearest":{}}}"#, 501),
-            (#"{"structuredQuery":{"from":[{"collectionId":"a"}]},"explainOptions":{}}"#, 501),
+            (#"{"structuredQuery":{"from":[{}]},"explainOptions":{}}"#, 501),
+            (#"{"structuredQuery":{"from":[{"collectionId":"a"}]},"explainOptions":1}"#, 400),
             (
                 #"""
                 {"structuredQuery":{"from":[{"collectionId":"a"}]},
@@ -146,17 +147,6 @@ struct QueryMethodTests {
         #expect(next.json == .object([.init("collectionIds", ["c"])]))
         let below = try await served.send(.post, "/a/1:listCollectionIds", "{}")
         #expect(below.json["collectionIds"] == ["below"])
-    }
-
-    @Test("A query is one partition")
-    func partitions() async throws {
-        let body =
-            #"""
-            {"structuredQuery":{"from":[{"collectionId":"a","allDescendants":true}]},
-            "partitionCount":"4"}
-            """#
-        let answer = try await served.send(.post, ":partitionQuery", body)
-        #expect(answer.json == .object([.init("partitions", .array([]))]))
     }
 
     @Test("What cannot be over REST says where changes are told", arguments: [":listen", ":write"])

@@ -4,12 +4,18 @@ import KeelStorageFirestore
 extension FirestoreExchange {
     /// `runQuery`: what a query finds below a document, or below the root.
     func runQuery(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
-        try refuseExplanation()
+        let explanation = try QueryExplanation(body, clock: configuration.clock)
         let json = try body.object("structuredQuery")
         if let query = try decoding.treeQuery(json, under: parent) {
+            guard explanation == nil else {
+                throw StorageError(.unsupported, "a query over all collections is not explained")
+            }
             return try await runTreeQuery(query)
         }
         let query = try checked(try decoding.query(json, under: parent))
+        if let explanation, !explanation.isAnalyzed {
+            return try await self.explanation(explanation, of: query)
+        }
         let snapshot = try snapshot()
         let (documents, result) = try await found(query, asOf: snapshot.time, needsTime: true)
         let token = try record(reads(of: query, documents), in: snapshot)
@@ -20,18 +26,24 @@ extension FirestoreExchange {
                 try encoding.append(document, to: &bytes)
             }
         }
-        return reply.finish(at: time)
+        return reply.finish(
+            at: time,
+            metrics: explanation?.metrics(result.plan, of: query, count: documents.count)
+        )
     }
 
     /// `runAggregationQuery`: counts, sums and averages over what a query finds.
     func runAggregationQuery(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
-        try refuseExplanation()
+        let explanation = try QueryExplanation(body, clock: configuration.clock)
         let json = try body.object("structuredAggregationQuery")
         var (unchecked, wanted) = try decoding.aggregation(json, under: parent)
         let aggregations = wanted.map(\.1)
         if !decoding.isExtended { unchecked.orderLimited(by: aggregations) }
         let query = try checked(unchecked)
         try Self.check(aggregations)
+        if let explanation, !explanation.isAnalyzed {
+            return try await self.explanation(explanation, of: query)
+        }
         let snapshot = try snapshot()
         let (values, result, reads) = try await values(of: aggregations, over: query, in: snapshot)
         let token = try record(reads, in: snapshot)
@@ -41,14 +53,10 @@ extension FirestoreExchange {
         var reply = ReplyList(first: token, last: addition(result))
         let part = FirestoreJSON.object([.init("aggregateFields", encoding.fields(fields))])
         reply.append("result", at: time) { part.append(to: &$0) }
-        return reply.finish(at: time)
-    }
-
-    /// `partitionQuery`: one partition, which is the query itself.
-    func partitionQuery(under parent: DocumentPath?) throws(StorageError) -> [UInt8] {
-        _ = try time(try body.text("readTime"))
-        _ = try checked(try decoding.query(try body.object("structuredQuery"), under: parent))
-        return Array(#"{"partitions":[]}"#.utf8)
+        return reply.finish(
+            at: time,
+            metrics: explanation?.metrics(result.plan, of: query, count: 1)
+        )
     }
 
     /// Checks a query as `StorageClient` does, and that it is not of what Keel keeps for itself.
@@ -104,10 +112,23 @@ extension FirestoreExchange {
         }
     }
 
-    private func refuseExplanation() throws(StorageError) {
-        guard body.member("explainOptions") == nil else {
-            throw StorageError(.unsupported, "“explainOptions” is not available here")
-        }
+    /// How a query would be answered, without answering it.
+    private func plan(_ query: DocumentQuery) async throws(StorageError) -> ReadResult {
+        // Nothing is looked at for a result of no documents.
+        try await read(.query(query.with { $0.limit = .first(0) }), needsTime: true)
+    }
+
+    /// The reply of a query that is only planned.
+    private func explanation(
+        _ explanation: QueryExplanation,
+        of query: DocumentQuery
+    ) async throws(StorageError) -> [UInt8] {
+        let result = try await plan(query)
+        var reply = ReplyList(first: nil, last: addition(result))
+        return reply.finish(
+            at: readTime(of: result),
+            metrics: explanation.metrics(result.plan, of: query, count: nil)
+        )
     }
 }
 

@@ -75,7 +75,7 @@ struct FirestoreExchange {
         case .beginTransaction: return try beginTransaction()
         case .commit: return try await commit()
         case .listCollectionIds: return try await listCollectionIDs(under: parent)
-        case .partitionQuery: return try partitionQuery(under: parent)
+        case .partitionQuery: return try await partitionQuery(under: parent)
         case .rollback: return try rollback()
         case .runAggregationQuery: return try await runAggregationQuery(under: parent)
         case .runQuery: return try await runQuery(under: parent)

@@ -34,19 +34,28 @@ struct ReplyList {
     }
 
     /// Ends the list and returns it; one without a message gets one that tells the time alone.
-    mutating func finish(at time: FirestoreJSON) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - time: The time of the read.
+    ///   - metrics: How a query was carried out, which the last message tells.
+    /// - Returns: The list.
+    mutating func finish(at time: FirestoreJSON, metrics: FirestoreJSON? = nil) -> [UInt8] {
         if bytes.count == 1 {
             begin()
             end(at: time)
         }
-        if let last {
-            bytes[bytes.count - 1] = UInt8(ascii: ",")
-            bytes += #""keel":"#.utf8
-            last.append(to: &bytes)
-            bytes.append(UInt8(ascii: "}"))
-        }
+        if let metrics { add("explainMetrics", metrics) }
+        if let last { add("keel", last) }
         bytes.append(UInt8(ascii: "]"))
         return bytes
+    }
+
+    /// Adds a member to the last message.
+    private mutating func add(_ name: String, _ value: FirestoreJSON) {
+        bytes[bytes.count - 1] = UInt8(ascii: ",")
+        bytes += #""\#(name)":"#.utf8
+        value.append(to: &bytes)
+        bytes.append(UInt8(ascii: "}"))
     }
 
     private mutating func begin() {

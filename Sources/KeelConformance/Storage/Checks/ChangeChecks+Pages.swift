@@ -25,7 +25,8 @@ extension StorageAdapterCheck {
                 )
                 #expect(try await follower.step(limit: 1).isCaughtUp == false)
             },
-            log("a removal is not older than the state that a creation meanwhile has shown") { store in
+            log("a removal is not older than the state that a creation meanwhile has shown") {
+                store in
                 let cursor = try await store.position()
                 try await store.set(["n": 1])
                 try await store.client.deleteDocument(store.path())

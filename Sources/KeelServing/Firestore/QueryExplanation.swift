@@ -1,0 +1,114 @@
+import KeelCore
+import KeelStorage
+import KeelStorageFirestore
+
+/// What `explainOptions` of a query asks for, and how long the query has been under way.
+///
+/// The messages are `ExplainOptions` and `ExplainMetrics` of
+/// firebase.google.com/docs/firestore/reference/rest/v1/ExplainOptions.
+struct QueryExplanation {
+    /// Whether the query is carried out too, and not only planned.
+    let isAnalyzed: Bool
+    private let timeline: Timeline
+    private let start: Duration
+
+    /// Begins with a request; nil where it asks for no explanation.
+    init?(_ body: FirestoreJSON, clock: any Clock<Duration>) throws(StorageError) {
+        guard let options = try body.object("explainOptions") else { return nil }
+        isAnalyzed = try options.flag("analyze") ?? false
+        timeline = Timeline(clock)
+        start = timeline.now
+    }
+
+    /// What a query looked at, as the reply tells it.
+    ///
+    /// - Parameters:
+    ///   - plan: How the store answered; nil where it does not say.
+    ///   - query: The query.
+    ///   - count: How many results there are, nil where the query was only planned.
+    /// - Returns: The metrics.
+    func metrics(
+        _ plan: QueryPlan?,
+        of query: DocumentQuery,
+        count: Int?
+    ) -> FirestoreJSON {
+        var indexes: [FirestoreJSON] = []
+        if let plan {
+            indexes.append([
+                "query_scope": Self.scope(of: query),
+                "properties": .string(plan.properties(of: query)),
+            ])
+        }
+        return .members([
+            "planSummary": ["indexesUsed": .array(indexes)],
+            "executionStats": count.map { statistics(plan, count: $0) },
+        ])
+    }
+
+    private func statistics(_ plan: QueryPlan?, count: Int) -> FirestoreJSON {
+        let examined = plan?.examined ?? count
+        let fromIndex = if case .index? = plan?.access { examined } else { 0 }
+        return [
+            "resultsReturned": .string("\(count)"),
+            "executionDuration": .string(Self.text(of: timeline.now - start)),
+            // What Google's service would charge; nobody charges anything here.
+            "readOperations": .string("\(max(1, count))"),
+            "debugStats": [
+                "documents_scanned": .string("\(examined)"),
+                "index_entries_scanned": .string("\(fromIndex)"),
+                "billing_details": ["documents_billable": .string("0")],
+            ],
+        ]
+    }
+
+    private static func scope(of query: DocumentQuery) -> FirestoreJSON {
+        if case .group = query.scope { "Collection group" } else { "Collection" }
+    }
+
+    /// A duration in proto3's JSON form: seconds with nine digits.
+    private static func text(of duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let digits = String(attoseconds / 1_000_000_000)
+        return "\(seconds).\(String(repeating: "0", count: 9 - digits.utf8.count))\(digits)s"
+    }
+}
+
+extension QueryPlan {
+    /// The fields that led to the documents, in the words of Google's service:
+    /// `(city ASC, rating DESC, __name__ DESC)`.
+    func properties(of query: DocumentQuery) -> String {
+        switch access {
+        case .identifiers, .scan: return "(__name__ ASC)"
+        case .index(let name):
+            // The name says what the index holds, behind that of its collection.
+            guard let fields = Self.fields(name, of: query.scope) else { return name }
+            let direction = fields.last?.hasSuffix("DESC") == true ? "DESC" : "ASC"
+            return "(\((fields + ["__name__ \(direction)"]).joined(separator: ", ")))"
+        case .search(let name): return name
+        }
+    }
+
+    private static func fields(
+        _ name: String,
+        of scope: DocumentQuery.Scope
+    ) -> [String]? {
+        let collection =
+            switch scope {
+            case .collection(let path): path.name
+            case .group(let name, _): "\(name)**"
+            }
+        guard name.hasPrefix("\(collection)("), let end = name.lastIndex(of: ")") else {
+            return nil
+        }
+        let list = name[..<end].dropFirst(collection.count + 1)
+        var isQuoted = false
+        let parts = list.split { character in
+            if character == "`" { isQuoted.toggle() }
+            return character == "," && !isQuoted
+        }
+        return parts.map { part in
+            if part.hasSuffix("[]") { return "\(part.dropLast(2)) CONTAINS" }
+            return "\(part.dropLast()) \(part.last == "-" ? "DESC" : "ASC")"
+        }
+    }
+}
