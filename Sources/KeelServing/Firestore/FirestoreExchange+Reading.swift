@@ -9,6 +9,8 @@ extension FirestoreExchange {
     ///   - time: The time whose state is read, nil for the present.
     ///   - needsTime: Whether the reply tells the time that was read.
     /// - Returns: What the store answered, with the time where it can be told exactly.
+    /// - Throws: What the store throws, and `StorageError/Code/invalidArgument` for a flaw in what
+    ///   Keel adds to the message.
     func read(
         _ operation: ReadOperation,
         asOf time: Timestamp? = nil,
@@ -120,15 +122,15 @@ extension FirestoreExchange {
         let token = try record(reads(of: paths, documents), in: snapshot)
         let time = readTime(of: result, documents.lazy.compactMap(\.self))
         var reply = ReplyList(first: token, last: addition(result))
-        for (path, document) in zip(paths, documents) {
-            if let document {
-                try reply.append("found", at: time) { bytes throws(StorageError) in
-                    try append(document, mask, to: &bytes)
-                }
-            } else {
-                let name = FirestoreJSON.string(encoding.name(of: path))
-                reply.append("missing", at: time) { name.append(to: &$0) }
+        for case let document? in documents {
+            try reply.append("found", at: time) { bytes throws(StorageError) in
+                try append(document, mask, to: &bytes)
             }
+        }
+        // Google's service tells last what is missing.
+        for (path, document) in zip(paths, documents) where document == nil {
+            let name = FirestoreJSON.string(encoding.name(of: path))
+            reply.append("missing", at: time) { name.append(to: &$0) }
         }
         return reply.finish(at: time)
     }

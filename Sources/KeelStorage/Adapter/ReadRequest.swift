@@ -37,7 +37,7 @@ public struct ReadRequest: Sendable, Hashable {
     /// Needs ``StorageCapabilities/pointInTimeReads``. A batch belongs to the state from its
     /// ``CommitReceipt/commitTime`` on. ``StorageError/Code/snapshotTooOld`` is thrown for a time
     /// that the store's history does not reach back to, ``StorageError/Code/invalidArgument`` for
-    /// one that has not come yet. A ``position`` is that of the past state.
+    /// one that has not come yet. ``ReadResult/position`` is then that of the past state.
     public var asOf: Timestamp?
     /// Whether ``ReadResult/time`` is wanted.
     public var needsTime = false

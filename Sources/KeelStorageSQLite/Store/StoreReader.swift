@@ -81,6 +81,8 @@ struct StoreReader {
     /// - Parameters:
     ///   - parent: The document, nil for the root.
     ///   - condition: Which rows of `collections` count, in SQL.
+    /// - Returns: The names, sorted by their bytes.
+    /// - Throws: What SQLite throws.
     func names(under parent: DocumentPath?, where condition: String) throws -> [String] {
         let prefix = parent.map { $0.string + "/" } ?? ""
         // “0” is the character after “/”: the range holds just what begins with the prefix.

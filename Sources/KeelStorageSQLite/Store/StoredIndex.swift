@@ -88,8 +88,9 @@ struct IndexSet: Sendable {
     /// The finished ones, for queries.
     let planner: QueryPlanner
     let searches: [SearchDefinition]
-    /// How far back the file keeps what documents were; nil if it does not. What every writer has
-    /// to know changes with the generation, like the indexes.
+    /// How far back the file keeps what documents were; nil if it does not.
+    ///
+    /// Every writer has to know, so that it changes with the generation as the indexes do.
     let historyAge: Duration?
 
     init(generation: Int64, all: [StoredIndex], historyAge: Duration? = nil) {

@@ -51,6 +51,21 @@ enum PageStorageExamples {
         func menu(_ id: Int) async throws -> Menu { Menu(id: id) }
     }
 
+    #if SQLite
+    static func past(_ location: SQLiteStorageLocation) async throws -> Document {
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.history = .seconds(3600)
+        let adapter = try SQLiteStorageAdapter(at: location, configuration: configuration)
+        let store = StorageClient(adapter)
+
+        let receipt = try await store.setDocument("notes/1", ["text": "Hello"])
+        try await store.deleteDocument("notes/1")
+        let before = try store.asOf(receipt.commitTime)
+        let deleted = try await before.getDocument("notes/1")
+        return deleted
+    }
+    #endif
+
     static func replaced(_ url: URL, _ menu: String) -> [Any] {
         // Instead of a file; the same with faults where you want them; answers as values.
         let storage = StorageClient(InMemoryStorageAdapter())

@@ -68,6 +68,39 @@ struct CommandLineTests {
         }
     }
 
+    @Test("what was is read from a server that keeps its history, and from its file")
+    func past() throws {
+        let scratch = try Scratch()
+        let file = scratch.file("s.sqlite").path
+        let server = try ServedProcess(file, port: 0, ["--history", "1h"])
+        let store = ["--store", "\(server.address)"]
+        let set = try KeelProcess(["documents", "set", "c/a", #"{"v":1}"#] + store).wait()
+        #expect(set.code == 0)
+        let typed = try KeelProcess(["documents", "get", "c/a", "--json"] + store).wait().output
+        let time = try #require(typed.firstMatch(of: /"updateTime":"([^"]+)"/)?.1)
+        let asOf = ["--as-of", String(time)]
+        for change in [["set", "c/a", #"{"v":2}"#], ["set", "c/b", #"{"v":3}"#]] {
+            #expect(try KeelProcess(["documents"] + change + store).wait().code == 0)
+        }
+        for place in [store, ["--store", file]] {
+            let get = try KeelProcess(["documents", "get", "c/a", "--plain"] + place + asOf).wait()
+            #expect(get.output == "{\"v\":1}\n", "\(get.errors)")
+            let query = try KeelProcess(["documents", "query", "c", "--count"] + place + asOf)
+                .wait()
+            #expect(query.output == "1\n")
+            let export = try KeelProcess(
+                ["documents", "export", "--collection", "c", "--plain"] + place + asOf
+            ).wait()
+            #expect(export.output == "{\"v\":1}\n")
+            #expect(export.errors == "")
+        }
+        let early = try KeelProcess(["documents", "get", "c/a", "--as-of", "2h"] + store).wait()
+        #expect(early.code == ToolExit.failed.rawValue)
+        let wrong = try KeelProcess(["documents", "get", "c/a", "--as-of", "noon"] + store).wait()
+        #expect(wrong.code == ToolExit.usage.rawValue)
+        server.kill()
+    }
+
     @Test("watching shows changes of another process and ends on SIGINT with 0")
     func watching() async throws {
         let scratch = try Scratch()

@@ -34,6 +34,36 @@ struct DocumentExportTests {
         #expect(first.split(separator: "\n").count == 6)
     }
 
+    @Test("an export of the past is what was there, whatever is written meanwhile")
+    func past() async throws {
+        let scratch = try Scratch()
+        let store = InMemoryStorageAdapter(history: .seconds(3600))
+        try await Samples.fill(store)
+        let (then, now) = (scratch.file("then"), scratch.file("now"))
+        let present = try await DocumentExport(from: store, .collection("c")).run(to: now)
+        let time = try await StorageClient(store).currentTime()
+        let documents = try await store.all("c")
+        for document in documents.prefix(3) {
+            try await StorageClient(store).deleteDocument(document.path)
+        }
+        try await StorageClient(store).setDocument("c/new", ["n": 1])
+        let report = try await DocumentExport(
+            from: store,
+            .collection("c"),
+            asOf: time,
+            pageSize: 2
+        ).run(to: then)
+        #expect(report.documents == present.documents)
+        #expect(report.consistency == .snapshot)
+        let (before, after) = (try now.text, try then.text)
+        #expect(before == after)
+        var lines = 0
+        let written = try await DocumentExport(from: store, .collection("c"), asOf: time)
+            .run { _ in lines += 1 }
+        #expect(written.consistency == .snapshot)
+        #expect(lines == present.documents)
+    }
+
     @Test("without --exact, fields survive and times are the target’s")
     func fieldsOnly() async throws {
         let scratch = try Scratch()

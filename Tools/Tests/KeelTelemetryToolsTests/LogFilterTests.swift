@@ -69,6 +69,8 @@ struct LogFilterTests {
         for text in ["", "h", "-1h", "5", "2026-13-01", "yesterday", "9999999999999999d"] {
             #expect(LogMoment.microseconds(text, now: now) == nil, "\(text)")
         }
+        #expect(LogMoment.seconds("15m") == 900)
+        #expect(LogMoment.seconds("2026-01-01") == nil)
     }
 
     @Test("Counts are by level, label, message or field, the largest first")

@@ -10,10 +10,11 @@ package struct ServedProcess {
     package var port: Int { address.port ?? 0 }
 
     /// Starts a server and waits until it says where it listens.
-    package init(_ file: String, port: Int) throws {
-        process = try KeelProcess([
+    package init(_ file: String, port: Int, _ more: [String] = []) throws {
+        let arguments = [
             "serve", "--storage", "sqlite:\(file)", "--port", "\(port)", "--log-level", "critical",
-        ])
+        ]
+        process = try KeelProcess(arguments + more)
         guard let address = URL(string: process.nextLine()), address.port != nil else {
             process.kill()
             throw CocoaError(.executableLoad)

@@ -3,6 +3,7 @@ import KeelAsyncHTTPClient
 import KeelCore
 import KeelStorage
 import KeelStorageFirestore
+import KeelStorageSQLite
 import KeelToolsTestSupport
 import Synchronization
 import Testing
@@ -17,15 +18,19 @@ struct ServerKillTests {
 
     /// What clients were told.
     private final class Promises: Sendable {
-        private let state = Mutex((paths: [DocumentPath](), increments: 0, isOver: false))
+        private let state = Mutex(
+            (paths: [DocumentPath](), increments: [CommitReceipt](), isOver: false)
+        )
 
         var isOver: Bool { state.withLock { $0.isOver } }
         var paths: [DocumentPath] { state.withLock { $0.paths } }
-        var increments: Int { state.withLock { $0.increments } }
+        var increments: [CommitReceipt] { state.withLock { $0.increments } }
 
         func add(_ path: DocumentPath) { state.withLock { $0.paths.append(path) } }
         func end() { state.withLock { $0.isOver = true } }
-        func addIncrement() { state.withLock { $0.increments += 1 } }
+        func addIncrement(_ receipt: CommitReceipt) {
+            state.withLock { $0.increments.append(receipt) }
+        }
     }
 
     @Test("Nothing acknowledged is lost, and a repeated increment counts once")
@@ -35,7 +40,7 @@ struct ServerKillTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "store.sqlite").path
         let promises = Promises()
-        var server = try ServedProcess(file, port: 0)
+        var server = try ServedProcess(file, port: 0, ["--history", "1h"])
         let transport = AsyncHTTPClientTransport()
         var configuration = FirestoreStorageAdapter.Configuration.keel(server.address)
         // Tests that wait for a process hold the threads that this one needs.
@@ -56,8 +61,9 @@ struct ServerKillTests {
             group.addTask {
                 try await patient.setDocument("counters/1", ["count": 0])
                 while !promises.isOver {
-                    try await patient.updateDocument("counters/1", [.increment("count")])
-                    promises.addIncrement()
+                    promises.addIncrement(
+                        try await patient.updateDocument("counters/1", [.increment("count")])
+                    )
                 }
             }
             for trial in 0..<Self.killCount {
@@ -93,11 +99,21 @@ struct ServerKillTests {
             #expect(lost.isEmpty)
         }
         let counter = try await storage.getDocument("counters/1")
-        let increments = Int64(promises.increments)
-        #expect(counter["count"]?.integerValue == increments)
+        let increments = promises.increments
+        #expect(counter["count"]?.integerValue == Int64(increments.count))
+        // The past is whole as well: each increment's time has the count that it led to.
+        for (number, receipt) in increments.enumerated() where number % 7 == 0 {
+            let then = try storage.asOf(receipt.commitTime)
+            let count = try await then.getDocument("counters/1")["count"]?.integerValue
+            #expect(count == Int64(number + 1))
+        }
         server.kill()
+        let store = try SQLiteStorageAdapter(at: .file(file))
+        let report = try await store.checkIntegrity()
+        #expect(report.problems == [])
+        try store.close()
         await transport.shutdown()
-        let told = "\(paths.count) writes and \(increments) increments acknowledged"
+        let told = "\(paths.count) writes and \(increments.count) increments acknowledged"
         print("\(Self.killCount) kills of the server, \(told)")
     }
 

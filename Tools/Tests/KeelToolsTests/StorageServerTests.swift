@@ -20,7 +20,10 @@ struct StorageServerTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "store.sqlite")
-        let handler = StorageServer(adapter: try SQLiteStorageAdapter(at: .file(file)))
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.history = .seconds(3600)
+        let adapter = try SQLiteStorageAdapter(at: .file(file), configuration: configuration)
+        let handler = StorageServer(adapter: adapter)
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = HandlerServer(handler, logger: logger) { port in listening.yield(port) }
@@ -36,7 +39,7 @@ struct StorageServerTests {
             let failures = run.lines.filter { $0.hasPrefix("FAIL") }
             #expect(failures == [], "\(run.lines.joined(separator: "\n"))")
             #expect(run.exitCode == 0)
-            #expect(run.lines.count { $0.hasPrefix("PASS") } >= 18)
+            #expect(run.lines.count { $0.hasPrefix("PASS") } >= 21)
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
         }

@@ -10,38 +10,65 @@ extension StorageGroup {
         _ options: Options,
         scoreChanges: Bool
     ) -> Measure {
-        // Never the same change twice: a write that changes nothing would cost Keel little.
-        @Sendable func changed(_ pair: StorePair) -> [Place] {
-            var generator = SystemRandomNumberGenerator()
-            return (0..<options.scaled(2_000)).map { _ in
-                let number = Int.random(in: 0..<pair.count, using: &generator)
-                let change = Int.random(in: 0..<1_000_000_000, using: &generator)
-                var place = Place(number)
-                if scoreChanges { place.score = change }
-                place.note = "visited \(change) times, " + place.note.dropFirst(30)
-                return place
-            }
-        }
-        return Measure(
+        Measure(
             name: name,
             unit: "µs",
             target: target,
-            keel: {
-                let pair = try await pair.value()
-                let places = changed(pair)
-                let paths = places.map { DocumentPath("places", $0.id) }
-                return try await Timing.perCall(places.count) { number in
-                    try await pair.client.setDocument(paths[number], to: places[number])
-                }
-            },
+            keel: { try await keelSets(pair, options, scoreChanges: scoreChanges) },
             peer: {
                 let pair = try await pair.value()
-                let places = changed(pair)
+                let places = changed(pair, options, scoreChanges: scoreChanges)
                 return try Timing.perCall(places.count) { number in
                     try PeerSet.run(places[number], scoreChanges: scoreChanges, in: pair.peer)
                 }
             }
         )
+    }
+
+    /// What it costs to keep what documents were; the peer is a store of Keel's that does not.
+    static func history(
+        _ keeping: Lazily<StorePair>,
+        _ forgetting: Lazily<StorePair>,
+        _ options: Options
+    ) -> Measure {
+        Measure(
+            name: "set, with a history / without one",
+            unit: "µs",
+            target: .atMost(1.5),
+            keel: { try await keelSets(keeping, options, scoreChanges: true) },
+            peer: { try await keelSets(forgetting, options, scoreChanges: true) }
+        )
+    }
+
+    @concurrent
+    private static func keelSets(
+        _ pair: Lazily<StorePair>,
+        _ options: Options,
+        scoreChanges: Bool
+    ) async throws -> Double {
+        let pair = try await pair.value()
+        let places = changed(pair, options, scoreChanges: scoreChanges)
+        let paths = places.map { DocumentPath("places", $0.id) }
+        return try await Timing.perCall(places.count) { number in
+            try await pair.client.setDocument(paths[number], to: places[number])
+        }
+    }
+
+    /// Never the same change twice: a write that changes nothing would cost Keel little.
+    private static func changed(
+        _ pair: StorePair,
+        _ options: Options,
+        scoreChanges: Bool
+    ) -> [Place] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<options.scaled(2_000)).map { _ in
+            let number = Int.random(in: 0..<pair.count, using: &generator)
+            let change = Int.random(in: 0..<1_000_000_000, using: &generator)
+            var place = Place(number)
+            if scoreChanges { place.score = change }
+            place.note = "visited \(change) times, " + place.note.dropFirst(30)
+            return place
+        }
     }
 
     static func bulk(_ pair: Lazily<StorePair>, _ options: Options) -> Measure {

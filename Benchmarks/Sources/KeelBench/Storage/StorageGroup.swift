@@ -38,6 +38,13 @@ enum StorageGroup {
                 options,
                 scoreChanges: false
             ),
+            history(
+                Lazily {
+                    try await StorePair(.two, count: count, in: folder, history: .seconds(3600))
+                },
+                pair(.two, count),
+                options
+            ),
             bulk(pair(.two, count), options),
             query(composite, options),
             growth(composite, small: pair(.composite, options.scaled(1_000)), options),

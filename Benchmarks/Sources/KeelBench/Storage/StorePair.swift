@@ -43,16 +43,22 @@ final class StorePair: Sendable {
     var places: DocumentCollection<Place> { client.collection("places", as: Place.self) }
 
     @concurrent
-    init(_ indexing: Indexing, count: Int, in folder: URL, body: PeerStore.Body = .cbor)
-        async throws
-    {
+    init(
+        _ indexing: Indexing,
+        count: Int,
+        in folder: URL,
+        body: PeerStore.Body = .cbor,
+        history: Duration? = nil
+    ) async throws {
         let own = folder.appending(path: "\(indexing.rawValue)-\(count)-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
         keelFile = own.appending(path: "keel.sqlite")
         peerFile = own.appending(path: "peer.sqlite")
         self.indexing = indexing
         self.count = count
-        adapter = try SQLiteStorageAdapter(at: .file(keelFile))
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.history = history
+        adapter = try SQLiteStorageAdapter(at: .file(keelFile), configuration: configuration)
         client = StorageClient(adapter, schema: indexing.schema)
         peer = try PeerStore(peerFile.path, indexing, body: body)
         try await client.prepare()

@@ -15,6 +15,7 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud import firestore
 from google.cloud.firestore_v1 import field_path
 from google.cloud.firestore_v1.base_query import And, FieldFilter, Or
+from google.cloud.firestore_v1.query_profile import ExplainOptions
 from google.cloud.firestore_v1.services.firestore.client import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports.rest import FirestoreRestTransport
 
@@ -401,6 +402,52 @@ def what_is_wrong_is_refused(client):
     refused("INVALID_ARGUMENT", lambda: client.document("a/1").set({"n": [[1]]}))
     large = {"text": "x" * (1 << 20)}
     refused("INVALID_ARGUMENT", lambda: client.document("a/1").set(large))
+
+
+@check
+def the_past_is_read(client):
+    collection = client.collection("past")
+    before = collection.document("1").set({"n": 1}).update_time
+    collection.document("1").set({"n": 2})
+    collection.document("2").set({"n": 3})
+    same(collection.document("1").get().get("n"), 2)
+    same([found.get("n") for found in collection.stream(read_time=before)], [1])
+    found = client.get_all([collection.document("1"), collection.document("2")], read_time=before)
+    same(sorted((snapshot.id, snapshot.exists) for snapshot in found), [("1", True), ("2", False)])
+    same(collection.count().get(read_time=before)[0][0].value, 1)
+    same([found.id for found in collection.list_documents(read_time=before)], ["1"])
+    now = collection.document("2").get().read_time
+    collection.document("2").delete()
+    same(sorted(found.id for found in collection.stream(read_time=now)), ["1", "2"])
+
+
+@check
+def queries_are_explained(client):
+    collection = fill(client, "explained")
+    query = collection.where(filter=FieldFilter("parity", "==", "odd"))
+    found = query.get(explain_options=ExplainOptions(analyze=True))
+    metrics = found.get_explain_metrics()
+    same(metrics.execution_stats.results_returned, 5)
+    same(metrics.execution_stats.debug_stats["documents_scanned"], "10")
+    same(metrics.plan_summary.indexes_used[0]["query_scope"], "Collection")
+    planned = query.get(explain_options=ExplainOptions(analyze=False))
+    same(len(list(planned)), 0)
+    same(len(planned.get_explain_metrics().plan_summary.indexes_used), 1)
+
+
+@check
+def a_group_is_divided(client):
+    for start in range(0, 600, 300):
+        batch = client.batch()
+        for number in range(start, start + 300):
+            batch.set(client.document(f"halls/{number % 7}/seats/{number:03}"), {"n": number})
+        batch.commit()
+    group = client.collection_group("seats")
+    parts = list(group.get_partitions(3))
+    same(len(parts), 4)
+    counts = [len(list(part.query().stream())) for part in parts]
+    same(sum(counts), 600)
+    expect(max(counts) - min(counts) <= 1, "an equal share")
 
 
 def main():
