@@ -36,14 +36,19 @@ extension FirestoreStorageAdapter {
         return elements
     }
 
-    /// The time that a reply that is a list was read at: each element says the same.
+    /// The time that a reply that is a list was read at, where it can be read again.
+    ///
+    /// Each element says the same. A server of Keel's that keeps no history tells its clock there;
+    /// what Keel adds is the time of a snapshot.
     func time(
         of elements: [FirestoreJSON],
         for request: ReadRequest?
     ) throws(StorageError) -> Timestamp? {
-        guard let request, request.needsTime, let text = try elements.last?.text("readTime") else {
-            return nil
-        }
+        guard let request, request.needsTime else { return nil }
+        let text =
+            configuration.isExtended
+            ? try addition(to: elements)?.text("time") : try elements.last?.text("readTime")
+        guard let text else { return nil }
         guard let time = FirestoreTime.time(of: text) else {
             throw FirestoreDecoding.flaw("“readTime” is no time")
         }

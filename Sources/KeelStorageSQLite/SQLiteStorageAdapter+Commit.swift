@@ -80,7 +80,9 @@ extension SQLiteStorageAdapter {
                 if let age = session.indexes.historyAge, session.changeCount > 0,
                     forgetting.isDue(at: configuration.now(), keeping: age)
                 {
-                    try StoredHistory.forget(olderThan: age, at: configuration.now(), in: database)
+                    let now = configuration.now()
+                    let isDone = try StoredHistory.forget(olderThan: age, at: now, in: database)
+                    if !isDone { forgetting.goOn() }
                 }
                 finished = session
             }

@@ -48,11 +48,16 @@ extension SQLiteStorageAdapter {
         ///
         /// By default a file keeps no history. Once an adapter was opened with an age, every writer
         /// of the file keeps what documents were until they were changed or deleted, for at least
-        /// this long, and `asOf(_:)` of the storage client reads it. **What was deleted is still in
-        /// the file meanwhile.** `.zero` removes the history and ends it.
+        /// this long, and `asOf(_:)` of the storage client reads it. `.zero` removes the history
+        /// and ends it.
+        ///
+        /// **What was deleted is still in the file meanwhile.** What has become too old goes with
+        /// commits, a few thousand images at a time, and with the next opening; its bytes are in
+        /// free pages of the file until ``SQLiteStorageAdapter/compact()``, as with any deletion.
         ///
         /// A commit writes the former contents of each document besides the new ones. Such a file
-        /// has a format of its own, which a version of Keel that knows no history refuses to open.
+        /// has a format of its own, which a version of Keel that knows no history refuses to open;
+        /// let none have it open while the history begins.
         public var history: Duration?
         /// Whether the store is only read: nothing is created, and commits are refused.
         public var isReadOnly = false

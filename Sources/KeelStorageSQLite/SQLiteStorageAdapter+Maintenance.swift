@@ -4,7 +4,8 @@ internal import GRDB
 public import KeelStorage
 
 extension SQLiteStorageAdapter {
-    /// Trims the change log and the history now, gives free pages back to the file system and empties the log file.
+    /// Trims the change log and the history now, gives free pages back to the file system and
+    /// empties the log file.
     ///
     /// It needs room for a second copy of the file while it runs.
     public func compact() async throws(StorageError) {
@@ -12,7 +13,7 @@ extension SQLiteStorageAdapter {
             try trim(database, StoreState(database))
             guard let history = try StoredHistory(database) else { return }
             let now = configuration.now()
-            try StoredHistory.forget(olderThan: history.age, at: now, in: database)
+            try StoredHistory.forget(olderThan: history.age, at: now, most: .max, in: database)
         }
         try await whileBusy {
             try databasePool.writeWithoutTransaction { database in

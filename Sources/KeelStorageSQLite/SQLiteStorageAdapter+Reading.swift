@@ -27,7 +27,9 @@ extension SQLiteStorageAdapter {
                 result.position = ChangePosition(epoch: epoch, .log(sequence)).cursor
             }
             if request.needsTime {
-                result.time = request.asOf ?? Timestamp(microseconds: state.sequence)
+                // After the last change nothing is settled yet.
+                let last = Timestamp(microseconds: state.sequence)
+                result.time = request.asOf.map { min($0, last) } ?? last
             }
             return result
         }

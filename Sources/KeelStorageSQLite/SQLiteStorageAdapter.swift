@@ -100,8 +100,12 @@ public final class SQLiteStorageAdapter: StorageAdapter {
                 _ = try database.checkpoint(.truncate)
                 // One page in the log: where it is empty, GRDB's next opening makes and drops a
                 // table, which waits for the disk.
-                let version = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-                try database.execute(sql: "PRAGMA user_version = \(version)")
+                // The version as it is, which another process may be about to change.
+                try database.inTransaction(.immediate) {
+                    let version = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+                    try database.execute(sql: "PRAGMA user_version = \(version)")
+                    return .commit
+                }
             }
         }
         try StorageError.mapping { try databasePool.close() }

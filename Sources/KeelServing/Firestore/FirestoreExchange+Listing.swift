@@ -35,6 +35,7 @@ extension FirestoreExchange {
             let missing = try await missingDocuments(
                 of: collection,
                 within: query,
+                most: size + 1,
                 asOf: snapshot.time
             )
             entries = ListedDocument.merge(entries, missing, as: query.orders[0].direction)
@@ -75,6 +76,7 @@ extension FirestoreExchange {
     private func missingDocuments(
         of collection: CollectionPath,
         within query: DocumentQuery,
+        most: Int,
         asOf time: Timestamp?
     ) async throws(StorageError) -> [DocumentPath] {
         let prefix = "\(collection.string)/"
@@ -101,11 +103,11 @@ extension FirestoreExchange {
         guard let time else { return missing }
         // What is below them now need not have been there then.
         var parentsThen: [DocumentPath] = []
-        for path in missing {
+        for path in isDescending ? missing.reversed() : missing where parentsThen.count < most {
             let result = try await read(.collections(under: path), asOf: time)
             if case .names(let names) = result.payload, !names.isEmpty { parentsThen.append(path) }
         }
-        return parentsThen
+        return parentsThen.sorted()
     }
 
     /// The orders of `orderBy`: `borough, rating desc`.

@@ -17,7 +17,8 @@ extension FirestoreExchange {
         let after = try PageToken(try body.text("pageToken"))?.name
         let group = try group(of: try body.object("structuredQuery"), under: parent)
         let sorted = try await names(of: group, asOf: time).sorted()
-        let count = Int(min(most, Int64(sorted.count / Self.smallestPartition)))
+        let parts = max(1, sorted.count / Self.smallestPartition)
+        let count = Int(min(most, Int64(parts - 1)))
         var points = (0..<count).map { sorted[($0 + 1) * sorted.count / (count + 1)] }[...]
         if let after {
             let last = try decoding.path(of: after)
@@ -45,10 +46,9 @@ extension FirestoreExchange {
         try await surveyNames(for: "“partitionQuery”", since: time) { path in
             if group.covers(path.collection), !StoredName.isReserved(path.id) { names.insert(path) }
         }
-        guard time != nil else { return names }
+        guard let time else { return names }
         // Not all that has been there meanwhile was there then.
-        let (documents, _) = try await documents(Array(names), asOf: time)
-        return Set(documents.lazy.compactMap { $0?.path })
+        return try await existing(names, asOf: time)
     }
 
     /// The collection group of a query that can be divided.

@@ -13,10 +13,10 @@ extension FirestoreExchange {
             return try await runTreeQuery(query)
         }
         let query = try checked(try decoding.query(json, under: parent))
-        if let explanation, !explanation.isAnalyzed {
-            return try await self.explanation(explanation, of: query)
-        }
         let snapshot = try snapshot()
+        if let explanation, !explanation.isAnalyzed {
+            return try await self.explanation(explanation, of: query, in: snapshot)
+        }
         let (documents, result) = try await found(query, asOf: snapshot.time, needsTime: true)
         let token = try record(reads(of: query, documents), in: snapshot)
         let time = readTime(of: result, documents)
@@ -41,10 +41,10 @@ extension FirestoreExchange {
         if !decoding.isExtended { unchecked.orderLimited(by: aggregations) }
         let query = try checked(unchecked)
         try Self.check(aggregations)
-        if let explanation, !explanation.isAnalyzed {
-            return try await self.explanation(explanation, of: query)
-        }
         let snapshot = try snapshot()
+        if let explanation, !explanation.isAnalyzed {
+            return try await self.explanation(explanation, of: query, in: snapshot)
+        }
         let (values, result, reads) = try await values(of: aggregations, over: query, in: snapshot)
         let token = try record(reads, in: snapshot)
         var fields = DocumentFields()
@@ -112,19 +112,20 @@ extension FirestoreExchange {
         }
     }
 
-    /// How a query would be answered, without answering it.
-    private func plan(_ query: DocumentQuery) async throws(StorageError) -> ReadResult {
-        // Nothing is looked at for a result of no documents.
-        try await read(.query(query.with { $0.limit = .first(0) }), needsTime: true)
-    }
-
     /// The reply of a query that is only planned.
     private func explanation(
         _ explanation: QueryExplanation,
-        of query: DocumentQuery
+        of query: DocumentQuery,
+        in snapshot: Snapshot
     ) async throws(StorageError) -> [UInt8] {
-        let result = try await plan(query)
-        var reply = ReplyList(first: nil, last: addition(result))
+        // A plan for no documents is that for all of them.
+        let result = try await read(
+            .query(query.with { $0.limit = .first(0) }),
+            asOf: snapshot.time,
+            needsTime: true
+        )
+        let token = try record(TransactionReads(), in: snapshot)
+        var reply = ReplyList(first: token, last: addition(result))
         return reply.finish(
             at: readTime(of: result),
             metrics: explanation.metrics(result.plan, of: query, count: nil)

@@ -56,13 +56,15 @@ extension FirestoreExchange {
         return (documents, result)
     }
 
-    /// What Keel adds to a reply: the position of what was read, and how a query was answered.
+    /// What Keel adds to a reply: the position and the time of what was read, where it can be read
+    /// again, and how a query was answered.
     func addition(_ result: ReadResult) -> FirestoreJSON? {
         guard decoding.isExtended else { return nil }
         let plan = result.plan.map(FirestoreEncoding.plan)
         let position = result.position.map(encoding.cursor)
-        guard plan != nil || position != nil else { return nil }
-        return .members(["position": position, "plan": plan])
+        let time = result.time.map { FirestoreJSON.string(FirestoreTime.text(of: $0)) }
+        guard plan != nil || position != nil || time != nil else { return nil }
+        return .members(["position": position, "plan": plan, "time": time])
     }
 
     /// The time of a read: that of its snapshot, which can be read again, or else one that is not

@@ -9,7 +9,8 @@ extension FirestoreExchange {
     func runTreeQuery(_ query: TreeQuery) async throws(StorageError) -> [UInt8] {
         let past: Timestamp?
         switch try snapshot() {
-        case .current: past = nil
+        // Names and documents are read one after the other: at one time, where the store can.
+        case .current: past = try await read(.documents([]), needsTime: true).time
         case .past(let time): past = time
         case .transaction, .newTransaction:
             throw StorageError(
@@ -21,15 +22,15 @@ extension FirestoreExchange {
         try await surveyNames(for: "a query over all collections", since: past) { path in
             if query.contains(path), isVisible(path) { names.insert(path) }
         }
-        if let past {
-            let candidates = Array(names)
-            let (documents, _) = try await documents(candidates, asOf: past)
-            names = Set(documents.lazy.compactMap { $0?.path })
-        }
+        if let past { names = try await existing(names, asOf: past) }
         let page = names.sorted(by: query.precedes).dropFirst(query.offset).prefix(
             query.limit ?? .max
         )
-        let (documents, result) = try await documents(Array(page), asOf: past)
+        let (documents, result) = try await documents(
+            Array(page),
+            asOf: past,
+            needsTime: true
+        )
         let time = readTime(of: result, documents.lazy.compactMap(\.self))
         var reply = ReplyList(first: nil, last: addition(result))
         // One that was deleted meanwhile is not there any more.
@@ -48,6 +49,21 @@ extension FirestoreExchange {
         } catch {
             return false
         }
+    }
+
+    /// Those of some names that had a document at a time; not many documents are held at once.
+    func existing(
+        _ names: Set<DocumentPath>,
+        asOf time: Timestamp
+    ) async throws(StorageError) -> Set<DocumentPath> {
+        var existing: Set<DocumentPath> = []
+        var rest = names.sorted()[...]
+        while !rest.isEmpty {
+            let (documents, _) = try await documents(Array(rest.prefix(300)), asOf: time)
+            for case let document? in documents { existing.insert(document.path) }
+            rest = rest.dropFirst(300)
+        }
+        return existing
     }
 
     /// Tells the name of each document of the store.

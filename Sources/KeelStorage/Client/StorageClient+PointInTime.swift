@@ -8,12 +8,14 @@ extension StorageClient {
     ///
     /// Documents, queries, aggregations, names of collections and typed collections all answer from
     /// that one moment. The time is one of the store's own: a commit's
-    /// ``CommitReceipt/commitTime``, what ``currentTime()`` returns, or any moment between.
+    /// ``CommitReceipt/commitTime``, what ``currentTime()`` returns, or any moment between. A moment
+    /// after the store's last change is not settled before the next one: a commit that is under way
+    /// may still get a time before it.
     ///
     /// Reads through it throw ``StorageError/Code/snapshotTooOld`` for a time that the store's
     /// history does not reach back to, and ``StorageError/Code/invalidArgument`` for one that has
-    /// not come yet; writes throw ``StorageError/Code/readOnly``. A listener gets the one snapshot
-    /// and never another.
+    /// not come yet; writes and transactions throw ``StorageError/Code/readOnly``. A listener gets
+    /// the one snapshot and never another.
     ///
     /// - Throws: ``StorageError/Code/unsupported`` if the adapter does not offer
     ///   ``StorageCapabilities/pointInTimeReads``.
@@ -21,7 +23,8 @@ extension StorageClient {
         try require(.pointInTimeReads, for: "asOf")
         return StorageClient(
             PointInTimeStorageAdapter(upstream: adapter, time: time),
-            configuration: configuration
+            configuration: configuration,
+            preparation: preparation
         )
     }
 
@@ -48,9 +51,12 @@ struct PointInTimeStorageAdapter: StorageAdapter {
     let time: Timestamp
 
     var capabilities: StorageCapabilities {
-        upstream.capabilities.intersection([
+        // Whatever writes comes as far as the refusal of a commit, which says why.
+        let reading: StorageCapabilities = [
             .aggregation, .declaredIndexes, .collectionListing, .textSearch, .pointInTimeReads,
-        ])
+        ]
+        let writing: StorageCapabilities = [.transactions, .idempotentCommits, .replication]
+        return upstream.capabilities.intersection(reading).union(writing)
     }
 
     func prepare(_ schema: StorageSchema) async throws(StorageError) {

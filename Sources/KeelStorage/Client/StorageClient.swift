@@ -21,11 +21,27 @@ public struct StorageClient: Sendable {
     /// The schema is made ready with the first call; call ``prepare()`` to do it at a time of your
     /// choice.
     public init(_ adapter: some StorageAdapter, configuration: Configuration = Configuration()) {
+        self.init(
+            adapter,
+            configuration: configuration,
+            preparation: SchemaPreparation(configuration.schema)
+        )
+    }
+
+    /// Creates a client that shares what makes the schema ready with another one.
+    init(
+        _ adapter: some StorageAdapter,
+        configuration: Configuration,
+        preparation: SchemaPreparation
+    ) {
         self.adapter = adapter
         self.configuration = configuration
-        preparation = SchemaPreparation(configuration.schema)
+        self.preparation = preparation
         hub = ListenerHub(adapter: adapter, configuration: configuration)
     }
+
+    /// Whether what is read never changes, because it is past.
+    var isOfThePast: Bool { adapter is PointInTimeStorageAdapter }
 
     /// Creates a client with a schema and otherwise usual settings.
     public init(_ adapter: some StorageAdapter, schema: StorageSchema) {

@@ -49,7 +49,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
         guard let time = request.asOf else {
             return try state.withLock { state throws(StorageError) in try state.answer(request) }
         }
-        // A value of its own: what it takes to go back does not hold up anybody.
+        // On a copy, so that going back does not hold up those who write meanwhile for long.
         let now = now()
         let present = state.withLock { $0 }
         return try present.asOf(time, now: now).answer(request)

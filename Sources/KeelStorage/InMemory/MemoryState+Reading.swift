@@ -18,7 +18,11 @@ extension MemoryState {
             result = ReadResult(.names(names(under: parent)))
         }
         if request.needsPosition { result.position = position }
-        if request.needsTime { result.time = request.asOf ?? Timestamp(microseconds: lastSequence) }
+        if request.needsTime {
+            // After the last change nothing is settled yet.
+            let last = Timestamp(microseconds: latestSequence ?? lastSequence)
+            result.time = request.asOf.map { min($0, last) } ?? last
+        }
         return result
     }
 

@@ -6,6 +6,8 @@ struct MemoryState: Sendable {
     private var log: [(sequence: Int64, path: DocumentPath, revision: Revision)] = []
     /// The sequence of the last change, also when the log has been trimmed.
     private(set) var lastSequence: Int64 = 0
+    /// In a past state, the sequence of the present one.
+    private(set) var latestSequence: Int64?
     /// The highest sequence that the log no longer has.
     private var trimmedUpTo: Int64 = 0
     private let keptChanges: Int
@@ -30,6 +32,7 @@ struct MemoryState: Sendable {
         try history.check(time, latest: max(now, Timestamp(microseconds: lastSequence)))
         var past = self
         for (path, document) in history.documents(asOf: time) { past.put(document, at: path) }
+        past.latestSequence = lastSequence
         // What the log does not have any more must not look as if it had.
         past.lastSequence =
             log.last { $0.sequence <= time.microseconds }?.sequence

@@ -150,6 +150,8 @@ actor DocumentListener {
             guard (try? await client.configuration.clock.sleep(for: interval)) != nil else {
                 return nil
             }
+            // What is past stays as it was, also once the history has forgotten it.
+            if client.isOfThePast { continue }
             if let snapshot = try await load() { return snapshot }
         }
     }

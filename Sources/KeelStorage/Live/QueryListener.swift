@@ -109,6 +109,8 @@ actor QueryListener {
             guard (try? await client.configuration.clock.sleep(for: interval)) != nil else {
                 return nil
             }
+            // What is past stays as it was, also once the history has forgotten it.
+            if client.isOfThePast { continue }
             let changes = try await load()
             if !changes.isEmpty { return snapshot(changes) }
         }

@@ -46,6 +46,8 @@ struct FirestoreRefusal {
         switch status {
         case "FAILED_PRECONDITION" where !call.isWrite && message.contains("index"):
             .indexRequired
+        case "FAILED_PRECONDITION" where !call.isWrite && message.contains("too old"):
+            .snapshotTooOld
         // Only writes are about documents that must exist; a read says what is missing.
         case "NOT_FOUND" where !call.isWrite || message.hasPrefix("The database"):
             .databaseNotFound

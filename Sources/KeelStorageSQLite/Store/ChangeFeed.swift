@@ -179,18 +179,33 @@ struct ChangeFeed {
         in changes: inout [ChangePage.Change],
         after sequence: Int64
     ) throws {
-        let statement = try RawStatement(
-            reader.database,
-            "SELECT cid, id, rev FROM changes WHERE seq > ? ORDER BY seq"
-        )
-        try statement.bind(1, sequence)
-        try statement.each { row in
-            let collection = try reader.path(of: row.integer(0))
-            let path = DocumentPath(trusted: collection, id: row.text(1))
-            if let position = removals[path] {
-                changes[position] = .removed(path, Revision(number: row.integer(2)))
+        // SQLite looks for all of them in one walk along the rest of the log. Few lengths of the
+        // list, the last of it repeated, are few statements.
+        let ids = removals.keys.map(\.id)
+        for start in stride(from: 0, to: ids.count, by: 512) {
+            let part = ids[start..<min(start + 512, ids.count)]
+            let length = part.count == 1 ? 1 : part.count <= 16 ? 16 : 512
+            let list = Array(repeating: "?", count: length).joined(separator: ", ")
+            let statement = try RawStatement(
+                reader.database,
+                """
+                SELECT cid, id, max(rev) FROM changes
+                WHERE seq > ? AND id IN (\(list)) GROUP BY cid, id
+                """
+            )
+            try statement.bind(1, sequence)
+            for number in 0..<length {
+                let position = min(start + number, part.endIndex - 1)
+                try statement.bind(Int32(number + 2), ids[position])
             }
-            return true
+            try statement.each { row in
+                let collection = try reader.path(of: row.integer(0))
+                let path = DocumentPath(trusted: collection, id: row.text(1))
+                if let position = removals[path] {
+                    changes[position] = .removed(path, Revision(number: row.integer(2)))
+                }
+                return true
+            }
         }
     }
 

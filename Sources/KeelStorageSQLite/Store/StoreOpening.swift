@@ -64,6 +64,17 @@ struct StoreOpening {
         if let age = configuration.history, !configuration.isReadOnly {
             try pool.writeWithoutTransaction { try StoredHistory.keep(age, in: $0) }
         }
+        if !configuration.isReadOnly {
+            try pool.writeWithoutTransaction { database in
+                guard let history = try StoredHistory(database) else { return }
+                let now = configuration.now()
+                // Nobody may write for long: what is too old goes with the opening as well.
+                try database.inTransaction(.immediate) {
+                    try StoredHistory.forget(olderThan: history.age, at: now, in: database)
+                    return .commit
+                }
+            }
+        }
         return (pool, epoch)
     }
 

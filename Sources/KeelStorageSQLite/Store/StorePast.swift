@@ -65,6 +65,8 @@ struct StorePast {
     /// What of a query's collections was otherwise.
     func documents(of prepared: PreparedQuery) throws -> PastDocuments {
         var documents = PastDocuments()
+        // A search for words is not decided yet when a place is.
+        let window = prepared.query.search == nil ? prepared.window : nil
         // Of a group's columns SQLite takes the row with the minimum:
         // https://sqlite.org/lang_select.html#bareagg
         let statement = try RawStatement(
@@ -84,7 +86,7 @@ struct StorePast {
                 guard let document = try Self.document(row, reader),
                     let key = prepared.place(of: document)
                 else { return true }
-                documents.found.append((key, document))
+                documents.take(document, at: key, within: window)
                 return true
             }
         }
@@ -124,6 +126,14 @@ struct PastDocuments {
     /// Documents that were others, or were not there, or are not there any more.
     var changed: Set<DocumentPath> = []
     /// Those of them that the query would have found, with their places in its order.
-    var found: [(key: [UInt8], document: Document)] = []
+    private(set) var found: [(key: [UInt8], document: Document)] = []
+
+    /// Takes a document, and lets go of those that are too far from the beginning to be wanted.
+    mutating func take(_ document: Document, at key: [UInt8], within window: Int?) {
+        found.append((key, document))
+        guard let window, found.count > 2 * window + 1_000 else { return }
+        found.sort { $0.key.lexicographicallyPrecedes($1.key) }
+        found.removeLast(found.count - window)
+    }
 }
 #endif

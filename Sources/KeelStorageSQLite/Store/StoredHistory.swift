@@ -45,7 +45,9 @@ struct StoredHistory {
             let known = try StoredHistory(database)
             if age <= .zero {
                 try database.execute(
-                    sql: "DROP TABLE history; DELETE FROM meta WHERE key = '\(key)'"
+                    sql: """
+                        DROP TABLE IF EXISTS history; DELETE FROM meta WHERE key = '\(key)'
+                        """
                 )
             } else {
                 if known == nil { try database.execute(sql: table) }
@@ -61,7 +63,10 @@ struct StoredHistory {
 
     private static func needsChange(to age: Duration, in database: Database) throws -> Bool {
         let known = try StoredHistory(database)
-        return age > .zero ? known?.age.microseconds != age.microseconds : known != nil
+        let version = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        if age <= .zero { return known != nil || version == StoreFormat.versionWithHistory }
+        return known?.age.microseconds != age.microseconds
+            || version != StoreFormat.versionWithHistory
     }
 
     private static let table = """
@@ -79,27 +84,52 @@ struct StoredHistory {
         ) STRICT;
         """
 
-    /// Removes the images that are older than the age says, inside of a write transaction.
-    static func forget(olderThan age: Duration, at now: Timestamp, in database: Database) throws {
+    /// How many images one commit removes at most.
+    static let mostForgotten: Int64 = 1_000
+
+    /// Removes images that are older than the age says, inside of a write transaction.
+    ///
+    /// - Parameters:
+    ///   - age: How long an image is kept.
+    ///   - now: The present.
+    ///   - most: How many images are removed at most.
+    ///   - database: A connection that writes.
+    /// - Returns: Whether there are no more.
+    /// - Throws: What SQLite throws.
+    @discardableResult
+    static func forget(
+        olderThan age: Duration,
+        at now: Timestamp,
+        most: Int64 = mostForgotten,
+        in database: Database
+    ) throws -> Bool {
         let (oldest, overflow) = now.microseconds.subtractingReportingOverflow(age.microseconds)
-        guard !overflow else { return }
+        guard !overflow else { return true }
+        let first = try RawStatement(database, "SELECT min(number) FROM history").first {
+            $0.isNull(0) ? nil : $0.integer(0)
+        }
+        guard let first = first ?? nil else { return true }
+        let limit = first.addingClamped(most)
         // Along those that go, which is all that a search by time could do better.
         let kept = try RawStatement(
             database,
-            "SELECT number FROM history WHERE time > ? ORDER BY number LIMIT 1"
+            "SELECT number FROM history WHERE time > ? AND number < ? ORDER BY number LIMIT 1"
         )
         try kept.bind(1, oldest)
-        let end = try kept.first { $0.integer(0) } ?? .max
+        try kept.bind(2, limit)
+        let found = try kept.first { $0.integer(0) }
+        let end = found ?? limit
         let last = try RawStatement(
             database,
             "SELECT time FROM history WHERE number < ? ORDER BY number DESC LIMIT 1"
         )
         try last.bind(1, end)
-        guard let start = try last.first({ $0.integer(0) }) else { return }
+        guard let start = try last.first({ $0.integer(0) }) else { return true }
         let removal = try RawStatement(database, "DELETE FROM history WHERE number < ?")
         try removal.bind(1, end)
         try removal.run()
         try StoredHistory(age: age, start: start).write(to: database)
+        return found != nil
     }
 
     // MARK: Coding
@@ -122,6 +152,9 @@ struct StoredHistory {
 final class ForgettingPace: Sendable {
     /// When it is due next, in microseconds: at once after an opening.
     private let next = Atomic(Int64.min)
+
+    /// Makes it due with the next commit, because there is more to remove.
+    func goOn() { next.store(.min, ordering: .relaxed) }
 
     /// Whether a sixteenth of the age has passed since it was due last.
     func isDue(at now: Timestamp, keeping age: Duration) -> Bool {

@@ -34,7 +34,7 @@ extension StorageGroup {
         Measure(
             name: "set, with a history / without one",
             unit: "µs",
-            target: .atMost(1.5),
+            target: .info,
             keel: { try await keelSets(keeping, options, scoreChanges: true) },
             peer: { try await keelSets(forgetting, options, scoreChanges: true) }
         )

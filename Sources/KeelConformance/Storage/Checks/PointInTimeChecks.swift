@@ -178,6 +178,12 @@ extension StorageAdapterCheck {
         past("cannot be written to") { store in
             let then = try store.asOf(try await store.set(["n": 1]).commitTime)
             await store.expect(.readOnly) { try await then.set(["n": 2]) }
+            await store.expect(.readOnly) {
+                try await then.client.transaction { transaction in
+                    _ = try await transaction.getDocument(store.path())
+                    try transaction.update(store.path(), [.set("n", to: 2)])
+                }
+            }
             #expect(try await store.fields() == ["n": 1])
         },
         past("stays as it is while many write") { store in

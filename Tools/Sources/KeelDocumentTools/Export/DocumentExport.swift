@@ -30,11 +30,13 @@ package struct DocumentExport: Sendable {
         self.time = time
     }
 
-    private var client: StorageClient {
-        get throws(StorageError) {
-            let client = StorageClient(adapter)
-            return try time.map { time throws(StorageError) in try client.asOf(time) } ?? client
-        }
+    /// A client of the state that is written, the same for all pages.
+    private func client() async throws(StorageError) -> StorageClient {
+        let client = StorageClient(adapter)
+        guard let time else { return client }
+        // After the last change nothing is settled yet; Google's service does not tell its time.
+        let present = try? await client.currentTime()
+        return try client.asOf(min(time, present ?? time))
     }
 
     /// Writes to a file, which appears when it is complete.
@@ -100,7 +102,7 @@ package struct DocumentExport: Sendable {
         _ write: ([UInt8]) throws -> Void
     ) async throws -> Int {
         var count = 0
-        var pages = DocumentPages(try client, scope, size: pageSize)
+        var pages = DocumentPages(try await client(), scope, size: pageSize)
         while let page = try await pages.next() {
             for document in page { try write(line.text(of: document)) }
             count += page.count
@@ -112,7 +114,7 @@ package struct DocumentExport: Sendable {
     /// Where the change log is before the first page, nil where there is none or none is needed.
     private func position() async throws(StorageError) -> ChangeCursor? {
         // The client refuses a bad scope; the adapter below would not.
-        _ = try await client.queryDocuments(scope.query.limit(to: 1))
+        _ = try await client().queryDocuments(scope.query.limit(to: 1))
         guard time == nil, adapter.capabilities.contains(.changeLog) else { return nil }
         var request = ReadRequest(.query(scope.query.order(by: .documentID).limit(to: 1)))
         request.needsPosition = true
