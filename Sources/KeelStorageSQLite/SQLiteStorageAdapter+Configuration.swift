@@ -52,7 +52,7 @@ extension SQLiteStorageAdapter {
         /// and ends it.
         ///
         /// **What was deleted is still in the file meanwhile.** What has become too old goes with
-        /// commits, a few thousand images at a time, and with the next opening; its bytes are in
+        /// commits, a thousand images at a time, and with the next opening; its bytes are in
         /// free pages of the file until ``SQLiteStorageAdapter/compact()``, as with any deletion.
         ///
         /// A commit writes the former contents of each document besides the new ones. Such a file
