@@ -37,6 +37,13 @@ struct ErrorTests {
                 commit: .conflict
             ),
             Case(
+                code: 400,
+                status: "FAILED_PRECONDITION",
+                message: "The requested snapshot version is too old.",
+                read: .snapshotTooOld,
+                commit: .conflict
+            ),
+            Case(
                 code: 404,
                 status: "NOT_FOUND",
                 read: .databaseNotFound,
