@@ -22,7 +22,7 @@ OTHER_EDITION = ("pipeline", "enterprise")
 
 
 def outcomes(report):
-    """What became of each test: None if it passed, its failure, or why it was skipped."""
+    """The names of tests that passed, of those that failed, and why others were skipped."""
     passed, failed, skipped = set(), set(), {}
     for case in xml.etree.ElementTree.parse(report).iter("testcase"):
         name = case.get("name")

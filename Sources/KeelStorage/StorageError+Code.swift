@@ -78,7 +78,7 @@ extension StorageError.Code {
     /// The store cannot be written to.
     public static let readOnly = Self(
         name: "readOnly",
-        advice: "Move the store to a writable folder, or make the folder and file writable."
+        advice: "Write to a store that is open for writing, in a folder and file that are writable."
     )
     /// There is no room left for the write.
     public static let diskFull = Self(

@@ -113,6 +113,18 @@ struct PointInTimeTests {
         #expect(first?["fields"]?["n"]?["integerValue"]?.text == "1")
     }
 
+    @Test("missing documents are too old where the change log does not reach as far back")
+    func shortLog() async throws {
+        let served = Served(InMemoryStorageAdapter(keptChanges: 1, history: .seconds(3600)))
+        let first = try await served.set("a/1/b/1", n: 1).json["updateTime"]?.text
+        for number in 0..<10 { try await served.set("a/\(number)", n: number) }
+        let past = try #require(first).replacing(":", with: "%3A")
+        #expect(try await served.send(.get, "/a?readTime=\(past)").status == 200)
+        let list = try await served.send(.get, "/a?showMissing=true&readTime=\(past)")
+        #expect(list.error == "FAILED_PRECONDITION")
+        #expect(list.reason == "snapshotTooOld")
+    }
+
     @Test("is refused where it cannot be")
     func refusals() async throws {
         let time = try await set("a/1", n: 1)

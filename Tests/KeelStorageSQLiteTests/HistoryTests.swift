@@ -182,6 +182,38 @@ struct HistoryTests {
         try second.close()
     }
 
+    @Test("answers a query with a limit as it did, however much has changed since")
+    func manyChanges() async throws {
+        let folder = try TemporaryFolder()
+        let adapter = try adapter(folder, history: .seconds(60))
+        let store = StorageClient(adapter)
+        let order = Array(0..<3_000).shuffled()
+        for start in stride(from: 0, to: order.count, by: 500) {
+            let writes = try order[start..<start + 500].map { number in
+                try DocumentWrite.set(["n": .integer(Int64(number))], at: "a/\(number)")
+            }
+            try await store.commit(writes)
+        }
+        let time = try await store.currentTime()
+        for start in stride(from: 0, to: order.count, by: 500) {
+            try await store.commit(
+                order[start..<start + 500].map { DocumentWrite("a/\($0)", .delete) }
+            )
+        }
+        let then = try store.asOf(time)
+        let query = DocumentQuery("a").order(by: "n")
+        for (found, wanted) in [
+            (query.limit(to: 3), 0..<3), (query.offset(10).limit(to: 2), 10..<12),
+            (query.limit(toLast: 2), 2_998..<3_000),
+        ] {
+            let numbers = try await then.queryDocuments(found).map { $0["n"]?.integerValue }
+            #expect(numbers == wanted.map(Int64.init))
+        }
+        #expect(try await then.count(query) == 3_000)
+        #expect(try await store.count(query) == 0)
+        try adapter.close()
+    }
+
     @Test("changes its age with the next opening")
     func changesAge() async throws {
         let folder = try TemporaryFolder()

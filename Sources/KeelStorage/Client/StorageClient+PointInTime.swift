@@ -39,7 +39,11 @@ extension StorageClient {
         var request = ReadRequest(.documents([]))
         request.needsTime = true
         guard let time = try await read(request, for: "currentTime").time else {
-            throw StorageError(.unsupported, "the adapter told no time", operation: "currentTime")
+            throw StorageError(
+                .unsupported,
+                "the store keeps no history, or does not tell the time of what it answers",
+                operation: "currentTime"
+            )
         }
         return time
     }
@@ -73,7 +77,10 @@ struct PointInTimeStorageAdapter: StorageAdapter {
     func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        throw StorageError(.readOnly, "the past cannot be changed")
+        throw StorageError(
+            .readOnly,
+            "the past cannot be changed; write with the client of the present"
+        )
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {

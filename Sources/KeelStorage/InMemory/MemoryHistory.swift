@@ -18,12 +18,10 @@ struct MemoryHistory: Sendable {
     /// Notes what documents were until a commit.
     mutating func note(_ before: [(DocumentPath, Document?)], before time: Timestamp) {
         images += before.map { Image(time: time, path: $0, document: $1) }
-        let (seconds, attoseconds) = age.components
-        let microseconds = Int128(seconds) * 1_000_000 + Int128(attoseconds / 1_000_000_000_000)
-        let oldest = Int64(clamping: Int128(time.microseconds) - microseconds)
+        let oldest = time.advanced(by: .zero - age)
         // Removing in larger steps keeps the cost of moving the array small.
-        guard images.count > 64, images[images.count / 4].time.microseconds < oldest else { return }
-        let surplus = images.prefix { $0.time.microseconds < oldest }
+        guard images.count > 64, images[images.count / 4].time < oldest else { return }
+        let surplus = images.prefix { $0.time < oldest }
         start = surplus.last?.time ?? start
         images.removeFirst(surplus.count)
     }
@@ -31,7 +29,7 @@ struct MemoryHistory: Sendable {
     /// Refuses a time whose state is not known.
     func check(_ time: Timestamp, latest: Timestamp) throws(StorageError) {
         guard time >= start else { throw .snapshotTooOld(time) }
-        guard time <= latest else { throw .notYet(time) }
+        guard time <= latest else { throw .notYet(time, present: latest) }
     }
 
     /// The documents that were others at a time, as they were.
@@ -53,7 +51,10 @@ extension StorageError {
     }
 
     /// The error of a read as of a time that has not come yet.
-    package static func notYet(_ time: Timestamp) -> Self {
-        Self(.invalidArgument, "\(time.rfc3339) has not come yet for this store")
+    package static func notYet(_ time: Timestamp, present: Timestamp) -> Self {
+        Self(
+            .invalidArgument,
+            "\(time.rfc3339) has not come yet: read a time up to \(present.rfc3339), the store’s own"
+        )
     }
 }

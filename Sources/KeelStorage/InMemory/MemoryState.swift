@@ -27,7 +27,7 @@ struct MemoryState: Sendable {
     /// The state at a time, for reading alone.
     func asOf(_ time: Timestamp, now: Timestamp) throws(StorageError) -> MemoryState {
         guard let history else {
-            throw StorageError(.unsupported, "the store keeps no history of its documents")
+            throw StorageError(.unsupported, "the store keeps no history; create it with one")
         }
         try history.check(time, latest: max(now, Timestamp(microseconds: lastSequence)))
         var past = self

@@ -64,13 +64,15 @@ struct ChangePosition {
         return ChangeCursor(bytes: bytes)
     }
 
-    private static func append(_ number: Int64, to bytes: inout [UInt8]) {
+    // MARK: Numbers in bytes, the highest first
+
+    static func append(_ number: Int64, to bytes: inout [UInt8]) {
         for shift in stride(from: 56, through: 0, by: -8) {
             bytes.append(UInt8(truncatingIfNeeded: number >> Int64(shift)))
         }
     }
 
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
+    static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
         bytes.reduce(0) { $0 << 8 | Int64($1) }
     }
 }

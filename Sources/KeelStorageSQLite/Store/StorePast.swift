@@ -23,9 +23,8 @@ struct StorePast {
             )
         }
         guard time.microseconds >= history.start else { throw StorageError.snapshotTooOld(time) }
-        guard time <= max(now, Timestamp(microseconds: state.sequence)) else {
-            throw StorageError.notYet(time)
-        }
+        let present = max(now, Timestamp(microseconds: state.sequence))
+        guard time <= present else { throw StorageError.notYet(time, present: present) }
         self.reader = reader
         self.state = state
         self.time = time.microseconds

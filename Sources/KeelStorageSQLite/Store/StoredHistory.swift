@@ -25,8 +25,8 @@ struct StoredHistory {
         guard bytes.count == 16 else {
             throw StorageError(.corrupted, "the store’s history has no beginning")
         }
-        age = .microseconds(Self.number(bytes[..<8]))
-        start = Self.number(bytes[8...])
+        age = .microseconds(ChangePosition.number(bytes[..<8]))
+        start = ChangePosition.number(bytes[8...])
     }
 
     private init(age: Duration, start: Int64) {
@@ -103,13 +103,12 @@ struct StoredHistory {
         most: Int64 = mostForgotten,
         in database: Database
     ) throws -> Bool {
-        let (oldest, overflow) = now.microseconds.subtractingReportingOverflow(age.microseconds)
-        guard !overflow else { return true }
+        let oldest = now.advanced(by: .zero - age).microseconds
         let first = try RawStatement(database, "SELECT min(number) FROM history").first {
             $0.isNull(0) ? nil : $0.integer(0)
         }
         guard let first = first ?? nil else { return true }
-        let limit = first.addingClamped(most)
+        let limit = most < .max - first ? first + most : .max
         // Along those that go, which is all that a search by time could do better.
         let kept = try RawStatement(
             database,
@@ -135,16 +134,10 @@ struct StoredHistory {
     // MARK: Coding
 
     private func write(to database: Database) throws {
-        let bytes = [age.microseconds, start].flatMap { number in
-            stride(from: 56, through: 0, by: -8).map {
-                UInt8(truncatingIfNeeded: number >> Int64($0))
-            }
-        }
+        var bytes: [UInt8] = []
+        ChangePosition.append(age.microseconds, to: &bytes)
+        ChangePosition.append(start, to: &bytes)
         try StoreFormat.setMeta(Self.key, bytes, in: database)
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
-        bytes.reduce(0) { $0 << 8 | Int64($1) }
     }
 }
 
@@ -159,20 +152,11 @@ final class ForgettingPace: Sendable {
     /// Whether a sixteenth of the age has passed since it was due last.
     func isDue(at now: Timestamp, keeping age: Duration) -> Bool {
         let due = next.load(ordering: .relaxed)
+        let later = now.advanced(by: max(.microseconds(1), age / 16)).microseconds
         // A clock that was set back must not put it off for longer than that.
-        let step = max(1, age.microseconds / 16)
-        guard now.microseconds >= due || due > now.microseconds.addingClamped(step) else {
-            return false
-        }
-        next.store(now.microseconds.addingClamped(step), ordering: .relaxed)
+        guard now.microseconds >= due || due > later else { return false }
+        next.store(later, ordering: .relaxed)
         return true
-    }
-}
-
-extension Int64 {
-    fileprivate func addingClamped(_ other: Int64) -> Int64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
     }
 }
 #endif

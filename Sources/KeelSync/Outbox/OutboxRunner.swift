@@ -324,17 +324,6 @@ extension OutboxEntry {
 }
 
 extension Timestamp {
-    /// This time and so much more, the latest time there is at the most.
-    func advanced(by duration: Duration) -> Timestamp {
-        let (seconds, attoseconds) = duration.components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        guard !overflow else { return Timestamp(microseconds: .max) }
-        let (sum, isTooLate) = microseconds.addingReportingOverflow(
-            whole + attoseconds / 1_000_000_000_000
-        )
-        return Timestamp(microseconds: isTooLate ? .max : sum)
-    }
-
     /// How long after another time this is; zero if it is before it.
     func duration(since other: Timestamp) -> Duration {
         .microseconds(max(0, microseconds.subtractingReportingOverflow(other.microseconds).0))

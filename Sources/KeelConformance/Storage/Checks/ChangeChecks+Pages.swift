@@ -39,6 +39,21 @@ extension StorageAdapterCheck {
                 while try await !follower.step(limit: 1).isCaughtUp {}
                 #expect(follower.documents.isEmpty)
             },
+            log("removals of a long page are not older than what was shown before") { store in
+                let cursor = try await store.position()
+                let ids = (0..<300).map { "\($0)" }
+                let sets = try ids.map { try DocumentWrite.set(["n": 1], at: store.path($0)) }
+                let deletions = ids.map { DocumentWrite(store.path($0), .delete) }
+                for writes in [sets, deletions, sets] {
+                    _ = try await store.adapter.commit([WriteBatch(writes)])
+                }
+                var follower = ChangeFollower(store, after: cursor)
+                try await follower.step(limit: 299)
+                #expect(follower.documents.count == 299)
+                _ = try await store.adapter.commit([WriteBatch(deletions)])
+                while try await !follower.step(limit: 299).isCaughtUp {}
+                #expect(follower.documents.isEmpty)
+            },
             log("reading a page twice gives the same page") { store in
                 let cursor = try await store.position()
                 for id in ["a", "b", "c"] { try await store.set(["n": 1], id) }
