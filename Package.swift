@@ -291,7 +291,7 @@ let package = Package(
         program("KeelAnalyticsCrashWriter", ["KeelAnalytics", "KeelJournal"]),
         program("KeelCacheCrashWriter", ["KeelCache"]),
         program("KeelFileCrashWriter", ["KeelFiles"]),
-        program("KeelStorageCrashWriter", ["KeelStorage", "KeelStorageSQLite"]),
+        program("KeelStorageCrashWriter", ["KeelStorage", "KeelStorageSQLite"] + grdb),
         program("KeelJournalCrashWriter", ["KeelCore", "KeelJournal"]),
         program("KeelLogCrashWriter", ["KeelCore", "KeelLogging"] + logging),
         .target(

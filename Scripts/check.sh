@@ -5,6 +5,9 @@
 #     Scripts/check.sh format docs      some steps, in this order
 #     Scripts/check.sh --google         the system tests of Google's client against `keel serve`
 #     Scripts/check.sh --posthog        PostHog's SDK test harness against the destination for PostHog
+#     Scripts/check.sh --cache-tests    the public test suite for HTTP caches through `keel proxy`
+#     Scripts/check.sh --autobahn       the Autobahn test suite against the WebSocket client
+#     Scripts/check.sh --trace-context  the W3C's test harness for trace context
 #
 # Steps: format, words, length, docs, lint, bench, traits. Every step runs, also after one that failed.
 
@@ -103,11 +106,13 @@ step_bench() {
     "$KEEL_BINARY" --quick
 }
 
-if [ "${1:-}" = "--google" ]; then
-    exec "$KEEL_ROOT/Scripts/google/system-tests.sh"
-elif [ "${1:-}" = "--posthog" ]; then
-    exec "$KEEL_ROOT/Scripts/posthog-harness.sh"
-fi
+case "${1:-}" in
+    --google) exec "$KEEL_ROOT/Scripts/google/system-tests.sh" ;;
+    --posthog) exec "$KEEL_ROOT/Scripts/posthog-harness.sh" ;;
+    --cache-tests | --autobahn | --trace-context)
+        exec "$KEEL_ROOT/Scripts/outside/${1#--}.sh"
+        ;;
+esac
 
 "$KEEL_ROOT/Scripts/setup.sh" build test
 

@@ -78,7 +78,13 @@ keel_scratch() {
 # command lines. In the same folder each would make the other fetch and compile everything anew.
 keel_scratch_of() {
     case "$1" in
-        Lint) printf '%s' "${KEEL_SCRATCH_PATH:-$KEEL_ROOT/.build/lint}" ;;
+        Lint)
+            if [ -n "${KEEL_SCRATCH_PATH:-}" ]; then
+                printf '%s-lint' "$KEEL_SCRATCH_PATH"
+            else
+                printf '%s' "$KEEL_ROOT/.build/lint"
+            fi
+            ;;
         *) keel_scratch ;;
     esac
 }
@@ -129,6 +135,21 @@ keel_address() {
     done
     KEEL_ADDRESS="$(sed -n 1p "$2")"
     [ -n "$KEEL_ADDRESS" ] || keel_die "the server did not say where it listens."
+}
+
+# A port of the loopback interface that is free at this moment, for servers that take no port 0.
+keel_free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# keel_wait_for_port <port> <process id>: waits until a server of the loopback interface takes connections.
+keel_wait_for_port() {
+    for _ in $(seq 100); do
+        ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null || return 0
+        kill -0 "$2" 2>/dev/null || keel_die "the server did not start; its message stands above."
+        sleep 0.1
+    done
+    keel_die "no server takes connections on port $1."
 }
 
 # Stops with advice when the Swift toolchain is missing or too old.

@@ -57,7 +57,7 @@ keel_address "$adapter" "$work/address"
 address="$KEEL_ADDRESS"
 
 # The harness takes no port 0 for its server.
-port="$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
+port="$(keel_free_port)"
 
 keel_say "PostHog's SDK test harness, suite capture, with the adapter at $address"
 # The contract is looked for in the working directory.

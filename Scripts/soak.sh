@@ -12,18 +12,22 @@
 #                                    each by a kill and by a power failure
 #     Scripts/soak.sh passwords      hashes 200 passwords at the usual cost, in release, with Keel, with
 #                                    argon2-cffi and with the reference's own program
+#     Scripts/soak.sh sanitizers     the suites whose tasks share state, with ThreadSanitizer and with
+#                                    AddressSanitizer; not a part of "every soak run"
 #     Scripts/soak.sh secrets        kills 2,000 writers of an encrypted file of secrets
 #     Scripts/soak.sh server         kills keel serve 100 times while clients write to it
-#     Scripts/soak.sh storage        kills 10,000 writing processes, in release; --trials N fewer
+#     Scripts/soak.sh storage        kills 10,000 writing processes, in release, --trials N fewer; then 10,000
+#                                    rounds of several processes on one file, and 2,000 power failures
 #     Scripts/soak.sh transfers      kills each side of downloads and uploads 120 times, downloads and
 #                                    uploads 1 GiB, and tries 20,000 schedules of faults
-#     Scripts/soak.sh http           100,000 schedules of faults, 100,000 random event streams and
-#                                    10,000 orders of sign-in events
+#     Scripts/soak.sh http           100,000 schedules of faults, 100,000 random event streams,
+#                                    10,000 orders of sign-in events and 50,000 lives of users of a cache
 #
 # The arguments after "storage" and "passwords" are those of keel-soak. KEEL_CACHE_CRASHES,
-# KEEL_KILLS and KEEL_CACHE_RACES change the numbers of "cache"; KEEL_SCHEDULES, KEEL_SSE_STREAMS
-# and KEEL_AUTH_SEEDS change the numbers of "http", KEEL_SEED and KEEL_SSE_SEED repeat a run.
-# KEEL_FILES_CRASHES and KEEL_KILLS change the numbers of "files".
+# KEEL_KILLS and KEEL_CACHE_RACES change the numbers of "cache"; KEEL_SCHEDULES, KEEL_SSE_STREAMS,
+# KEEL_AUTH_SEEDS and KEEL_USER_SCHEDULES change the numbers of "http", KEEL_SEED and KEEL_SSE_SEED repeat a run.
+# KEEL_FILES_CRASHES and KEEL_KILLS change the numbers of "files"; KEEL_CROWD_ROUNDS and KEEL_POWER_POINTS
+# those of "storage".
 # KEEL_TRANSFER_KILLS, KEEL_TRANSFER_SERVER_KILLS, KEEL_TRANSFER_CUTS, KEEL_TRANSFER_SEEDS and
 # KEEL_TRANSFER_MIB change the numbers of "transfers".
 
@@ -33,6 +37,26 @@ soak_storage() {
     keel_say "Building the soak runs in release"
     keel_build_product Benchmarks keel-soak -c release
     "$KEEL_BINARY" storage "$@"
+    keel_say "Many processes on one file, and power failures, for a long time"
+    KEEL_CROWD_ROUNDS="${KEEL_CROWD_ROUNDS:-10000}" \
+        KEEL_POWER_POINTS="${KEEL_POWER_POINTS:-2000}" \
+        keel_test . --filter '^KeelStorageSQLiteTests\.(CrowdTests|PowerTests)/'
+}
+
+# The suites whose tasks share state. Each sanitizer compiles everything anew, in a folder of its own; what is
+# found ends the run.
+soak_sanitizers() {
+    local suites='^(KeelCore|KeelCache|KeelHTTP|KeelHTTPCaching|KeelJournal|KeelStorage|KeelStorageSQLite|KeelSync)Tests\.'
+    local package=(--package-path "$KEEL_ROOT" "${KEEL_TEST_OPTIONS[@]}") sanitizer
+    for sanitizer in thread address; do
+        export KEEL_SCRATCH_PATH="$KEEL_ROOT/.build/sanitize-$sanitizer"
+        keel_say "Testing with the sanitizer '$sanitizer'"
+        keel_swift build --build-tests --sanitize "$sanitizer" "${package[@]}"
+        TSAN_OPTIONS="halt_on_error=1" ASAN_OPTIONS="detect_leaks=0" \
+            KEEL_CROWD_ROUNDS="${KEEL_CROWD_ROUNDS:-20}" KEEL_KILLS="${KEEL_KILLS:-20}" \
+            swift test --skip-build --scratch-path "$KEEL_SCRATCH_PATH" --disable-build-manifest-caching \
+            --sanitize "$sanitizer" --no-parallel "${package[@]}" --filter "$suites"
+    done
 }
 
 soak_passwords() {
@@ -48,8 +72,9 @@ soak_http() {
     KEEL_SCHEDULES="${KEEL_SCHEDULES:-100000}" \
         KEEL_SSE_STREAMS="${KEEL_SSE_STREAMS:-100000}" \
         KEEL_AUTH_SEEDS="${KEEL_AUTH_SEEDS:-10000}" \
+        KEEL_USER_SCHEDULES="${KEEL_USER_SCHEDULES:-50000}" \
         keel_test . \
-        --filter '^KeelHTTPTests\.(SimulationTests|EventFormatTests|AuthExplorerTests)/'
+        --filter '^(KeelHTTPTests\.(SimulationTests|EventFormatTests|AuthExplorerTests)|KeelHTTPCachingTests\.UserSimulationTests)/'
 }
 
 # As with "http".
@@ -140,6 +165,7 @@ case "${1:-}" in
         shift
         soak_passwords "$@"
         ;;
+    sanitizers) soak_sanitizers ;;
     secrets) soak_secrets ;;
     server) soak_server ;;
     storage)
@@ -147,5 +173,5 @@ case "${1:-}" in
         soak_storage "$@"
         ;;
     transfers) soak_transfers ;;
-    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, files, http, journal, passwords, secrets, server, storage, transfers." ;;
+    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, files, http, journal, passwords, sanitizers, secrets, server, storage, transfers." ;;
 esac

@@ -34,11 +34,13 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "keel", targets: ["KeelCLI"]),
+        .executable(name: "keel-autobahn-testee", targets: ["AutobahnTestee"]),
+        .executable(name: "keel-trace-context-service", targets: ["TraceContextService"]),
         .executable(name: "posthog-harness-adapter", targets: ["PostHogHarnessAdapter"]),
     ],
     dependencies: [
-        // With the traits that the example has, so that what is compiled for one serves the other.
-        .package(name: "keel", path: "..", traits: [.defaults, "Logging"]),
+        // With the traits of the example and the benchmarks, so that Keel is compiled once for all three.
+        .package(name: "keel", path: "..", traits: [.defaults, "Logging", "WebSocket"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -122,6 +124,24 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
+        // What the Autobahn test suite talks to; see Scripts/outside/autobahn.sh.
+        .executableTarget(
+            name: "AutobahnTestee",
+            dependencies: [
+                keel("KeelHTTP"), keel("KeelWebSocket"), httpTypes,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        // What the W3C's harness for trace context talks to; see Scripts/outside/trace-context.sh.
+        .executableTarget(
+            name: "TraceContextService",
+            dependencies: [
+                "KeelHummingbird", keel("KeelAsyncHTTPClient"), keel("KeelHTTP"),
+                keel("KeelServing"), httpTypes, logging, lifecycle,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]
+        ),
         .target(name: "KeelToolsTestSupport", path: "Tests/KeelToolsTestSupport"),
         .testTarget(
             name: "KeelDocumentToolsTests",
@@ -172,6 +192,7 @@ let package = Package(
                 lifecycle,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ],
             exclude: ["Support/firestore-client.py"]
@@ -196,6 +217,13 @@ let package = Package(
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOResumableUpload", package: "swift-nio-extras"),
+            ]
+        ),
+        .testTarget(
+            name: "HarnessProgramsTests",
+            dependencies: [
+                "AutobahnTestee", "TraceContextService", keel("KeelHTTP"), keel("KeelTestKit"),
+                httpTypes,
             ]
         ),
         .testTarget(

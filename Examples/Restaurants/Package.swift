@@ -29,7 +29,9 @@ let package = Package(
         .executable(name: "restaurants-demo", targets: ["RestaurantsDemo"]),
     ],
     dependencies: [
-        .package(name: "keel", path: "../..", traits: [.defaults, "Logging"]),
+        // The traits of the tools and the benchmarks, so that Keel is compiled once for all three; the
+        // example itself needs no "WebSocket".
+        .package(name: "keel", path: "../..", traits: [.defaults, "Logging", "WebSocket"]),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),

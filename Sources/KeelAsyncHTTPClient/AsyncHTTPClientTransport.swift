@@ -64,15 +64,41 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
     }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        // Each connection that is passed over is closed, or retired: the pool soon opens a new one.
+        var left = call.options.prefersNewConnection && call.isReplayable ? Self.mostPassedOver : 0
+        while left > 0 {
+            do throws(TransportError) {
+                return try await send(call, wantsNewConnection: true)
+            } catch {
+                guard error.cause is UsedConnection else { throw error }
+                left -= 1
+            }
+        }
+        return try await send(call, wantsNewConnection: false)
+    }
+
+    /// How many used connections a call that wants a new one passes over.
+    private static let mostPassedOver = 32
+
+    private func send(
+        _ call: HTTPCall,
+        wantsNewConnection: Bool
+    ) async throws(TransportError) -> HTTPReply {
         let isStreamed = call.body.map { $0.bytes == nil } ?? false
         let prepared = isStreamed ? nil : try requests.request(for: call.head)
-        let exchange = waiting.begin(call, path: prepared?.path, queue)
+        let exchange = waiting.begin(
+            call,
+            path: prepared?.path,
+            wantsNewConnection: wantsNewConnection,
+            queue
+        )
         defer { waiting.take(exchange.number) }
         do {
-            guard let limit = call.timeouts.firstByte else {
+            // AsyncHTTPClient's own deadline does not end a call whose connection never opens. The
+            // head of a request that is not streamed is watched without a task of its own.
+            guard isStreamed, let limit = call.timeouts.firstByte else {
                 return try await reply(to: call, prepared, exchange)
             }
-            // AsyncHTTPClient's own deadline does not end a call whose connection never opens.
             return try await Deadline(in: limit, on: ContinuousClock())
                 .run(throwing: TransportError(.responseTimeout)) {
                     () async throws(TransportError) in
@@ -120,6 +146,12 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
                 task.cancel()
             }
         )
+        let opening = call.timeouts.firstByte.map { limit in
+            Deadline(in: limit, on: ContinuousClock()).watch {
+                if receiver.failHead(TransportError(.responseTimeout)) { task.cancel() }
+            }
+        }
+        defer { opening?.end() }
         let head = try await queue.waiting(exchange) { try await response.head() }
         return HTTPReply(
             head: HTTPResponse(head.status, head.headers),
@@ -176,30 +208,16 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
     ) -> HTTPByteStream {
         // Not the call itself: it would keep the request's body in memory while this one is read.
         let (head, id) = (call.head, call.id)
+        let idle = call.timeouts.idle
         let read: HTTPByteStream.Read = { () async throws(TransportError) in
             do {
-                return try await body.next()
+                return try await body.next(within: idle)
             } catch {
                 throw self.translated(error, .readBody, exchange)
                     .located(at: head.redactedURL, in: id)
             }
         }
-        let idle = call.timeouts.idle
-        let waitingRead: HTTPByteStream.Read = { () async throws(TransportError) in
-            guard let idle else { return try await read() }
-            // AsyncHTTPClient's read timeout goes on while nobody reads and would punish a slow
-            // reader, so waiting is measured here.
-            return try await Deadline(in: idle, on: ContinuousClock()).run(
-                throwing: TransportError(
-                    .responseTimeout,
-                    "The server stopped sending the response.",
-                    phase: .readBody,
-                    url: head.redactedURL
-                ),
-                read
-            )
-        }
-        return HTTPByteStream(trailers: { exchange.trailers }, read: waitingRead)
+        return HTTPByteStream(trailers: { exchange.trailers }, read: read)
     }
 
     private func translated(
@@ -211,6 +229,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
         // Shutting down cancels what is under way; the caller did not.
         if translated.code == .cancelled, !Task.isCancelled, isShutDown.withLock({ $0 }) {
             return TransportError(.clientShutdown, phase: phase)
+        }
+        // A connection that takes no more requests cancels one that has just come to it.
+        if translated.code == .cancelled, !Task.isCancelled, !exchange.hasConnection {
+            return TransportError(.staleConnection, processed: .no, cause: translated.cause)
         }
         let complete = exchange.complete(translated)
         // The proxy was reached, and no connection came of it: whatever was lost or not understood

@@ -26,6 +26,8 @@ final class Exchange: Sendable {
     let path: String?
     let origin: String
     let pins: PublicKeyPins?
+    /// Whether a connection that has carried another exchange is passed over.
+    let wantsNewConnection: Bool
     let host: String
     /// Used by bodies that are sent as they are produced.
     let window = SendWindow()
@@ -33,8 +35,15 @@ final class Exchange: Sendable {
     private let queue: ConnectionQueue
     private let state = Mutex(State())
 
-    init(number: UInt64, call: HTTPCall, path: String?, _ queue: ConnectionQueue) {
+    init(
+        number: UInt64,
+        call: HTTPCall,
+        path: String?,
+        wantsNewConnection: Bool,
+        _ queue: ConnectionQueue
+    ) {
         self.number = number
+        self.wantsNewConnection = wantsNewConnection
         self.path = path
         self.queue = queue
         origin = call.head.authority ?? ""
@@ -134,7 +143,15 @@ final class Exchange: Sendable {
     ]
 }
 
+/// Why a request was not sent: its connection had carried another exchange, and it wants a new one.
+struct UsedConnection: Error {}
+
 extension TransportError {
+    /// A connection was passed over; nothing was sent.
+    static var usedConnection: TransportError {
+        TransportError(.staleConnection, processed: .no, cause: UsedConnection())
+    }
+
     /// Whether the pool handed out a connection that was closed already.
     fileprivate var isOfClosedChannel: Bool {
         (cause as? ChannelError) == .ioOnClosedChannel
@@ -159,10 +176,21 @@ final class WaitingExchanges: Sendable {
     private let state = Mutex<(next: UInt64, waiting: [UInt64: Exchange])>((0, [:]))
 
     /// Takes note of a call that is about to be sent.
-    func begin(_ call: HTTPCall, path: String?, _ queue: ConnectionQueue) -> Exchange {
+    func begin(
+        _ call: HTTPCall,
+        path: String?,
+        wantsNewConnection: Bool,
+        _ queue: ConnectionQueue
+    ) -> Exchange {
         state.withLock { state in
             state.next += 1
-            let exchange = Exchange(number: state.next, call: call, path: path, queue)
+            let exchange = Exchange(
+                number: state.next,
+                call: call,
+                path: path,
+                wantsNewConnection: wantsNewConnection,
+                queue
+            )
             state.waiting[state.next] = exchange
             return exchange
         }

@@ -38,6 +38,11 @@ final class ExchangeHandler: ChannelDuplexHandler {
                 refuse(TransportError(.cancelled, processed: .no), context, promise)
                 return
             }
+            if exchange.wantsNewConnection, connection.hasCarriedExchange {
+                connection.retire?()
+                refuse(.usedConnection, context, promise)
+                return
+            }
             guard exchange.pins?.allows(connection.keyDigest, for: exchange.host) ?? true else {
                 refuse(TransportError(.tlsPinMismatch), context, promise)
                 return
@@ -143,7 +148,11 @@ final class Connection {
     private let id: String
     private let version: String
     private let remoteAddress: String?
-    private var hasCarriedExchange = false
+    private(set) var hasCarriedExchange = false
+
+    /// Has the pool begin no more exchanges on the connection, those under way go on; nil where an
+    /// exchange has the connection for itself.
+    fileprivate(set) var retire: (() -> Void)?
 
     init(_ channel: any Channel, version: String, keyDigest: [UInt8]?) {
         id = String(describing: ObjectIdentifier(channel).hashValue.magnitude)
@@ -171,6 +180,22 @@ final class ConnectionHolder: ChannelInboundHandler {
     let connection: Connection
 
     init(_ connection: Connection) { self.connection = connection }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let pipeline = context.pipeline
+        // AsyncHTTPClient lets go of a connection whose server takes no more requests. It is told
+        // so in the server's name, with the highest stream there can be: none is ended by it.
+        connection.retire = {
+            let frame = HTTP2Frame(
+                streamID: .rootStream,
+                payload: .goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil)
+            )
+            try? pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self)
+                .fireChannelRead(NIOAny(frame))
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { connection.retire = nil }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // The multiplexer passes on what belongs to no stream.

@@ -8,7 +8,20 @@ import Synchronization
 /// Gives a response body piece by piece; dropping it before its end cancels the exchange.
 protocol ResponseBody: AnyObject, Sendable {
     /// Returns the next bytes, nil at the end and after an error.
-    func next() async throws -> ArraySlice<UInt8>?
+    ///
+    /// AsyncHTTPClient's read timeout goes on while nobody reads and would punish a slow reader, so
+    /// waiting is measured here.
+    func next(within limit: Duration?) async throws -> ArraySlice<UInt8>?
+}
+
+extension TransportError {
+    fileprivate static var silence: TransportError {
+        TransportError(
+            .responseTimeout,
+            "The server stopped sending the response.",
+            phase: .readBody
+        )
+    }
 }
 
 /// A response that a ``ResponseReceiver`` takes.
@@ -41,7 +54,14 @@ final class ReceivedResponse: ResponseBody {
     /// Returns all bytes of the body, if they have arrived, and takes them away.
     func takeWhole() -> [UInt8]? { receiver.takeWhole() }
 
-    func next() async throws -> ArraySlice<UInt8>? {
+    func next(within limit: Duration?) async throws -> ArraySlice<UInt8>? {
+        let silence = limit.map { limit in
+            Deadline(in: limit, on: ContinuousClock()).watch { [receiver, task] in
+                receiver.fail(TransportError.silence)
+                task.cancel()
+            }
+        }
+        defer { silence?.end() }
         let piece = try await withTaskCancellationHandler {
             try await receiver.next()
         } onCancel: { [task] in
@@ -66,7 +86,19 @@ final class StreamedExchangeBody: ResponseBody, @unchecked Sendable {
         iterator = body.makeAsyncIterator()
     }
 
-    func next() async throws -> ArraySlice<UInt8>? {
+    func next(within limit: Duration?) async throws -> ArraySlice<UInt8>? {
+        guard let limit else { return try await next() }
+        return try await Deadline(in: limit, on: ContinuousClock()).run(throwing: .silence) {
+            () async throws(TransportError) in
+            do {
+                return try await self.next()
+            } catch {
+                throw TransportError(fromAsyncHTTPClient: error, during: .readBody)
+            }
+        }
+    }
+
+    private func next() async throws -> ArraySlice<UInt8>? {
         let isFree = isReading.withLock { isReading in
             defer { isReading = true }
             return !isReading

@@ -96,6 +96,18 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
         return isUnfinished
     }
 
+    /// Ends the response with an error, unless its head has come.
+    ///
+    /// - Returns: Whether it has ended by this.
+    func failHead(_ error: any Error) -> Bool {
+        var isFailed = false
+        change { state in
+            isFailed = state.head == nil && state.end == nil
+            if isFailed { state.end = .failure(error) }
+        }
+        return isFailed
+    }
+
     /// Ends the response with an error, unless it has ended.
     func fail(_ error: any Error) { change { $0.end = $0.end ?? .failure(error) } }
 

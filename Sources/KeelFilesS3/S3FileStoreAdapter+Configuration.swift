@@ -53,7 +53,8 @@ extension S3FileStoreAdapter {
         /// How many bytes a part has, at least ``smallestPartByteCount``; 8 MiB unless set.
         ///
         /// Files up to this size are put in one request. The parts of a file that has more than
-        /// 10,000 of them are larger.
+        /// 10,000 of them are larger. `URLSessionTransport` sends at most 64 MiB in one request: with
+        /// it, keep below that, and put no file above 640 GB.
         public var partByteCount = 8 << 20
         /// How many parts are on their way at a time, at least 1.
         ///
@@ -68,6 +69,10 @@ extension S3FileStoreAdapter {
         /// How often and how patiently requests are repeated.
         public var retry = RetryPolicy(attempts: 4)
         /// The limits of one request.
+        ///
+        /// How long a body takes to be sent counts against none of them. A request whose body does
+        /// not move any more is given up after `firstByte` and the time that its bytes take at
+        /// 16 KiB a second, because transports and systems take bytes before they are sent.
         public var timeouts = HTTPTimeouts(firstByte: .seconds(60), idle: .seconds(30))
 
         /// Creates the usual configuration.

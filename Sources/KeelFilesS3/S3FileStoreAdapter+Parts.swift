@@ -19,8 +19,6 @@ extension S3FileStoreAdapter {
         _ first: [UInt8],
         _ reader: S3PartReader
     ) async throws(S3Failure) -> FileMetadata {
-        var file = file
-        file.isInParts = true
         if file.options.condition != .none {
             // Asked at the end too, which counts; but nobody waits for a gigabyte to learn it.
             let version = try await object(at: file.path, file.key)?.version

@@ -83,8 +83,6 @@ extension S3FileStoreAdapter {
         _ file: S3NewFile,
         _ place: String
     ) async throws(S3Failure) -> FileMetadata {
-        var file = file
-        file.isInParts = true
         var settings = configuration
         // Nothing is sent that would be worth going on with, and the parts have no checksums.
         settings.uploadFolder = nil

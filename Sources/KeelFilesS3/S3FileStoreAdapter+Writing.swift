@@ -144,10 +144,7 @@ extension S3FileStoreAdapter {
     ) async -> FileMetadata {
         let version = tag.map(S3Object.version)
         let kept = try? await object(at: file.path, file.key)
-        if let kept, kept.size == size, version == nil || file.isInParts || kept.version == version
-        {
-            return kept
-        }
+        if let kept, kept.size == size, version == nil || kept.version == version { return kept }
         let time = head.headerFields[.date].flatMap { HTTPDate($0)?.seconds }
         return FileMetadata(
             FileSummary(
@@ -181,7 +178,6 @@ struct S3NewFile: Sendable {
     let key: String
     let content: FileContent
     let options: FileWriteOptions
-    var isInParts = false
 
     var contentType: String { options.contentType ?? ContentTypes.type(of: path) }
 

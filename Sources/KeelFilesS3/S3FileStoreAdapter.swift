@@ -64,6 +64,7 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
         _ configuration: Configuration,
         transport: any HTTPTransport,
         clock: any Clock<Duration>,
+        watchClock: any Clock<Duration> = ContinuousClock(),
         copyByteCount: Int = largestCopy,
         now: @escaping @Sendable () -> Date
     ) throws(FileStoreError) {
@@ -82,6 +83,7 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
             configuration,
             transport: transport,
             clock: clock,
+            watchClock: watchClock,
             now: now
         )
     }

@@ -64,15 +64,15 @@ struct ActiveSegment {
     ///
     /// A segment without that is one whose writer is gone, which is as good, only slower to read.
     func finish(time: Int64) throws(FileSystemError) {
+        try file.write(header.end(after: count, at: end, time), at: end)
+    }
+}
+
+extension SegmentHeader {
+    /// The last frame of a segment, which says how many records are before it.
+    func end(after count: Int, at offset: Int, _ time: Int64) -> [UInt8] {
         var content: [UInt8] = []
         content.append(littleEndian: UInt64(count))
-        let frame = RecordFrame.bytes(
-            of: content,
-            time: time,
-            at: end,
-            in: header.id,
-            isEnd: true
-        )
-        try file.write(frame, at: end)
+        return RecordFrame.bytes(of: content, time: time, at: offset, in: id, isEnd: true)
     }
 }

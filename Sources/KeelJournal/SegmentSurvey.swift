@@ -33,6 +33,7 @@ struct SegmentSurvey {
                 time = recordTime
             // It counts as waiting until a consumer meets it.
             case .damaged: count += 1
+            case .erased: continue
             case .end, .nothing, .needs: break reading
             }
         }
@@ -77,6 +78,7 @@ struct SegmentSurvey {
             let offset = scanner.offset
             switch try scanner.next() {
             case .record, .damaged: count += progress.settledAbove.contains(offset) ? 0 : 1
+            case .erased: continue
             case .end, .nothing, .needs: return count
             }
         }

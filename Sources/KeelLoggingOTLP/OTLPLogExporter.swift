@@ -21,10 +21,14 @@ internal import Foundation
 ///   says how many, and ``statistics`` counts them.
 /// - After a lost answer records are sent again, with the same identifier in the attribute
 ///   `log.record.uid` (a UUID of version 7), by which a collector can tell.
-/// - 429, 502, 503 and 504 are repeated after the pause that `Retry-After` asks for, or after a
-///   drawn one that doubles. What a partial success refuses is final.
-/// - A request that is refused or too large is halved, so that one bad record costs itself only.
-/// - A wrong address or wrong credentials hold records back, and show in ``statistics``.
+/// - 408, 425, 429 and every status from 500 are repeated after the pause that `Retry-After` asks for,
+///   or after a drawn one that doubles: a collector that fails costs no record. What a partial
+///   success refuses is final.
+/// - A request that is refused (400, 422) or too large (413) is halved, so that one bad record costs
+///   itself only. A record is given up when it is refused alone and others are taken; a collector
+///   that refuses everything holds records back. It sees at most 30 refused requests a minute.
+/// - A wrong address, form or credentials, which is any other status, hold records back and show in
+///   ``statistics``.
 ///
 /// ``run()`` ships until its task is cancelled; ``flush()`` ships what there is now, before the end
 /// of a program for example. Without either, records stay in the journal.
@@ -34,6 +38,13 @@ public final class OTLPLogExporter: Sendable {
         var random: any RandomNumberGenerator & Sendable
         /// Before this time of the timeline the collector wants to be left alone.
         var notBefore = Duration.zero
+        /// What is left of a batch while its refusals are being paced.
+        var work: OTLPWork?
+        var refusals = RefusalPace()
+        /// How many records a batch may have, after batches that were too large.
+        var batchLimit = Int.max
+        /// How many records may be refused one by one before it counts as a refusal of everything.
+        var suspectLimit = OTLPWork.suspectLimits.lowerBound
         /// How many records the journal had lost when that was told last.
         var toldLost: Int
         /// The record that tells it, until it is shipped.
@@ -135,26 +146,51 @@ public final class OTLPLogExporter: Sendable {
         defer { turns.end() }
         let left = state.withLock { $0.notBefore } - timeline.now
         guard left <= .zero else { return .postponed(left) }
+        var work = state.withLock { $0.work.take() } ?? OTLPWork()
         while !Task.isCancelled {
-            let batch: [OTLPBatchItem]
-            do throws(JournalError) {
-                batch = try takeBatch()
-            } catch {
-                return postpone("the journal failed: \(error.code)", asked: nil)
-            }
-            guard !batch.isEmpty else { return .drained }
-            if let outcome = await deliver(batch) {
-                // Whatever was not settled is given out again.
-                consumer.rewind()
-                return outcome
-            }
+            if let outcome = await shipBatch(&work) { return outcome }
         }
+        state.withLock { $0.work = work }
         return .cancelled
     }
 
-    private func takeBatch() throws(JournalError) -> [OTLPBatchItem] {
+    /// Ships a batch, or the rest of one.
+    ///
+    /// - Returns: Nil once it is settled; else how the pass ends.
+    private func shipBatch(_ work: inout OTLPWork) async -> Outcome? {
+        if work.isEmpty {
+            let batch: [OTLPBatchItem]
+            do throws(JournalError) {
+                batch = try takeBatch(besides: work)
+            } catch {
+                return rewind(postpone("the journal failed: \(error.code)", asked: nil))
+            }
+            if batch.isEmpty {
+                guard !work.suspects.isEmpty else { return .drained }
+                // Nothing else is there to tell a bad record from a collector that takes none.
+                let reason = statistics.lastFailure ?? ""
+                return rewind(postpone("all that waits is refused: \(reason)", asked: nil))
+            }
+            work.add(batch)
+        }
+        switch await deliver(&work) {
+        case nil: return nil
+        case .paced(let pause):
+            state.withLock { $0.work = work }
+            return .postponed(pause)
+        case .ended(let outcome): return rewind(outcome)
+        }
+    }
+
+    /// Gives out again whatever was not settled.
+    private func rewind(_ outcome: Outcome) -> Outcome {
+        consumer.rewind()
+        return outcome
+    }
+
+    private func takeBatch(besides work: OTLPWork) throws(JournalError) -> [OTLPBatchItem] {
         let records = try consumer.take(
-            upTo: configuration.batchCount,
+            upTo: min(configuration.batchCount, state.withLock { $0.batchLimit }),
             bytes: configuration.batchByteLimit
         )
         var items: [OTLPBatchItem] = []
@@ -167,14 +203,13 @@ public final class OTLPLogExporter: Sendable {
             }
         }
         if !damaged.isEmpty {
-            try consumer.settle(damaged)
-            state.withLock { $0.statistics.undecodable += damaged.count }
+            try settle(damaged) { $0.undecodable += $1 }
         }
-        if let last = records.last, let gap = try gapRecord(at: last.time) {
+        if !work.holdsGap, let last = records.last, let gap = try gapRecord(at: last.time) {
             items.insert(OTLPBatchItem(position: nil, stored: gap), at: 0)
         }
         // Of a batch that was all damaged, nothing is left, and yet there may be more behind it.
-        return items.isEmpty && !damaged.isEmpty ? try takeBatch() : items
+        return items.isEmpty && !damaged.isEmpty ? try takeBatch(besides: work) : items
     }
 
     /// The record that tells of those that the journal has lost, where there are any.
@@ -195,39 +230,76 @@ public final class OTLPLogExporter: Sendable {
 
     // MARK: One batch
 
-    /// Sends a batch, in halves where it is refused.
+    /// How a delivery ends before all of it is settled.
+    private enum Ending {
+        /// The rest follows after a pause.
+        case paced(Duration)
+        /// The rest is given out again.
+        case ended(Outcome)
+    }
+
+    /// Sends what there is, in halves where it is refused.
     ///
-    /// - Returns: Nil once all of it is settled; else how the pass ends.
-    private func deliver(_ batch: [OTLPBatchItem]) async -> Outcome? {
-        var parts = [batch[...]]
-        while let part = parts.popLast() {
+    /// - Returns: Nil once nothing of it is left to send.
+    private func deliver(_ work: inout OTLPWork) async -> Ending? {
+        while let part = work.next() {
             switch await send(part) {
             case .accepted(let rejected):
-                guard settle(part, rejected: min(rejected, part.count)) else {
-                    return postpone("the journal could not be written", asked: nil)
+                if work.suspects.isEmpty { resetSuspectLimit() }
+                if rejected < part.count { work.take() }
+                guard settle(part, rejected: rejected) else {
+                    return .ended(postpone("the journal could not be written", asked: nil))
                 }
-            case .refused(let reason):
-                guard part.count == 1 else {
-                    let middle = part.startIndex + part.count / 2
-                    parts += [part[middle...], part[..<middle]]
-                    continue
-                }
-                state.withLock { $0.statistics.lastFailure = reason }
-                guard settle(part, rejected: 1) else {
-                    return postpone("the journal could not be written", asked: nil)
-                }
+            case .refused(let reason, let isTooLarge):
+                if isTooLarge { state.withLock { $0.batchLimit = (part.count + 1) / 2 } }
+                if let ending = refuse(part, reason, &work) { return ending }
             case .later(let reason, let asked):
-                return postpone(reason, asked: asked)
+                return .ended(postpone(reason, asked: asked))
             case .cancelled:
-                return .cancelled
+                return .ended(.cancelled)
             }
         }
         return nil
     }
 
+    private func resetSuspectLimit() {
+        state.withLock { $0.suspectLimit = OTLPWork.suspectLimits.lowerBound }
+    }
+
+    /// Draws the conclusions from a refusal.
+    private func refuse(
+        _ part: ArraySlice<OTLPBatchItem>,
+        _ reason: String,
+        _ work: inout OTLPWork
+    ) -> Ending? {
+        if work.refuse(part), !settle(part, rejected: 1) {
+            return .ended(postpone("the journal could not be written", asked: nil))
+        }
+        let now = timeline.now
+        let (isHopeless, pause) = state.withLock { state in
+            state.statistics.lastFailure = reason
+            let isHopeless = work.suspects.count >= state.suspectLimit
+            // The next time more is tried: that many bad records could stand in a row.
+            if isHopeless {
+                let most = OTLPWork.suspectLimits.upperBound
+                state.suspectLimit = min(state.suspectLimit * 2, most)
+            }
+            let pause = state.refusals.pause(afterRefusalAt: now)
+            if let pause { state.notBefore = max(state.notBefore, now + pause) }
+            return (isHopeless, pause)
+        }
+        guard !isHopeless else {
+            let longest = configuration.retry.maximumDelay
+            return .ended(
+                postpone("every record is refused: \(reason)", asked: nil, least: longest)
+            )
+        }
+        return pause.map { .paced($0) }
+    }
+
     private enum Answer {
         case accepted(rejected: Int)
-        case refused(String)
+        case refused(String, isTooLarge: Bool)
         case later(String, asked: Duration?)
         case cancelled
     }
@@ -246,12 +318,12 @@ public final class OTLPLogExporter: Sendable {
             let status = reply.head.status.code
             switch OTLPVerdict(reply.head) {
             case .accepted:
-                // An answer that breaks off has been given all the same.
-                let bytes = (try? await reply.body.collect(upTo: 1 << 20)) ?? []
+                let limit = Deadline(in: configuration.timeout, on: clock)
+                let isJSON = configuration.encoding == .json
                 return .accepted(
-                    rejected: OTLPPartialSuccess.rejected(bytes, isJSON: isJSON(reply))
+                    rejected: await OTLPPartialSuccess.rejected(reply, isJSON: isJSON, limit)
                 )
-            case .refused: return .refused("status \(status)")
+            case .refused: return .refused("status \(status)", isTooLarge: status == 413)
             case .misdirected: return .later("status \(status)", asked: nil)
             case .later(let asked): return .later("status \(status)", asked: asked)
             }
@@ -261,30 +333,45 @@ public final class OTLPLogExporter: Sendable {
         }
     }
 
-    private func isJSON(_ reply: HTTPReply) -> Bool {
-        guard let type = reply.head.headerFields[.contentType] else {
-            return configuration.encoding == .json
-        }
-        return type.lowercased().hasPrefix("application/json")
-    }
-
     private func settle(_ part: ArraySlice<OTLPBatchItem>, rejected: Int) -> Bool {
         do throws(JournalError) {
-            try consumer.settle(part.compactMap(\.position))
+            try settle(part.compactMap(\.position)) { statistics, count in
+                statistics.rejected += min(rejected, count)
+                statistics.delivered += max(0, count - rejected)
+            }
         } catch {
             return false
         }
         state.withLock { state in
             if part.contains(where: { $0.position == nil }) { state.gap = nil }
-            state.statistics.delivered += max(0, part.count { $0.position != nil } - rejected)
-            state.statistics.rejected += rejected
+            guard rejected < part.count else { return }
+            let limit = min(state.batchLimit, configuration.batchCount)
+            state.batchLimit = limit + max(1, limit / 8)
             state.statistics.failures = 0
             if rejected == 0 { state.statistics.lastFailure = nil }
         }
         return true
     }
 
-    private func postpone(_ reason: String, asked: Duration?) -> Outcome {
+    /// Settles records, and counts those that were not settled or lost before.
+    private func settle(
+        _ positions: [JournalPosition],
+        _ count: (inout OTLPLogStatistics, Int) -> Void
+    ) throws(JournalError) {
+        var settled = 0
+        // Also after a failure: what could not be written down does not come again in this process.
+        defer { state.withLock { count(&$0.statistics, settled) } }
+        try consumer.settle(positions) { positions in
+            settled = positions.count
+            return []
+        }
+    }
+
+    private func postpone(
+        _ reason: String,
+        asked: Duration?,
+        least: Duration = .zero
+    ) -> Outcome {
         let now = timeline.now
         return state.withLock { state in
             state.statistics.failures += 1
@@ -293,16 +380,10 @@ public final class OTLPLogExporter: Sendable {
                 before: state.statistics.failures,
                 using: &state.random
             )
-            if let asked { state.notBefore = now + asked }
-            return .postponed(max(drawn, asked ?? .zero))
+            if let asked { state.notBefore = max(state.notBefore, now + asked) }
+            return .postponed(max(drawn, asked ?? .zero, least))
         }
     }
-}
-
-/// A record of a batch; one that tells of lost records has no place in the journal.
-struct OTLPBatchItem {
-    let position: JournalPosition?
-    let stored: StoredLogRecord
 }
 
 #endif

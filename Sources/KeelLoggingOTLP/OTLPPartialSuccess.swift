@@ -1,6 +1,8 @@
 #if Logging
 
+internal import HTTPTypes
 internal import KeelCore
+internal import KeelHTTP
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -10,6 +12,26 @@ internal import Foundation
 
 /// How many records of a request a collector has refused for good, in its answer with status 200.
 enum OTLPPartialSuccess {
+    /// Reads an answer; one that breaks off or does not end in time refuses nothing.
+    ///
+    /// - Parameters:
+    ///   - reply: The answer.
+    ///   - isJSON: Whether it is JSON where it does not say what it is.
+    ///   - deadline: When reading ends.
+    /// - Returns: How many records were refused.
+    static func rejected(
+        _ reply: HTTPReply,
+        isJSON: Bool,
+        _ deadline: Deadline
+    ) async -> Int {
+        let bytes = try? await deadline.run(throwing: TransportError(.responseTimeout)) {
+            () async throws(TransportError) in
+            try await reply.body.collect(upTo: 1 << 20)
+        }
+        let type = reply.head.headerFields[.contentType]?.lowercased()
+        return rejected(bytes ?? [], isJSON: type?.hasPrefix("application/json") ?? isJSON)
+    }
+
     /// Reads an `ExportLogsServiceResponse`; one that cannot be read refuses nothing.
     static func rejected(_ body: [UInt8], isJSON: Bool) -> Int {
         let count = isJSON ? fromJSON(body) : fromProtobuf(body)

@@ -5,15 +5,16 @@ internal import KeelHTTP
 
 /// What an answer of a collector means for the records of its request.
 ///
-/// The OTLP specification, "OTLP/HTTP Response": 429, 502, 503 and 504 are repeated, other refusals
-/// are not.
+/// The OTLP specification, "OTLP/HTTP Response", repeats 429, 502, 503 and 504 only. Here a status of
+/// 500 and above never costs a record: it says that the collector failed, and nothing about what was
+/// sent.
 enum OTLPVerdict: Hashable {
     /// It has been dealt with; the body may say that some records were refused.
     case accepted
     /// It is sent again after a pause.
     case later(asked: Duration?)
-    /// It is not about these records, but about the address or the credentials: sending them again
-    /// makes sense once somebody has mended that.
+    /// It is not about these records, but about the address, the form or the credentials: sending
+    /// them again makes sense once somebody has mended that.
     case misdirected
     /// Something in it is refused: the smaller the request, the fewer records that hits.
     case refused
@@ -21,9 +22,9 @@ enum OTLPVerdict: Hashable {
     init(_ response: HTTPResponse) {
         switch response.status.code {
         case 200..<300: self = .accepted
-        case 408, 425, 429, 502, 503, 504: self = .later(asked: response.retryAfter)
-        case 300..<400, 401, 403, 404, 405, 407, 421, 511: self = .misdirected
-        default: self = .refused
+        case 400, 413, 422: self = .refused
+        case 408, 421, 425, 429, 500...: self = .later(asked: response.retryAfter)
+        default: self = .misdirected
         }
     }
 }

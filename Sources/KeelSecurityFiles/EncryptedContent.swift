@@ -30,6 +30,12 @@ extension EncryptedFileStoreAdapter {
                     cause: error
                 )
             }
+            guard streams.hasKnownSizes(encryptor) else {
+                throw FileStoreError(
+                    .writeFailed,
+                    "“\(path)” was not put: the new primary key has segments of another size."
+                )
+            }
             let sealer = Sealer(encryptor, try FileHash(options.checksum?.algorithm ?? .crc32c))
             let reader = try await content.open()
             return FileReader { () async throws(FileStoreError) in
@@ -100,7 +106,7 @@ extension StreamPartDecryptor: PieceDecryptor {}
 /// Encrypts the pieces of one reader.
 private final class Sealer: Sendable {
     private struct State {
-        var encryptor: StreamEncryptor
+        let encryptor: StreamEncryptor
         var hash: FileHash
         var count = 0
         var isEnded = false

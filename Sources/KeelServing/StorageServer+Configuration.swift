@@ -9,6 +9,18 @@ extension StorageServer {
         /// How deeply the JSON of a request may nest; 128, of which a document takes up to 70.
         public var mostJSONLevels = 128
 
+        /// The most values that the JSON of a request may have, arrays and objects included; 2,000,000.
+        ///
+        /// The shortest take two bytes of a body, and fifty of memory.
+        public var mostJSONValues = 2_000_000
+
+        /// How long the store may take for one read of a query, an aggregation or many documents; 60
+        /// seconds.
+        ///
+        /// The read is cancelled then, and the request answered with `DEADLINE_EXCEEDED`. A reply that
+        /// is longer than a page is read in several.
+        public var longestRead: Duration = .seconds(60)
+
         /// The most streams of changes at the same time; 10,000.
         public var mostListeners = 10_000
 

@@ -17,7 +17,7 @@ extension StorageServer {
         case .schema:
             let exchange = try await exchange(call, target, in: "projects/keel/databases/(default)")
             return try await reply(to: exchange) { () async throws(StorageError) in
-                try await exchange.schema(isDeclared: method == .post)
+                .whole(try await exchange.schema(isDeclared: method == .post))
             }
         case .logs:
             guard let collection = configuration.ingest?.logs else { throw .noSuchPath }
@@ -66,7 +66,8 @@ extension StorageServer {
     ) async throws(ServingFailure) -> FirestoreExchange {
         let body = try await call.json(
             upTo: configuration.mostBodyBytes,
-            levels: configuration.mostJSONLevels
+            levels: configuration.mostJSONLevels,
+            values: configuration.mostJSONValues
         )
         return FirestoreExchange(
             adapter: adapter,
@@ -81,11 +82,14 @@ extension StorageServer {
 
     private func reply(
         to exchange: FirestoreExchange,
-        _ answer: () async throws(StorageError) -> [UInt8]
+        _ answer: () async throws(StorageError) -> ReplyBody
     ) async throws(ServingFailure) -> HTTPReply {
         var reply: HTTPReply
         do throws(StorageError) {
-            reply = .json(try await answer())
+            switch try await answer() {
+            case .whole(let bytes): reply = .json(bytes)
+            case .pieces(let pieces): reply = .json(pieces)
+            }
         } catch {
             reply = ServingFailure(error).reply
         }

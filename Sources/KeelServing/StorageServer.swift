@@ -22,7 +22,14 @@ import Synchronization
 /// one transaction may come from different moments, which its commit then notices, also one without
 /// writes.
 ///
-/// It answers only requests that are meant for it: see ``Configuration/allowedAuthorities``.
+/// Long replies of `runQuery`, `batchGet` and `list` are read page by page and made as they are sent.
+/// Over a store that keeps a history they are of one moment; over another, each page is of its own
+/// once there are more than 300 documents.
+///
+/// It answers only requests that are meant for it: see ``Configuration/allowedAuthorities``. That keeps
+/// web pages out, and nobody else: **it asks no caller who they are**. Whoever reaches it reads and
+/// writes every document of the store, whatever address it listens on, so let it listen on the loopback
+/// interface, or put before it what authenticates callers.
 public final class StorageServer: ServingHandler {
     let adapter: any StorageAdapter
     let configuration: Configuration

@@ -91,6 +91,11 @@ extension StorageError.Code {
         isTransient: true,
         advice: "Try again; if it persists, find the program that keeps the file locked."
     )
+    /// The adapter has been closed.
+    public static let closed = Self(
+        name: "closed",
+        advice: "Open the store again; what was committed is there."
+    )
     /// The store cannot be reached just now.
     public static let unavailable = Self(
         name: "unavailable",
@@ -137,7 +142,7 @@ extension StorageError.Code {
     public static let known: [Self] = [
         .documentNotFound, .alreadyExists, .conflict, .invalidArgument, .unsupported,
         .indexRequired, .encodingFailed, .decodingFailed, .tooLarge, .permissionDenied,
-        .unauthenticated, .readOnly, .diskFull, .busy, .unavailable, .timeout, .corrupted,
+        .unauthenticated, .readOnly, .diskFull, .busy, .closed, .unavailable, .timeout, .corrupted,
         .schemaTooNew, .cursorExpired, .snapshotTooOld, .cancelled, .unknown,
     ]
 }

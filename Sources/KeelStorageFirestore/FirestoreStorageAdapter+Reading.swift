@@ -146,9 +146,7 @@ extension FirestoreStorageAdapter {
         _ request: ReadRequest
     ) async throws(StorageError) -> ReadResult {
         // Aggregations need fields that the projection may leave out.
-        var whole = query.with { $0.projection = nil }
-        // Google's service orders a limited query without an order by what it sums up.
-        if whole.limit != nil, !encoding.isExtended { whole = whole.withCompleteOrders }
+        let whole = query.ordered(for: aggregations).with { $0.projection = nil }
         let structured = try encoding.aggregation(whole, aggregations)
         let call = FirestoreCall(
             "runAggregationQuery",

@@ -16,7 +16,7 @@ extension SQLiteStorageAdapter {
             case power
         }
 
-        /// How much of the change log is kept.
+        /// How much of the change log is kept, and how long receipts.
         ///
         /// A cursor that the log no longer reaches back to expires, and its reader begins again
         /// from a copy. A registered reader keeps what it has not read yet, but never longer than
@@ -26,11 +26,22 @@ extension SQLiteStorageAdapter {
             public var age: Duration
             /// How many changes are kept, where no registered reader needs more.
             public var count: Int
+            /// How long the receipt of a batch with an id is kept at least.
+            ///
+            /// For so long a repeated batch is recognised and answered as the first time, whatever else
+            /// is written meanwhile. A receipt takes about a hundred bytes and the results of the batch's
+            /// transforms. A clock that leaps forward shortens the time by a day at most.
+            public var receiptAge: Duration
 
-            /// Creates a rule; by default 30 days and 100,000 changes.
-            public init(age: Duration = .seconds(30 * 86_400), count: Int = 100_000) {
+            /// Creates a rule; by default 30 days, 100,000 changes, and receipts for 7 days.
+            public init(
+                age: Duration = .seconds(30 * 86_400),
+                count: Int = 100_000,
+                receiptAge: Duration = .seconds(7 * 86_400)
+            ) {
                 self.age = age
                 self.count = max(1, count)
+                self.receiptAge = receiptAge
             }
         }
 

@@ -60,11 +60,11 @@ extension StorageError {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             (.busy, "another program keeps the store’s file locked")
         case .SQLITE_MISUSE:
-            (.unavailable, "the store has been closed")
+            (.closed, "the store has been closed")
         case .SQLITE_TOOBIG:
             (.tooLarge, "a value is larger than SQLite allows")
         case .SQLITE_INTERRUPT, .SQLITE_ABORT:
-            (.cancelled, "the call was interrupted")
+            (.cancelled, "the call was cancelled while it read")
         case .SQLITE_NOMEM:
             (.unavailable, "there is not enough memory")
         default:

@@ -7,10 +7,13 @@ extension SQLiteStorageAdapter {
     /// Trims the change log and the history now, gives free pages back to the file system and
     /// empties the log file.
     ///
-    /// It needs room for a second copy of the file while it runs.
+    /// It needs room for two further copies of the file while it runs: SQLite builds the new file beside
+    /// the old one, and writes it through its log. Readers that stay open keep the log from being emptied
+    /// for as long as ``Configuration/busyTimeout``; the call then fails with `StorageError/Code/busy`,
+    /// and the file is compacted all the same.
     public func compact() async throws(StorageError) {
+        while try await !maintaining({ try trim($0, StoreState($0)) }) {}
         try await maintaining { database in
-            try trim(database, StoreState(database))
             guard let history = try StoredHistory(database) else { return }
             let now = configuration.now()
             try StoredHistory.forget(olderThan: history.age, at: now, most: .max, in: database)
@@ -19,8 +22,11 @@ extension SQLiteStorageAdapter {
             try databasePool.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA optimize")
                 try database.execute(sql: "VACUUM")
-                try database.checkpoint(.truncate)
             }
+        }
+        // Apart: a reader stands in the way of this step only.
+        try await whileBusy {
+            _ = try databasePool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         }
     }
 

@@ -10,7 +10,8 @@ extension SQLiteStorageAdapter {
     private func answer(_ request: ReadRequest) throws -> ReadResult {
         // One document is one statement, which needs no transaction to be consistent.
         if case .documents(let paths) = request.operation, paths.count < 2,
-            !request.needsPosition, !request.needsTime, request.asOf == nil
+            !request.needsPosition, !request.needsTime, request.asOf == nil,
+            !request.reportsUnreadable
         {
             return try readOnce { reader in
                 ReadResult(.documents(try paths.map { try reader.document(at: $0) }))
@@ -43,14 +44,17 @@ extension SQLiteStorageAdapter {
     ) throws -> ReadResult {
         switch request.operation {
         case .documents(let paths):
-            return ReadResult(
-                .documents(
-                    try paths.map { path in
-                        guard let past else { return try reader.document(at: path) }
-                        return try past.document(at: path)
-                    }
-                )
-            )
+            var unreadable: [UnreadableDocument] = []
+            let documents = try paths.map { path throws -> Document? in
+                do {
+                    guard let past else { return try reader.document(at: path) }
+                    return try past.document(at: path)
+                } catch let error as StorageError where request.reportsUnreadable {
+                    unreadable.append(UnreadableDocument(path, error))
+                    return nil
+                }
+            }
+            return ReadResult(.documents(documents), unreadable: unreadable)
         case .collections(let parent):
             return ReadResult(
                 .names(try past?.names(under: parent) ?? reader.names(under: parent))
@@ -62,12 +66,14 @@ extension SQLiteStorageAdapter {
                 indexes: try reader.indexes(state.generation),
                 past: past
             )
+            execution.reportsUnreadable = request.reportsUnreadable
             let (documents, plan) = try execution.documents(isStrict: request.isStrict)
-            return ReadResult(.found(documents), plan: plan)
+            let unreadable = Array(execution.unreadable.values)
+            return ReadResult(.found(documents), plan: plan, unreadable: unreadable)
         case .aggregate(let query, let aggregations):
             // Aggregations need fields that the projection may leave out.
             var execution = try QueryExecution(
-                query.with { $0.projection = nil },
+                query.ordered(for: aggregations).with { $0.projection = nil },
                 reader: reader,
                 indexes: try reader.indexes(state.generation),
                 past: past

@@ -51,7 +51,7 @@ extension SQLiteStorageAdapter {
             )
             try statement.bind(1, name)
             try statement.bind(2, sequence)
-            try statement.bind(3, configuration.now().microseconds)
+            try statement.bind(3, try age(database, state).now)
             try statement.run()
         }
     }
@@ -84,36 +84,88 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Removes what the retention does not keep; inside of a write transaction.
-    func trim(_ database: Database, _ state: StoreState) throws {
-        let oldest = configuration.now().microseconds - configuration.retention.age.microseconds
-        let readers = try RawStatement(database, "SELECT min(seq) FROM readers WHERE seen > ?")
-        try readers.bind(1, oldest)
-        let slowest = try readers.first { $0.isNull(0) ? Int64.max : $0.integer(0) } ?? .max
+    /// How many changes, and how many receipts, one commit removes at most.
+    static var mostTrimmed: Int { 10_000 }
+
+    /// Removes what the retention does not keep, so much of it at a time that a commit does not wait long;
+    /// inside of a write transaction.
+    ///
+    /// - Returns: Whether there is no more.
+    @discardableResult
+    func trim(_ database: Database, _ state: StoreState) throws -> Bool {
+        let retention = configuration.retention
+        let age = try age(database, state)
+        let forgotten = try RawStatement(database, "DELETE FROM readers WHERE seen <= ?")
+        try forgotten.bind(1, age.now - retention.age.microseconds)
+        try forgotten.run()
+        let slowest =
+            try RawStatement(database, "SELECT min(seq) FROM readers")
+            .first { $0.isNull(0) ? Int64.max : $0.integer(0) } ?? .max
         let surplus = try RawStatement(
             database,
             "SELECT seq FROM changes ORDER BY seq DESC LIMIT 1 OFFSET ?"
         )
-        try surplus.bind(1, configuration.retention.count)
+        try surplus.bind(1, retention.count)
         let excess = try surplus.first { $0.integer(0) } ?? 0
+        let oldest = try age.sequence(olderThan: retention.age, in: database) ?? 0
         // The last change stays: the next sequence is told from it.
         let end = min(max(oldest, min(excess, slowest)), state.sequence - 1)
-        guard end > state.trimmed else { return }
-        for sql in [
-            "DELETE FROM changes WHERE seq <= ?",
-            "UPDATE state SET trimmed = ?",
-            """
-            DELETE FROM receipts WHERE number < coalesce(
-                (SELECT min(number) FROM receipts WHERE time > ?), 9223372036854775807)
-            """,
-        ] {
+        let isLogTrimmed = try trimLog(to: end, state, database)
+        let areReceiptsTrimmed = try trimReceipts(age, database)
+        try age.forget(olderThan: max(retention.age, retention.receiptAge), in: database)
+        return isLogTrimmed && areReceiptsTrimmed
+    }
+
+    private func age(_ database: Database, _ state: StoreState) throws -> StoreAge {
+        let retention = configuration.retention
+        return try StoreAge(
+            database,
+            wall: configuration.now(),
+            state: state,
+            keeping: min(retention.age, retention.receiptAge)
+        )
+    }
+
+    private func trimLog(
+        to end: Int64,
+        _ state: StoreState,
+        _ database: Database
+    ) throws -> Bool {
+        guard end > state.trimmed else { return true }
+        let later = try RawStatement(
+            database,
+            "SELECT seq FROM changes WHERE seq <= ? ORDER BY seq LIMIT 1 OFFSET ?"
+        )
+        try later.bind(1, end)
+        try later.bind(2, Self.mostTrimmed - 1)
+        let step = try later.first { $0.integer(0) } ?? end
+        for sql in ["DELETE FROM changes WHERE seq <= ?", "UPDATE state SET trimmed = ?"] {
             let statement = try RawStatement(database, sql)
-            try statement.bind(1, end)
+            try statement.bind(1, step)
             try statement.run()
         }
-        let forgotten = try RawStatement(database, "DELETE FROM readers WHERE seen <= ?")
-        try forgotten.bind(1, oldest)
-        try forgotten.run()
+        return step == end
+    }
+
+    private func trimReceipts(_ age: StoreAge, _ database: Database) throws -> Bool {
+        guard
+            let oldest = try age.sequence(
+                olderThan: configuration.retention.receiptAge,
+                in: database
+            )
+        else { return true }
+        // Numbered in the order of their times.
+        let statement = try RawStatement(
+            database,
+            """
+            DELETE FROM receipts WHERE number IN (
+                SELECT number FROM receipts WHERE time <= ? ORDER BY number LIMIT ?)
+            """
+        )
+        try statement.bind(1, oldest)
+        try statement.bind(2, Self.mostTrimmed)
+        try statement.run()
+        return database.changesCount < Self.mostTrimmed
     }
 }
 #endif

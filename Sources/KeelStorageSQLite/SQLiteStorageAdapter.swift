@@ -88,7 +88,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         configuration.sealing == nil || configuration.allowsSearchableText
     }
 
-    /// Closes the connections; every later call fails with `StorageError/Code/unavailable`.
+    /// Closes the connections; every later call fails with `StorageError/Code/closed`.
     ///
     /// An adapter that is simply let go closes them too, but may leave changes in the write-ahead
     /// log, which the next opening must then replay.

@@ -1,8 +1,9 @@
-import KeelAnalytics
 import KeelCore
 import KeelTestKit
 import Synchronization
 import Testing
+
+@testable import KeelAnalytics
 
 @Suite("Consent")
 struct ConsentTests {
@@ -80,6 +81,157 @@ struct ConsentTests {
         let ledger = try #require(try service.ledgers()["scripted"])
         #expect(ledger.purged == 1 && ledger.delivered == 1 && ledger.accepted == 2)
         #expect(ledger.isBalanced)
+    }
+
+    private func isOnDisk(_ text: String) -> Bool {
+        bench.files.disk.paths.values.contains { file in
+            let content = bench.files.disk.contents[file] ?? []
+            return content.contains(Array(text.utf8))
+        }
+    }
+
+    @Test("A denial leaves nothing on the disk, whatever the configuration has for destinations")
+    func denialOnDisk() async throws {
+        let names = ["confidential-a", "confidential-b"]
+        // A destination that is gone, one that has everything already, one that held some, none.
+        do {
+            let service = try bench.service(vendor, ScriptedAnalyticsDestination("gone"))
+            track(names[0], .analytics, on: service)
+            #expect(await service.flush())
+        }
+        do {
+            let service = try self.service()
+            track(names[1], .analytics, on: service)
+            track("undecided", .marketing, on: service)
+        }
+        #expect(names.allSatisfy(isOnDisk))
+        let service = try bench.service { $0.defaultConsent = .unknown }
+        try service.denyConsent(for: .analytics)
+        for name in names { #expect(!isOnDisk(name), "\(name)") }
+        #expect(isOnDisk("undecided"))
+    }
+
+    @Test("What a denial erased is missed by nobody who reads the rest")
+    func ledgersAfterDenial() async throws {
+        let other = ScriptedAnalyticsDestination("other")
+        do {
+            let service = try bench.service(vendor, other) { $0.defaultConsent = .unknown }
+            for number in 0..<30 {
+                track("\(number)", number % 3 == 0 ? .analytics : .performance, on: service)
+            }
+            try service.grantConsent(for: .analytics)
+            track("last", .analytics, on: service)
+            other.setFaults([.unavailable()])
+            await service.flush()
+            try service.denyConsent(for: .analytics)
+            for ledger in try service.ledgers().values { #expect(ledger.isBalanced, "\(ledger)") }
+        }
+        let late = ScriptedAnalyticsDestination("late")
+        let service = try bench.service(vendor, other, late) { $0.defaultConsent = .unknown }
+        try service.grantConsent(for: .performance)
+        #expect(await service.flush())
+        for destination in [other, late] {
+            #expect(
+                destination.received.compactMap(\.name)
+                    == (0..<30).filter { $0 % 3 != 0 }.map { "\($0)" }
+            )
+        }
+        for (name, ledger) in try service.ledgers() {
+            #expect(ledger.isBalanced && ledger.pending == 0, "\(name): \(ledger)")
+        }
+    }
+
+    @Test("Where nothing is granted any more, the user is forgotten")
+    func forgottenUser() throws {
+        let service = try service()
+        try service.grantConsent(for: .performance)
+        service.setUserID("user-4711")
+        service.setSuperProperties(["plan": "confidential-plan"])
+        let before = service.anonymousID
+        try service.denyConsent(for: .marketing)
+        #expect(service.userID == "user-4711" && service.anonymousID == before)
+        try service.revokeConsent(for: .performance, events: .purge)
+        #expect(service.userID == nil && service.superProperties.isEmpty)
+        #expect(service.anonymousID != before)
+        try service.denyConsent(for: .analytics)
+        for text in ["user-4711", "confidential-plan", before] { #expect(!isOnDisk(text)) }
+    }
+
+    @Test("A batch that was made before a denial makes no request after it")
+    func denialBetweenRequests() async throws {
+        let service = Mutex<AnalyticsService?>(nil)
+        let sent = Mutex(0)
+        // Of a batch it makes several requests, and asks before each as this package's own do.
+        let several = HandlerDestination("several", limits: BatchLimits(records: 10, bytes: 1000)) {
+            batch in
+            for _ in batch {
+                guard DeliveryPermit.current?.isValid == true else {
+                    return DeliveryPermit.withdrawn
+                }
+                sent.withLock { $0 += 1 }
+                try? service.withLock { $0 }?.denyConsent(for: .analytics)
+            }
+            return .delivered
+        }
+        let opened = try bench.service(several)
+        service.withLock { $0 = opened }
+        for _ in 0..<5 { opened.trackEvent("a") }
+        track("other", .performance, on: opened)
+        #expect(await opened.flush())
+        // One of the first batch, and the one that is left.
+        #expect(sent.withLock { $0 } == 2)
+        let ledger = try #require(try opened.ledgers()["several"])
+        #expect(ledger.purged == 5 && ledger.delivered == 1 && ledger.isBalanced, "\(ledger)")
+        #expect(opened.status.destinations["several"]?.failures == 0)
+        service.withLock { $0 = nil }
+    }
+
+    @Test(
+        "A power failure after an event does not undo a denial",
+        arguments: 0..<100 as Range<UInt64>
+    )
+    func powerFailureAfterDenial(seed: UInt64) throws {
+        let steps: Int
+        do {
+            let service = try service()
+            try service.denyConsent(for: .analytics)
+            steps = bench.files.steps.count
+            // The settings are written again and again, and nobody waits for those.
+            for _ in 0..<5 {
+                bench.time.advance(by: .seconds(3600))
+                track("a", .performance, on: service)
+            }
+        }
+        var random = SeededRandom(seed: seed)
+        let count = Int.random(in: steps...bench.files.steps.count, using: &random)
+        let next = Bench(bench.files.disk(afterPowerFailureAt: count, using: &random))
+        let service = try next.service(vendor) { $0.defaultConsent = .unknown }
+        #expect(service.consent(for: .analytics) == .denied, "step \(count)")
+        #expect(!service.status.hasLostSettings)
+    }
+
+    @Test("Opening reads no record, and what waited is counted all the same")
+    func opening() async throws {
+        do {
+            let service = try service()
+            for _ in 0..<10 { service.trackEvent("a") }
+            try service.denyConsent(for: .marketing)
+        }
+        bench.files.fail { call in
+            if case .read(let path) = call, path.hasSuffix(".journal") {
+                FileSystemError.inputOutput
+            } else {
+                nil
+            }
+        }
+        let service = try service()
+        bench.files.fail(nil)
+        service.trackEvent("b")
+        #expect(service.status.destinations["scripted"]?.ledger.pending == 1)
+        #expect(await service.flush())
+        #expect(service.status.destinations["scripted"]?.ledger.pending == 11)
+        let ledger = try #require(try service.ledgers()["scripted"])
+        #expect(ledger.accepted == 11 && ledger.isBalanced)
     }
 
     @Test("Taken back, what waits is removed or held, as the app says")

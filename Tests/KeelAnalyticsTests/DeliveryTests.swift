@@ -35,8 +35,9 @@ struct DeliveryTests {
         // A week, an event an hour.
         for hour in 0..<24 * 7 {
             track([hour], on: service)
-            while healthy.received.count <= hour {
+            try await waitUntil {
                 await bench.clock.advance(by: .seconds(1))
+                return healthy.received.count > hour
             }
         }
         #expect(healthy.received.map(\.number) == Array(0..<24 * 7))
@@ -107,6 +108,86 @@ struct DeliveryTests {
         for ledger in ledgers.values {
             #expect(ledger.isBalanced && ledger.pending == 0 && ledger.accepted == 500)
         }
+    }
+
+    @Test(
+        "A destination that refuses everything costs no event, and is asked rarely",
+        arguments: [AnalyticsFault.unacceptable, .tooLarge]
+    )
+    func refusesEverything(fault: AnalyticsFault) async throws {
+        let vendor = ScriptedAnalyticsDestination(
+            limits: BatchLimits(records: 500, bytes: .max),
+            faults: Array(repeating: fault, count: 100_000)
+        )
+        let service = try bench.service(vendor)
+        track(0..<200, on: service)
+        // A flush each minute, for six hours.
+        var most = 0
+        for _ in 0..<6 * 60 {
+            let before = vendor.callCount
+            #expect(await service.flush() == false)
+            most = max(most, vendor.callCount - before)
+            await bench.clock.advance(by: .seconds(60))
+        }
+        #expect(most <= 30)
+        #expect(service.status.destinations["scripted"]?.problem != nil)
+        let ledger = try #require(try service.ledgers()["scripted"])
+        #expect(ledger.pending == 200 && ledger.rejected.isEmpty && ledger.isBalanced, "\(ledger)")
+        vendor.setFaults([])
+        #expect(await service.flush())
+        #expect(vendor.received.map(\.number).sorted() == Array(0..<200))
+        #expect(try service.ledgers()["scripted"]?.rejected == [:])
+    }
+
+    @Test("Many bad events in a row do not hold up the good one behind them for good")
+    func manyBadEvents() async throws {
+        let vendor = PoisonedDestination(name: "v", poison: Set(0..<100), answer: .refused)
+        let service = try bench.service(vendor)
+        track(0..<101, on: service)
+        var good = 101
+        for _ in 0..<1000 {
+            if await service.flush() { break }
+            await bench.clock.advance(by: .seconds(60))
+            // Each good event is a reason to give up some of the bad ones.
+            guard vendor.arrived.count == good - 100 else { continue }
+            track([good], on: service)
+            good += 1
+        }
+        #expect(vendor.arrived == Array(100..<good))
+        let ledger = try #require(try service.ledgers()["v"])
+        #expect(ledger.rejected == ["refused": 100], "\(ledger)")
+        #expect(ledger.isBalanced && ledger.pending == 0, "\(ledger)")
+    }
+
+    @Test("A bad event that is alone waits until another one is taken")
+    func badEventAlone() async throws {
+        let vendor = PoisonedDestination(name: "v", poison: [0], answer: .refused)
+        let service = try bench.service(vendor)
+        track([0], on: service)
+        #expect(await service.flush() == false)
+        #expect(service.status.destinations["v"]?.problem != nil)
+        #expect(try service.ledgers()["v"]?.pending == 1)
+        track([1], on: service)
+        #expect(await service.flush())
+        #expect(vendor.arrived == [1])
+        #expect(try service.ledgers()["v"]?.rejected == ["refused": 1])
+        #expect(try service.ledgers()["v"]?.isBalanced == true)
+    }
+
+    @Test("A destination that sends only the first of a batch gets the others next")
+    func unsent() async throws {
+        let arrived = Steps()
+        let picky = HandlerDestination("picky", limits: BatchLimits(records: 50, bytes: .max)) {
+            batch in
+            let first = batch.prefix { $0.number / 3 == batch[0].number / 3 }
+            guard first.count == batch.count else { return .unsent(fitting: first.count) }
+            arrived.add(batch.map(\.number), 0)
+            return .delivered
+        }
+        let service = try bench.service(picky)
+        track(0..<200, on: service)
+        #expect(await service.flush())
+        #expect(arrived.numbers(before: 1) == Array(0..<200))
     }
 
     @Test("A destination that takes less than it says gets batches that it takes")
@@ -275,7 +356,7 @@ struct DeliveryTests {
         let service = try bench.service(vendor) { $0.journal.recordLimit = 80 }
         track(0..<20, on: service)
         async let flushed = service.flush()
-        while gate.begunCount == 0 { await Task.yield() }
+        try await waitUntil { gate.begunCount != 0 }
         track(20..<300, on: service)
         gate.open()
         #expect(await flushed)

@@ -30,7 +30,7 @@ struct KillTests {
     ) throws -> AnalyticsService {
         var configuration = AnalyticsConfiguration()
         configuration.defaultConsent = .granted
-        configuration.journal.byteLimit = 16 << 20
+        configuration.journal.byteLimit = 64 << 20
         for vendor in vendors { configuration.add(vendor) }
         return try AnalyticsService(at: folder, configuration: configuration)
     }

@@ -10,13 +10,12 @@ struct PacingTests {
     let bench = Bench()
 
     /// Moves the clock on in steps until something holds.
-    private func advance(
-        by step: Duration,
-        upTo limit: Int = 100_000,
-        until condition: () -> Bool
-    ) async {
-        for _ in 0..<limit where !condition() { await bench.clock.advance(by: step) }
-        #expect(condition())
+    private func advance(by step: Duration, until condition: () -> Bool) async throws {
+        try await waitUntil {
+            if condition() { return true }
+            await bench.clock.advance(by: step)
+            return condition()
+        }
     }
 
     @Test("Offline for a day, it tries at most once in five minutes, and memory stays flat")
@@ -96,7 +95,7 @@ struct PacingTests {
         let service = try bench.service(vendor) { $0.deliveryInterval = .zero }
         let running = Task { await service.run() }
         service.trackEvent("a")
-        await advance(by: .seconds(1)) { vendor.callCount == 1 }
+        try await advance(by: .seconds(1)) { vendor.callCount == 1 }
         await bench.clock.waitForSleepers()
         await bench.clock.advance(by: .seconds(3500))
         #expect(vendor.callCount == 1)
@@ -104,7 +103,7 @@ struct PacingTests {
         #expect(status.activity == .misconfigured)
         #expect(status.problem?.status == 401 && status.failures == 1)
         #expect(status.ledger.pending == 1)
-        await advance(by: .seconds(100)) { vendor.received.count == 1 }
+        try await advance(by: .seconds(100)) { vendor.received.count == 1 }
         running.cancel()
         await running.value
         #expect(service.status.destinations["scripted"]?.problem == nil)
@@ -118,18 +117,19 @@ struct PacingTests {
         // What comes while it delivers goes along; what comes afterwards gathers. One at a time:
         // what gathers while nobody looks could be more than a batch takes.
         var count = 0
-        while bench.clock.sleeperCount == 0 {
+        try await waitUntil {
+            if bench.clock.sleeperCount > 0 { return true }
             if vendor.received.count == count {
                 service.trackEvent("a")
                 count += 1
             }
-            await Task.yield()
+            return false
         }
         let calls = vendor.callCount
         await bench.clock.advance(by: .seconds(14))
         for _ in 0..<3 { service.trackEvent("b") }
         #expect(vendor.callCount == calls)
-        await advance(by: .seconds(1)) { vendor.received.count == count + 3 }
+        try await advance(by: .seconds(1)) { vendor.received.count == count + 3 }
         #expect(vendor.callCount == calls + 1)
         running.cancel()
         await running.value
@@ -143,7 +143,7 @@ struct PacingTests {
         // Without any time passing.
         for number in 1...100 {
             service.trackEvent("a")
-            while number.isMultiple(of: 10), vendor.received.count < number { await Task.yield() }
+            if number.isMultiple(of: 10) { try await waitUntil { vendor.received.count >= number } }
         }
         running.cancel()
         await running.value
@@ -159,7 +159,7 @@ struct PacingTests {
         let service = try bench.service(vendor)
         for number in 0..<20 { service.trackEvent("a", parameters: ["number": .integer(number)]) }
         let running = Task { await service.run() }
-        while vendor.callCount == 0 { await Task.yield() }
+        try await waitUntil { vendor.callCount != 0 }
         running.cancel()
         await running.value
         #expect(vendor.received.isEmpty)

@@ -137,6 +137,44 @@ struct TrackingTests {
         #expect(vendor.received.first?.properties["pin"] == "<redacted>")
     }
 
+    @Test("Names of properties, events and screens, and numbers, hold no secret either")
+    func redactionOfNames() async throws {
+        let service = try bench.service(vendor)
+        let planted = ["ada@example.org", "4111111111111111", "5555555555554444", "hunter2"]
+        service.trackEvent(
+            "sent to ada@example.org",
+            parameters: [
+                "ada@example.org": 3, "nested": ["list": [["ada@example.org": ["a": 1]]]],
+                "card": 4_111_111_111_111_111, "other": 5_555_555_555_554_444.0,
+                "form": "password%3Dhunter2", "time": 1_795_341_600_123_456, "half": 0.5,
+            ]
+        )
+        service.trackScreen("profile of ada@example.org")
+        #expect(await service.flush())
+        let text = "\(vendor.received)"
+        for secret in planted { #expect(!text.contains(secret), "\(secret)") }
+        for content in bench.files.disk.contents.values {
+            #expect(!content.contains(Array("ada@example.org".utf8)))
+        }
+        let first = try #require(vendor.received.first)
+        #expect(first.name == "sent to <redacted>")
+        #expect(first.properties["<redacted>"] == 3)
+        #expect(first.properties["card"] == "<redacted>")
+        #expect(first.properties["time"] == 1_795_341_600_123_456)
+        #expect(first.properties["half"] == 0.5)
+    }
+
+    @Test("What one user began to measure does not end with the next one")
+    func timingAcrossReset() async throws {
+        let service = try bench.service(vendor)
+        service.beginTiming("checkout")
+        service.reset()
+        service.trackEvent("checkout")
+        #expect(await service.flush())
+        #expect(vendor.received.last?.name == "checkout")
+        #expect(vendor.received.last?.properties["duration"] == nil)
+    }
+
     @Test("Without a redactor everything is kept as it is")
     func withoutRedaction() async throws {
         let service = try bench.service(vendor) { $0.redactor = nil }

@@ -23,7 +23,7 @@ struct LoadingTests {
     @Test("A thousand misses at a time make one load")
     func sharesOneLoad() async throws {
         let callers = (0..<1_000).map { _ in ask() }
-        await wait { gate.begunCount == 1 && cache.waiterCount == 1_000 }
+        try await waitUntil { gate.begunCount == 1 && cache.waiterCount == 1_000 }
         gate.open()
         for caller in callers { #expect(try await caller.value == 1) }
         #expect(loads.count == 1)
@@ -52,7 +52,7 @@ struct LoadingTests {
                 }
             }
         }
-        await wait { cache.waiterCount == 10 }
+        try await waitUntil { cache.waiterCount == 10 }
         gate.open()
         for caller in callers {
             await #expect(throws: Refusal.self) { try await caller.value }
@@ -64,7 +64,7 @@ struct LoadingTests {
     @Test("A caller that leaves does not end the load; the last one does")
     func cancellation() async throws {
         let callers = (0..<100).map { _ in ask() }
-        await wait { gate.begunCount == 1 && cache.waiterCount == 100 }
+        try await waitUntil { gate.begunCount == 1 && cache.waiterCount == 100 }
         for caller in callers.dropLast() { caller.cancel() }
         for caller in callers.dropLast() {
             await #expect(throws: CancellationError.self) { try await caller.value }
@@ -72,7 +72,7 @@ struct LoadingTests {
         #expect(gate.cancelledCount == 0)
         callers.last?.cancel()
         await #expect(throws: CancellationError.self) { try await callers.last?.value }
-        await wait { gate.cancelledCount == 1 }
+        try await waitUntil { gate.cancelledCount == 1 }
         #expect(cache.peek("a") == nil)
         gate.open()
         #expect(try await ask().value == 2)
@@ -82,7 +82,7 @@ struct LoadingTests {
     @Test("A value set during a load stays; the loaded one goes to those who waited")
     func setOvertakes() async throws {
         let caller = ask()
-        await wait { gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         await cache.set(99, for: "a")
         #expect(cache.peek("a") == 99)
         gate.open()
@@ -102,7 +102,7 @@ struct LoadingTests {
                 return 1
             }
         }
-        await wait { gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         switch kind {
         case "key": try await cache.remove("a")
         case "all": try await cache.removeAll()
@@ -118,10 +118,10 @@ struct LoadingTests {
     @Test("Who asks after a removal does not get what was loaded before it")
     func newcomers() async throws {
         let before = ask()
-        await wait { gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         try await cache.remove("a")
         let after = ask()
-        await wait { gate.begunCount == 2 }
+        try await waitUntil { gate.begunCount == 2 }
         gate.open()
         #expect(try await before.value == 1)
         #expect(try await after.value == 2)

@@ -45,9 +45,9 @@ struct PolicyTests {
             }
             #expect(value == 1)
         }
-        await wait { gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         gate.open()
-        await wait { cache.peek("a") == 2 }
+        try await waitUntil { cache.peek("a") == 2 }
         #expect(gate.begunCount == 1)
         #expect(cache.statistics.staleHits == 10)
     }
@@ -63,13 +63,13 @@ struct PolicyTests {
                 throw Refusal()
             }
             #expect(value == 1)
-            await wait { failing.begunCount == 1 }
+            try await waitUntil { failing.begunCount == 1 }
         }
         let statistics = cache.statistics
         #expect((statistics.hits, statistics.misses, statistics.staleHits) == (0, 3, 3))
         failing.open()
         // Whether a new load begins is up to when the old one has ended.
-        while try await ask(.staleWhileRevalidate, { 2 }) == 1 { await Task.yield() }
+        try await waitUntil { try await ask(.staleWhileRevalidate, { 2 }) != 1 }
         #expect(failing.begunCount == 1)
         #expect(cache.statistics.loads == 2)
     }
@@ -83,12 +83,12 @@ struct PolicyTests {
             return 2
         }
         #expect(try await ask(.staleWhileRevalidate, load) == 1)
-        await wait { gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         #expect(try await ask(.staleWhileRevalidate, load) == 1)
         try await cache.remove("a")
         #expect(try await ask(.staleWhileRevalidate) { 3 } == 3)
         gate.open()
-        await wait { cache.statistics.overtaken == 1 }
+        try await waitUntil { cache.statistics.overtaken == 1 }
         #expect(cache.peek("a") == 3)
     }
 
@@ -155,7 +155,7 @@ struct PolicyTests {
         #expect(try await cache.value(for: "a") { 2 } == 1)
         await clock.advance(by: .seconds(5))
         #expect(try await cache.value(for: "a") { 2 } == 1)
-        await wait { cache.peek("a") == 2 }
+        try await waitUntil { cache.peek("a") == 2 }
         await clock.advance(by: .seconds(9))
         #expect(cache.peek("a") == 2)
     }
@@ -173,13 +173,13 @@ struct PolicyTests {
                 return 2
             }
         }
-        await wait { gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         await clock.waitForSleepers()
         await clock.advance(by: .milliseconds(100))
         #expect(try await caller.value == 1)
         #expect(gate.cancelledCount == 0)
         gate.open()
-        await wait { cache.peek("a") == 2 }
+        try await waitUntil { cache.peek("a") == 2 }
         #expect(gate.begunCount == 1)
     }
 
@@ -191,12 +191,12 @@ struct PolicyTests {
                 return 2
             }
         }
-        await wait { gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(1))
         let error = await #expect(throws: CacheError.self) { try await caller.value }
         #expect(error?.code == .timeout)
-        await wait { gate.cancelledCount == 1 }
+        try await waitUntil { gate.cancelledCount == 1 }
         #expect(cache.waiterCount == 0)
     }
 
@@ -212,7 +212,7 @@ struct PolicyTests {
                 return 2
             }
         }
-        await wait { gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(1))
         #expect(try await caller.value == 1)

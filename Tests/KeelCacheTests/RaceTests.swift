@@ -181,7 +181,7 @@ struct RaceTests {
                     }
                 }
             }
-            await wait { cache.waiterCount == 200 && gate.begunCount == 1 }
+            try await waitUntil { cache.waiterCount == 200 && gate.begunCount == 1 }
             for caller in callers.dropFirst(100) { caller.cancel() }
             gate.open()
             for caller in callers.prefix(100) { #expect(try await caller.value == 1) }

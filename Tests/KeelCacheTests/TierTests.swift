@@ -69,7 +69,7 @@ struct TierTests {
     }
 
     @Test("Many who miss at a time read the tier once")
-    func sharesReads() async {
+    func sharesReads() async throws {
         let clock = TestClock()
         let tier = InMemoryCacheTier().recorded()
         await cache(tier).set(1, for: "a")
@@ -77,7 +77,7 @@ struct TierTests {
         let reader: Cache<String, Int> = cache(slow)
         let callers = (0..<50).map { _ in Task { await reader.get("a") } }
         await clock.waitForSleepers()
-        while reader.promotions.waiterCount < 50 { await Task.yield() }
+        try await waitUntil { reader.promotions.waiterCount >= 50 }
         await clock.advance(by: .seconds(1))
         for caller in callers { #expect(await caller.value == 1) }
         #expect(tier.callCount(of: .read) == 1)
@@ -218,7 +218,7 @@ struct TierTests {
         let first = Task { await cache.set(0, for: "0") }
         await clock.waitForSleepers()
         let others = (10..<20).map { value in Task { await cache.set(value, for: "\(value)") } }
-        while cache.count < 11 { await Task.yield() }
+        try await waitUntil { cache.count >= 11 }
         await clock.advance(by: .seconds(1))
         _ = await first.value
         for other in others { await other.value }

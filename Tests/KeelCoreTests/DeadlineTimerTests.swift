@@ -29,7 +29,7 @@ struct DeadlineTimerTests {
             }
         }
         // A work that has begun is registered, and has ended the sleep that it made needless.
-        while gate.begunCount < 200 { await Task.yield() }
+        try await waitUntil { gate.begunCount >= 200 }
         #expect(timer.count == 200)
         await clock.waitForSleepers()
         #expect(clock.sleeperCount == 1)
@@ -37,7 +37,7 @@ struct DeadlineTimerTests {
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(1))
             let left = works.count - (works.count / 10) * Int(clock.elapsed / .seconds(1))
-            while timer.count > left { await Task.yield() }
+            try await waitUntil { timer.count <= left }
         }
         for work in works { #expect(await work.value) }
         #expect(timer.count == 0)
@@ -49,7 +49,7 @@ struct DeadlineTimerTests {
         let (value, wasReached) = await timer.run(until: .seconds(1)) { 7 }
         #expect(value == 7)
         #expect(!wasReached)
-        while clock.sleeperCount > 0 { await Task.yield() }
+        try await waitUntil { clock.sleeperCount == 0 }
         #expect(timer.count == 0)
     }
 
@@ -62,7 +62,7 @@ struct DeadlineTimerTests {
         await clock.waitForSleepers()
         #expect(clock.sleeperCount == 1)
         timer = nil
-        while clock.sleeperCount > 0 { await Task.yield() }
+        try await waitUntil { clock.sleeperCount == 0 }
     }
 
     @Test("A nearer deadline that comes later is kept all the same")
@@ -71,7 +71,7 @@ struct DeadlineTimerTests {
         let far = Task { await timer.run(until: .seconds(100)) { await Self.stall() }.wasReached }
         await clock.waitForSleepers()
         let near = Task { await timer.run(until: .seconds(1)) { await Self.stall() }.wasReached }
-        while timer.count < 2 { await Task.yield() }
+        try await waitUntil { timer.count >= 2 }
         await clock.advance(by: .seconds(1))
         while clock.elapsed < .seconds(1) { await clock.advance(by: .seconds(1)) }
         #expect(await near.value)
@@ -128,7 +128,7 @@ struct DeadlineTimerTests {
         await clock.advance(by: .seconds(1))
         for await _ in told {}
         timer.end(timer.watch(until: .seconds(100)) {})
-        while clock.sleeperCount > 0 { await Task.yield() }
+        try await waitUntil { clock.sleeperCount == 0 }
         #expect(timer.count == 0)
     }
 

@@ -36,6 +36,12 @@ struct RedactorTests {
                 "<redacted>\nrest"
             ),
             ("%3DeyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "%3D<redacted>"),
+            ("password%3Dhunter2", "password%3D<redacted>"),
+            ("a%3D1%26pin%3d12%26b%3D2 and", "a%3D1%26pin%3d<redacted>%26b%3D2 and"),
+            (
+                "next=/login%3Ftoken%3A4f2a%26page%3D2",
+                "next=/login%3Ftoken%3A<redacted>%26page%3D2"
+            ),
         ]
     )
     func forms(text: String, expected: String) {

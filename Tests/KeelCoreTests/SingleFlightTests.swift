@@ -18,15 +18,10 @@ struct SingleFlightTests {
         }
     }
 
-    private func wait(until condition: @Sendable () -> Bool) async {
-        // The time limit of a test ends it by cancelling it.
-        while !condition(), !Task.isCancelled { await Task.yield() }
-    }
-
     @Test("A thousand callers of one key make one call")
     func shares() async throws {
         let callers = start(1000)
-        await wait { flights.waiterCount(of: "key") == 1000 }
+        try await waitUntil { flights.waiterCount(of: "key") == 1000 }
         gate.open()
         for caller in callers { #expect(try await caller.value == 1) }
         #expect(gate.begunCount == 1)
@@ -36,7 +31,7 @@ struct SingleFlightTests {
     @Test("Of a thousand callers 999 are cancelled at once, and the last one gets its value")
     func survivesCancellation() async throws {
         let callers = start(1000)
-        await wait { flights.waiterCount(of: "key") == 1000 }
+        try await waitUntil { flights.waiterCount(of: "key") == 1000 }
         for caller in callers.dropLast() { caller.cancel() }
         for caller in callers.dropLast() {
             await #expect(throws: CancellationError.self) { try await caller.value }
@@ -50,23 +45,23 @@ struct SingleFlightTests {
     @Test("When all callers are cancelled, so is the call, and nothing is left of it")
     func cancelsWithTheLast() async throws {
         let callers = start(100)
-        await wait { flights.waiterCount(of: "key") == 100 && gate.begunCount == 1 }
+        try await waitUntil { flights.waiterCount(of: "key") == 100 && gate.begunCount == 1 }
         for caller in callers { caller.cancel() }
         for caller in callers {
             await #expect(throws: CancellationError.self) { try await caller.value }
         }
-        await wait { gate.cancelledCount == 1 }
+        try await waitUntil { gate.cancelledCount == 1 }
         #expect(flights.count == 0)
     }
 
     @Test("A caller who comes after the others have left starts a call of its own")
     func startsAnew() async throws {
         let first = start(1)[0]
-        await wait { gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         first.cancel()
         _ = await first.result
         let second = start(1)[0]
-        await wait { gate.begunCount == 2 }
+        try await waitUntil { gate.begunCount == 2 }
         gate.open()
         #expect(try await second.value == 2)
         #expect(try await flights.run("key") { 3 } == 3)
@@ -82,7 +77,7 @@ struct SingleFlightTests {
                 }
             }
         }
-        await wait { flights.waiterCount(of: "key") == 10 }
+        try await waitUntil { flights.waiterCount(of: "key") == 10 }
         gate.open()
         for caller in callers {
             await #expect(throws: Refusal.self) { try await caller.value }
@@ -92,7 +87,7 @@ struct SingleFlightTests {
     @Test("Keys do not wait for each other, and a joining caller is told")
     func separatesKeys() async throws {
         let waiting = start(1)[0]
-        await wait { gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         #expect(try await flights.run("other") { 7 } == 7)
         let joined = Mutex(false)
         async let second = flights.run(
@@ -100,7 +95,7 @@ struct SingleFlightTests {
             onJoin: { joined.withLock { $0 = true } },
             operation: { 0 }
         )
-        await wait { joined.withLock { $0 } }
+        try await waitUntil { joined.withLock { $0 } }
         gate.open()
         #expect(try await second == 1)
         #expect(try await waiting.value == 1)

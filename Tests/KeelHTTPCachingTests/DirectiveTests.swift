@@ -120,7 +120,12 @@ struct DirectiveTests {
             _ = RequestDirectives([.cacheControl: text])
             _ = StructuredFieldParser.dictionary([text])
             _ = StructuredFieldParser.list([text])
-            _ = VaryMatch.selectors(of: [.vary: text], from: [.accept: text])
+            _ = VaryMatch.selectors(
+                of: [.vary: text],
+                from: [.accept: text],
+                sent: [.acceptLanguage: text],
+                coversAuthorization: false
+            )
             _ = ByteRange("bytes=" + text)
             _ = CacheDate.seconds(text, now: 0)
             // Fresh only by a member that says so in so many words.

@@ -11,11 +11,6 @@ import Testing
 struct RevalidationTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
-    private func wait(until condition: @Sendable () -> Bool) async {
-        // The time limit of a test ends it by cancelling it.
-        while !condition(), !Task.isCancelled { await Task.yield() }
-    }
-
     private func client(
         _ bench: CacheBench,
         _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
@@ -114,6 +109,29 @@ struct RevalidationTests {
         #expect(try await bench.send().text == "new")
     }
 
+    @Test("An origin that stays silent does not keep a place in the background for good")
+    func limitsBackground() async throws {
+        let bench = CacheBench(
+            [CacheBench.text("old", "max-age=60, stale-while-revalidate=600"), .stall],
+            then: CacheBench.text("new")
+        ) {
+            $0.backgroundLimit = 1
+            $0.backgroundTimeout = .seconds(30)
+        }
+        try await bench.send()
+        await bench.pass(61)
+        #expect(try await bench.send().text == "old")
+        try await waitUntil { bench.requestCount == 2 }
+        #expect(try await bench.send().text == "old")
+        #expect(bench.cache.revalidationCount == 1)
+        await bench.clock.waitForSleepers()
+        await bench.pass(30)
+        await bench.cache.waitForRevalidations()
+        #expect(try await bench.send().text == "old")
+        await bench.cache.waitForRevalidations()
+        #expect(try await bench.send().text == "new")
+    }
+
     @Test("A revalidation in the background ends with the cache's last user")
     func endsWithOwner() async throws {
         let gate = Gate()
@@ -125,10 +143,10 @@ struct RevalidationTests {
             try await bench.send()
             await bench.pass(70)
             try await bench.send()
-            await wait { gate.begunCount == 1 }
+            try await waitUntil { gate.begunCount == 1 }
             withExtendedLifetime(bench) {}
         }
-        await wait { gate.cancelledCount == 1 }
+        try await waitUntil { gate.cancelledCount == 1 }
     }
 
     @Test("A thousand calls of one stale response make one request, by 304")
@@ -144,7 +162,7 @@ struct RevalidationTests {
         let calls = (1...1000).map { _ in
             Task { try await client.response(to: GetMenu()).get() }
         }
-        await wait { bench.cache.waitingCalls == 1000 }
+        try await waitUntil { bench.cache.waitingCalls == 1000 }
         gate.open()
         for call in calls {
             let response = try await call.value
@@ -168,7 +186,7 @@ struct RevalidationTests {
         let calls = (1...1000).map { _ in
             Task { try await client.response(to: GetMenu()).get().body }
         }
-        await wait { bench.cache.waitingCalls == 1000 }
+        try await waitUntil { bench.cache.waitingCalls == 1000 }
         gate.open()
         for call in calls { #expect(try await call.value == Array("new".utf8)) }
         #expect(bench.requestCount == 2)
@@ -205,7 +223,7 @@ struct RevalidationTests {
         let calls = (1...1000).map { _ in
             Task { try await client.response(to: GetMenu()).get().body }
         }
-        await wait { coalescing.waiterCount == 1000 }
+        try await waitUntil { coalescing.waiterCount == 1000 }
         gate.open()
         for call in calls { #expect(try await call.value == Array("new".utf8)) }
         #expect(try await client.response(to: GetMenu()).get().cacheResult == .fresh)
@@ -223,11 +241,11 @@ struct RevalidationTests {
         _ = try await client.response(to: GetMenu()).get()
         await bench.pass(61)
         let first = Task { await client.response(to: GetMenu()) }
-        await wait { gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         let second = Task { try await client.response(to: GetMenu()).get() }
-        await wait { bench.cache.waitingCalls == 2 }
+        try await waitUntil { bench.cache.waitingCalls == 2 }
         first.cancel()
-        await wait { bench.cache.waitingCalls == 1 }
+        try await waitUntil { bench.cache.waitingCalls == 1 }
         gate.open()
         #expect(try await second.value.cacheResult == .revalidated)
         #expect(await (try? first.value.get()) == nil)

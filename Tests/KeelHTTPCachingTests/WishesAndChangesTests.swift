@@ -14,11 +14,13 @@ struct WishesAndChangesTests {
     // MARK: Without the origin
 
     @Test(
-        "Where the origin cannot be reached, what is stored stands in, and says so",
+        "Where the app allows it, what is stored stands in for an origin out of reach, and says so",
         arguments: [TransportError.Code.offline, .connectionLost, .hostNotFound, .circuitOpen]
     )
     func standsInOffline(_ code: TransportError.Code) async throws {
-        let bench = CacheBench([CacheBench.text("old")], then: .failure(TransportError(code)))
+        let bench = CacheBench([CacheBench.text("old")], then: .failure(TransportError(code))) {
+            $0.offlineStaleness = .seconds(86_400)
+        }
         try await bench.send()
         await bench.pass(3600)
         let outcome = try await bench.send()
@@ -38,7 +40,9 @@ struct WishesAndChangesTests {
         ]
     )
     func doesNotHide(_ code: TransportError.Code) async throws {
-        let bench = CacheBench([CacheBench.text("old")], then: .failure(TransportError(code)))
+        let bench = CacheBench([CacheBench.text("old")], then: .failure(TransportError(code))) {
+            $0.offlineStaleness = .seconds(86_400)
+        }
         try await bench.send()
         await bench.pass(61)
         let error = await #expect(throws: TransportError.self) { try await bench.send() }
@@ -64,6 +68,19 @@ struct WishesAndChangesTests {
         await bench.pass(61)
         await #expect(throws: TransportError.self) {
             try await bench.send(.get, "/menu", [.cacheControl: request], policy: policy)
+        }
+    }
+
+    @Test("Without a word of the app, nothing stale stands in for an origin out of reach")
+    func isPrudent() async throws {
+        let bench = CacheBench([CacheBench.text("old"), CacheBench.text("undated", nil)])
+        try await bench.send()
+        try await bench.send(.get, "/undated")
+        await bench.pass(61)
+        for path in ["/menu", "/undated"] {
+            await #expect(throws: TransportError.self) { try await bench.send(.get, path) }
+            let outcome = try await bench.send(.get, path, policy: .staleWhenOffline)
+            #expect(outcome.result == .stale(.offline))
         }
     }
 
@@ -177,6 +194,28 @@ struct WishesAndChangesTests {
         #expect(try await bench.send(.get, "/a", host: "other.example.com").text == "foreign")
     }
 
+    @Test("A change of which nobody knows whether it happened makes its address worthless")
+    func invalidatesUnknown() async throws {
+        let lost = TransportError(.connectionLost, processed: .maybe)
+        let unsent = TransportError(.offline, processed: .no)
+        for (error, text) in [(lost, "new"), (unsent, "old")] {
+            for policy in [HTTPCachePolicy.standard, .bypass] {
+                let bench = CacheBench([
+                    CacheBench.text("old"), .failure(error), CacheBench.text("new"),
+                ])
+                try await bench.send()
+                await #expect(throws: TransportError.self) {
+                    try await bench.send(.put, policy: policy)
+                }
+                #expect(try await bench.send().text == text)
+            }
+        }
+        let bench = CacheBench([CacheBench.text("old"), .failure(lost)])
+        try await bench.send()
+        await #expect(throws: TransportError.self) { try await bench.send(policy: .reload) }
+        #expect(try await bench.send().result == .fresh)
+    }
+
     @Test("An address can be removed by its URL")
     func removesURL() async throws {
         let bench = CacheBench([CacheBench.text("old"), CacheBench.text("new")])
@@ -197,6 +236,28 @@ struct WishesAndChangesTests {
         try await bench.send(.get, "/menu", [.authorization: "Bearer a"])
         #expect(try await bench.send(.get, "/menu", [.authorization: "Bearer a"]).text == "3")
         #expect(try await bench.send().text == "3")
+    }
+
+    @Test("A cache that everybody shares gives nobody the cookie that was set for another")
+    func keepsCookiesBack() async throws {
+        let fields: HTTPFields = [.setCookie: "id=ann", .eTag: "\"1\""]
+        let answers = [
+            CacheBench.text("1", "max-age=60", fields),
+            .status(.notModified, headers: [.eTag: "\"1\"", .setCookie: "id=bob"]),
+        ]
+        let bench = CacheBench(answers) { $0.audience = .everybody }
+        #expect(try await bench.send().fields[.setCookie] == "id=ann")
+        let second = try await bench.send()
+        #expect(second.result == .fresh)
+        #expect(second.fields[.setCookie] == nil)
+        await bench.pass(61)
+        let third = try await bench.send()
+        #expect(third.result == .revalidated)
+        #expect(third.fields[.setCookie] == "id=bob")
+        #expect(try await bench.send().fields[.setCookie] == nil)
+        let own = CacheBench(answers)
+        try await own.send()
+        #expect(try await own.send().fields[.setCookie] == "id=ann")
     }
 
     @Test("The observer of a download sees the bytes that come from the cache")

@@ -91,7 +91,7 @@ struct AttemptLimitTests: RetrySuite {
         let result = Task { await client.response(to: GetRestaurant(id: "1")) }
         await clock.waitForSleepers(2)
         await clock.advance(by: .seconds(1))
-        while transport.calls.count < 2 { await Task.yield() }
+        try await waitUntil { transport.calls.count >= 2 }
         await clock.advance(by: .seconds(4))
         guard case .failure(let error) = await result.value else {
             Issue.record("The call succeeded.")

@@ -36,11 +36,6 @@ struct LimitTests {
         }
     }
 
-    private func wait(until condition: @Sendable () -> Bool) async {
-        // The time limit of a test ends it by cancelling it.
-        while !condition(), !Task.isCancelled { await Task.yield() }
-    }
-
     // MARK: Circuit
 
     @Test("A circuit opens after failures, lets one call probe, and closes after its success")
@@ -97,7 +92,7 @@ struct LimitTests {
         await clock.advance(by: .seconds(5))
         let turnstile = Turnstile()
         let first = Task { try await layer.intercept(call(), next: turnstile.next).head.status }
-        await wait { turnstile.waitingCount == 1 }
+        try await waitUntil { turnstile.waitingCount == 1 }
         let second = await #expect(throws: TransportError.self) {
             _ = try await layer.intercept(call(), next: turnstile.next)
         }
@@ -157,13 +152,13 @@ struct LimitTests {
                         _ = try await reply.body.collect(upTo: 10)
                     }
                     // One after the other, so that there is an order to be kept.
-                    await self.wait { turnstile.order.count + log.events.count >= number + 1 }
+                    try await waitUntil { turnstile.order.count + log.events.count >= number + 1 }
                 }
                 for done in 1...6 {
-                    await self.wait { turnstile.waitingCount > 0 }
+                    try await waitUntil { turnstile.waitingCount > 0 }
                     #expect(turnstile.waitingCount <= 2)
                     turnstile.letOneGo()
-                    await self.wait { turnstile.order.count >= min(6, done + 2) }
+                    try await waitUntil { turnstile.order.count >= min(6, done + 2) }
                 }
                 try await group.waitForAll()
             }
@@ -207,7 +202,7 @@ struct LimitTests {
                 try await layer.intercept(call, next: turnstile.next).head.status
             }
         }
-        await wait { log.events.count == 2 && turnstile.waitingCount == 1 }
+        try await waitUntil { log.events.count == 2 && turnstile.waitingCount == 1 }
         for task in tasks { task.cancel() }
         turnstile.letOneGo()
         var codes: [TransportError.Code?] = []
@@ -219,7 +214,7 @@ struct LimitTests {
         }
         #expect(codes.filter { $0 == .cancelled }.count == 2)
         let after = Task { try await layer.intercept(call(), next: turnstile.next).head.status }
-        await wait { turnstile.waitingCount == 1 }
+        try await waitUntil { turnstile.waitingCount == 1 }
         turnstile.letOneGo()
         #expect(try await after.value == .ok)
     }
@@ -266,11 +261,11 @@ struct LimitTests {
             )
         }
         // Before any time passes: who came later would find a turn that is near enough.
-        await wait { refused.withLock { $0 } >= 3 }
+        try await waitUntil { refused.withLock { $0 } >= 3 }
         await clock.waitForSleepers(2)
         await clock.advance(by: .milliseconds(100))
         // The one whose turn it is reads the time before it passes on.
-        await wait { sent.withLock { $0.count } >= 4 }
+        try await waitUntil { sent.withLock { $0.count } >= 4 }
         await clock.advance(by: .milliseconds(100))
         var codes: [TransportError.Code] = []
         for task in tasks {

@@ -132,9 +132,9 @@ struct CallWishesTests {
         let service = ServiceClient<Operation>(client)
         _ = try await client.request(Marked())
         // Who sleeps up to a call's limit is a task of its own, which may be later than the call.
-        while clock.sleeps.isEmpty { await Task.yield() }
+        try await waitUntil { !clock.sleeps.isEmpty }
         _ = try await client.request(Marked(), timeout: limit, options: wish)
-        while clock.sleeps.count < 2 { await Task.yield() }
+        try await waitUntil { clock.sleeps.count >= 2 }
         _ = try await client.request(
             Marked(),
             as: EmptyResponse.self,
@@ -176,7 +176,7 @@ struct CallWishesTests {
         #expect(seen[1...8].allSatisfy { $0 == "call 1" })
         #expect(seen[9..<17].allSatisfy { $0 == "call 0" })
         #expect(seen.count == 18)
-        while clock.sleeps.count < seen.count { await Task.yield() }
+        try await waitUntil { clock.sleeps.count >= seen.count }
         // All but the first call and the last one, whose sleep may come before another's.
         #expect(clock.sleeps.dropFirst().filter { $0 != limit }.count <= 1)
     }

@@ -19,11 +19,6 @@ struct SharingTests {
         }
     }
 
-    private func wait(until condition: @Sendable () -> Bool) async {
-        // The time limit of a test ends it by cancelling it.
-        while !condition(), !Task.isCancelled { await Task.yield() }
-    }
-
     // MARK: Coalescing
 
     @Test("A thousand identical calls make one request, and each gets the whole body")
@@ -39,7 +34,7 @@ struct SharingTests {
         let calls = (1...1000).map { _ in
             Task { try await client.response(to: GetRestaurant(id: "1")).get().body }
         }
-        await wait { layer.waiterCount == 1000 }
+        try await waitUntil { layer.waiterCount == 1000 }
         gate.open()
         for call in calls { #expect(try await call.value == [1, 2]) }
         #expect(transport.calls.count == 1)
@@ -60,7 +55,7 @@ struct SharingTests {
         let calls = (1...1000).map { _ in
             Task { await client.response(to: GetRestaurant(id: "1")) }
         }
-        await wait { layer.waiterCount == 1000 }
+        try await waitUntil { layer.waiterCount == 1000 }
         for call in calls.dropLast() { call.cancel() }
         for call in calls.dropLast() {
             guard case .failure(let error) = await call.value else {
@@ -83,10 +78,10 @@ struct SharingTests {
         let calls = (1...50).map { _ in
             Task { await client.response(to: GetRestaurant(id: "1")) }
         }
-        await wait { gate.begunCount > 0 }
+        try await waitUntil { gate.begunCount > 0 }
         for call in calls { call.cancel() }
         for call in calls { _ = await call.value }
-        await wait { gate.cancelledCount == gate.begunCount }
+        try await waitUntil { gate.cancelledCount == gate.begunCount }
     }
 
     @Test("Repetitions inside a shared call are not multiplied, and its error reaches all")
@@ -109,7 +104,7 @@ struct SharingTests {
         let calls = (1...100).map { _ in
             Task { await client.response(to: GetRestaurant(id: "1")) }
         }
-        await wait { layer.waiterCount == 100 }
+        try await waitUntil { layer.waiterCount == 100 }
         gate.open()
         for call in calls {
             guard case .failure(let error) = await call.value else {
@@ -154,7 +149,9 @@ struct SharingTests {
             let calls = [one, other].map { endpoint in
                 Task { try await client.response(to: endpoint).get().body }
             }
-            await wait { gate.begunCount == count && (count > 1 || layer.waiterCount == 2) }
+            try await waitUntil {
+                gate.begunCount == count && (count > 1 || layer.waiterCount == 2)
+            }
             gate.open()
             for call in calls { _ = try await call.value }
             #expect(transport.calls.count == count, "row \(number)")
@@ -169,12 +166,12 @@ struct SharingTests {
         let layer = CoalescingMiddleware { _ in session.withLock { $0 } }
         let client = try makeClient(transport) { $0.middleware = [layer] }
         let first = Task { try await client.response(to: GetRestaurant(id: "1")).get() }
-        await wait { gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         session.withLock { $0 = "b" }
         let second = Task { try await client.response(to: GetRestaurant(id: "1")).get() }
-        await wait { gate.begunCount == 2 }
+        try await waitUntil { gate.begunCount == 2 }
         let stream = Task { try await client.stream(GetRestaurant(id: "1")).head.status }
-        await wait { gate.begunCount == 3 }
+        try await waitUntil { gate.begunCount == 3 }
         gate.open()
         _ = try await (first.value, second.value)
         #expect(try await stream.value == .ok)
@@ -204,10 +201,12 @@ struct SharingTests {
                 configuration.authorize(with: users)
             }
             let one = Task { try await client.response(to: GetRestaurant(id: "1")).get() }
-            await wait { gate.begunCount == 1 }
+            try await waitUntil { gate.begunCount == 1 }
             users.change(to: second)
             let other = Task { try await client.response(to: GetRestaurant(id: "1")).get() }
-            await wait { gate.begunCount == count && (count > 1 || layer.waiterCount == 2) }
+            try await waitUntil {
+                gate.begunCount == count && (count > 1 || layer.waiterCount == 2)
+            }
             gate.open()
             _ = try await (one.value, other.value)
             #expect(transport.calls.count == count)
@@ -224,14 +223,14 @@ struct SharingTests {
     @Test("A session is another user after each sign-in, and the same one after a renewal")
     func sessionIdentity() async throws {
         let session = AuthSession(server: Renewing())
-        let nobody = session.identity
+        let nobody = await session.identity
         try await session.signIn { BearerCredentials(accessToken: "a", refreshToken: "r") }
-        let first = session.identity
+        let first = await session.identity
         try await session.refresh()
         #expect(session.current?.accessToken == "a+")
-        #expect(session.identity == first)
+        #expect(await session.identity == first)
         try await session.signIn { BearerCredentials(accessToken: "b") }
-        #expect(Set([nobody, first, session.identity]).count == 3)
+        #expect(await Set([nobody, first, session.identity]).count == 3)
     }
 
     // MARK: Hedging

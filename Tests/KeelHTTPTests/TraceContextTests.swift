@@ -31,6 +31,26 @@ struct TraceContextTests {
     }
 
     @Test(
+        "A child has the flags of its parent that version 00 knows",
+        arguments: [("00", "00"), ("01", "01"), ("02", "02"), ("03", "03"), ("ff", "03")]
+    )
+    func flags(sent: String, passedOn: String) throws {
+        let parent = try #require(TraceContext(parent: "\(Self.valid.dropLast(2))\(sent)"))
+        var random = SeededRandom(seed: 1)
+        let child = parent.child(using: &random)
+        #expect(child.parent.hasSuffix("-\(passedOn)"))
+        #expect(child.isSampled == (passedOn == "01" || passedOn == "03"))
+        #expect(child.isRandom == (passedOn == "02" || passedOn == "03"))
+    }
+
+    @Test("A trace that begins here says that its identifier is random")
+    func random() {
+        var random = SeededRandom(seed: 1)
+        #expect(TraceContext(using: &random).parent.hasSuffix("-02"))
+        #expect(TraceContext(isSampled: true, using: &random).parent.hasSuffix("-03"))
+    }
+
+    @Test(
         "A state is kept if all of it is valid",
         arguments: [
             (["foo=1,bar=2"], "foo=1,bar=2"),

@@ -445,7 +445,7 @@ struct DownloadTests {
         let client = try makeClient(transport) { $0.clock = clock }
         try await client.download(from: GetFilm(), to: folder.url.appendingPathComponent("a"))
         // Who sleeps up to the limit is a task of its own, which may be later than the download.
-        while clock.sleeps.isEmpty { await Task.yield() }
+        try await waitUntil { !clock.sleeps.isEmpty }
         #expect(clock.sleeps == [.seconds(60)])
         let error = await #expect(throws: NetworkError.self) {
             try await client.download(

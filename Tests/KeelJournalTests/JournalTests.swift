@@ -221,6 +221,85 @@ struct JournalTests {
         #expect(journal.statistics.damaged == 1)
     }
 
+    @Test("Whichever byte of a record is damaged, it costs itself alone", arguments: [4, 112])
+    func damageAnywhere(size: Int) throws {
+        for (byte, bit) in (0..<20).flatMap({ byte in (0..<8).map { (byte, $0) } }) {
+            let files = SimulatedFileSystem()
+            let journal = try Journal(
+                at: "/journal",
+                configuration: JournalConfiguration(),
+                files: files
+            )
+            let consumer = try journal.consumer("a")
+            // Of one length, so that a longer one may end where another record does.
+            for number in 0..<10 { try journal.append(record(number, size: size)) }
+            try journal.close()
+            let path = "/journal/0000000000000001.journal"
+            var bytes = try #require(files.disk[path])
+            bytes[40 + 3 * (16 + size) + byte] ^= 1 << UInt8(bit)
+            files.disk[path] = bytes
+            let others = [0, 1, 2, 4, 5, 6, 7, 8, 9]
+            #expect(
+                try consumer.take(upTo: 100).compactMap(number) == others,
+                "byte \(byte), bit \(bit)"
+            )
+            #expect(try consumer.tally().damaged == 1, "byte \(byte), bit \(bit)")
+        }
+    }
+
+    @Test("Erased records leave the disk in their place, for every consumer and for none")
+    func erasing() throws {
+        let journal = try journal { $0.sealing = nil }
+        let one = try journal.consumer("one")
+        let names = (0..<10).map { "private-\($0)-" }
+        for name in names { try journal.append(Array(name.utf8)) }
+        let early = try one.take(upTo: 4)
+        try one.settle(early.prefix(2).map(\.position))
+        try journal.erase { String(decoding: $0.bytes, as: UTF8.self).contains("-3-") }
+        try journal.erase { record in
+            ["-0-", "-5-"].contains { String(decoding: record.bytes, as: UTF8.self).contains($0) }
+        }
+        for content in files.disk.contents.values {
+            let text = String(decoding: content, as: UTF8.self)
+            for gone in ["private-0-", "private-3-", "private-5-"] { #expect(!text.contains(gone)) }
+        }
+        #expect(try one.pendingCount() == 6)
+        one.rewind()
+        let left = try one.take(upTo: 100).map { String(decoding: $0.bytes, as: UTF8.self) }
+        #expect(left == [2, 4, 6, 7, 8, 9].map { names[$0] })
+        let late = try journal.consumer("late")
+        #expect(try late.pendingCount() == 7)
+        #expect(try late.take(upTo: 100).count == 7)
+        #expect(try journal.consumer("third").tally().damaged == 0)
+        #expect(journal.statistics.damaged == 0)
+    }
+
+    @Test("Wherever erasing is cut off, what is left is counted as it is given out")
+    func cutOffErasing() throws {
+        let journal = try journal()
+        for number in 0..<6 { try journal.append(record(number)) }
+        try journal.close()
+        let before = files.steps.count
+        try journal.erase { number($0).map { $0 % 2 == 0 } ?? false }
+        for count in before...files.steps.count {
+            let disk = SimulatedFileSystem(files.disk(afterKillAt: count))
+            let next = try Journal(
+                at: "/journal",
+                configuration: JournalConfiguration(),
+                files: disk
+            )
+            let consumer = try next.consumer("a")
+            let pending = try consumer.pendingCount()
+            let taken = try consumer.take(upTo: 100).compactMap(number)
+            #expect(pending == taken.count, "step \(count)")
+            #expect(Set(taken).isSuperset(of: [1, 3, 5]), "step \(count)")
+            try next.erase { number($0).map { $0 % 2 == 0 } ?? false }
+            consumer.rewind()
+            #expect(try consumer.take(upTo: 100).compactMap(number) == [1, 3, 5])
+            #expect(try consumer.tally().pending == 3)
+        }
+    }
+
     @Test("Sealed records are not readable on disk, and not without their keys")
     func sealing() throws {
         let secret = Array("the secret of the house".utf8)

@@ -28,7 +28,7 @@ struct DoubleTests {
         #expect(reports.fixes == fixes)
         end()
         endLate()
-        await wait { clock.sleeperCount == 0 }
+        try await waitUntil { clock.sleeperCount == 0 }
     }
 
     @Test("A track with pauses can go round, one without cannot")
@@ -83,7 +83,7 @@ struct DoubleTests {
         let failed = Reports()
         adapter.monitor(.init(), report: failed.take)()
         let ends = adapter.monitor(.init(), report: failed.take)
-        await wait { track.monitorCount == 1 }
+        try await waitUntil { track.monitorCount == 1 }
         ends()
         #expect(failed.words.allSatisfy { $0 == "unsupported" })
         let broken = Reports()

@@ -27,6 +27,8 @@ final class ScriptedCollector: HTTPTransport {
         case answers(Int, HTTPFields = [:])
         /// It takes them, and says that it has refused so many.
         case refuses(Int)
+        /// It gives an answer of the test's own; one of success means that its records are taken.
+        case replies(@Sendable () -> HTTPReply)
     }
 
     struct State {
@@ -78,7 +80,9 @@ final class ScriptedCollector: HTTPTransport {
             throw TransportError(.connectionRefused)
         case .answers(let status, let fields):
             return HTTPReply(head: HTTPResponse(status: .init(code: status), headerFields: fields))
-        case .takes, .losesReply, .refuses:
+        case .replies(let reply) where reply().head.status.kind != .successful:
+            return reply()
+        case .takes, .losesReply, .refuses, .replies:
             state.withLock { state in
                 for record in records {
                     state.taken[record.id, default: (0, record.body)].count += 1
@@ -86,6 +90,7 @@ final class ScriptedCollector: HTTPTransport {
             }
         }
         if case .losesReply = behavior { throw TransportError(.connectionLost) }
+        if case .replies(let reply) = behavior { return reply() }
         var text = "{}"
         if case .refuses(let count) = behavior {
             text = #"{"partialSuccess":{"rejectedLogRecords":"\#(count)","errorMessage":"no"}}"#

@@ -75,6 +75,25 @@ struct LogRecorderTests {
         #expect(record["list"] == .list([.map([LogField("password", .text("<redacted>"))])]))
     }
 
+    @Test("A name that is a secret itself is replaced, at any depth and in a logger's own metadata")
+    func secretNames() throws {
+        var logger = logger(to: output)
+        logger[metadataKey: "bob@example.org"] = "1"
+        logger.info(
+            "asked",
+            metadata: ["ada@example.org": "3", "by": ["eve@example.org": "x", "page": "home"]]
+        )
+        let record = try #require(output.records.last)
+        #expect(!"\(record)".contains("example.org"))
+        #expect(
+            record["by"]
+                == .map([
+                    LogField("<redacted>", .text("x")), LogField("page", .text("home")),
+                ])
+        )
+        #expect(record.fields.count == 3)
+    }
+
     @Test("What is known by its form is replaced in message, values, parts and errors")
     func forms() throws {
         struct Failure: Error, CustomStringConvertible {

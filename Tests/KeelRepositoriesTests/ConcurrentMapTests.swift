@@ -1,4 +1,5 @@
 import KeelCore
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -19,15 +20,15 @@ struct ConcurrentMapTests {
     }
 
     @Test("No more calls than the limit are under way")
-    func isBounded() async {
+    func isBounded() async throws {
         let state = Mutex((now: 0, most: 0))
-        _ = await AnySequence(0..<40).map { $0 }.concurrentMap(limit: 4) { number in
+        _ = try await AnySequence(0..<40).map { $0 }.concurrentMap(limit: 4) { number in
             state.withLock { state in
                 state.now += 1
                 state.most = max(state.most, state.now)
             }
             // The first one waits for company, however late that is scheduled.
-            while state.withLock({ $0.most }) < 2, !Task.isCancelled { await Task.yield() }
+            try await waitUntil { state.withLock({ $0.most }) >= 2 }
             for _ in 0..<10 { await Task.yield() }
             state.withLock { $0.now -= 1 }
         }

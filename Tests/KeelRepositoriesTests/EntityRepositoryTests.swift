@@ -72,6 +72,28 @@ struct EntityRepositoryTests {
         #expect(try await restaurants.fetchedAll(.networkFirst).freshness.isStale)
     }
 
+    @Test("An empty list that the service gave is kept like any other")
+    func keepsEmptyLists() async throws {
+        let never = await #expect(throws: RepositoryError.self) { try await names() }
+        #expect(never?.code == .notKept)
+        service.set([])
+        #expect(try await names(.cacheFirst()).isEmpty)
+        service.goOffline()
+        #expect(try await names().isEmpty)
+        #expect(try await names(.cacheFirst()).isEmpty)
+    }
+
+    @Test("A change that the service refused no longer keeps its state away")
+    func refreshesRefused() async throws {
+        _ = try await restaurants.all()
+        try await restaurants.saveOffline(try restaurant(1, name: "Refused"))
+        #expect(try await names(.networkOnly).first == "Refused")
+        try await outbox.flush(sending: RefusingSender())
+        #expect(try await outbox.rejected().count == 1)
+        #expect(try await names(.networkOnly).first == "Restaurant 1")
+        #expect(try await names().first == "Restaurant 1")
+    }
+
     @Test("A list from the service takes the place of what is kept")
     func replaces() async throws {
         _ = try await restaurants.all()
@@ -221,10 +243,15 @@ struct EntityRepositoryTests {
     func prefetches() async throws {
         let prefetcher = restaurants.prefetcher()
         prefetcher.prefetch((1...3).map { RestaurantDTO.uuid($0) })
-        while prefetcher.count > 0 { await Task.yield() }
+        try await waitUntil { prefetcher.count == 0 }
         service.goOffline()
         #expect(
             try await restaurants.entity(RestaurantDTO.uuid(3), .cacheOnly).name == "Restaurant 3"
         )
     }
+}
+
+/// A service that takes nothing.
+private struct RefusingSender: OutboxSender {
+    func send(_ delivery: OutboxDelivery) async -> OutboxVerdict { .rejected(reason: "no") }
 }

@@ -26,7 +26,7 @@ struct PagingTests {
     }
 
     @Test("Whoever asks while a page is under way waits for that one")
-    func loadsOnce() async {
+    func loadsOnce() async throws {
         let gate = Gate()
         let calls = Counter()
         let list = PagedList<Int> { _ throws(RepositoryError) in
@@ -43,7 +43,7 @@ struct PagingTests {
                 await list.loadMore()
             }
         }
-        while askers < 2 || calls.count == 0 { await Task.yield() }
+        try await waitUntil { askers >= 2 && calls.count > 0 }
         #expect(list.isLoading)
         gate.open()
         for task in tasks { await task.value }
@@ -67,7 +67,7 @@ struct PagingTests {
     }
 
     @Test("A reset begins anew, and the page under way no longer counts")
-    func resets() async {
+    func resets() async throws {
         let gate = Gate()
         let calls = Counter()
         let list = PagedList<Int> { _ throws(RepositoryError) in
@@ -77,7 +77,7 @@ struct PagingTests {
         }
         await list.loadMore()
         async let late: Void = list.loadMore()
-        while calls.count < 2 { await Task.yield() }
+        try await waitUntil { calls.count >= 2 }
         await list.reset()
         #expect(list.items == [3])
         gate.open()
@@ -96,7 +96,7 @@ struct PagingTests {
     }
 
     @Test("A page whose last user leaves is cancelled, and can be asked for again")
-    func cancels() async {
+    func cancels() async throws {
         let calls = Counter()
         let list = PagedList<Int> { _ throws(RepositoryError) in
             guard calls.next() == 1 else { return Page([7], next: nil) }
@@ -104,7 +104,7 @@ struct PagingTests {
             throw RepositoryError(.cancelled)
         }
         let task = Task { await list.loadMore() }
-        while calls.count == 0 { await Task.yield() }
+        try await waitUntil { calls.count != 0 }
         task.cancel()
         await task.value
         #expect(list.error == nil)
@@ -113,7 +113,7 @@ struct PagingTests {
     }
 
     @Test("Things are prefetched a few at a time, once each, and can be given up")
-    func prefetches() async {
+    func prefetches() async throws {
         let gate = Gate()
         let state = Mutex((loaded: [Int](), now: 0, most: 0))
         let prefetcher = Prefetcher<Int>(limit: 2) { number in
@@ -130,18 +130,18 @@ struct PagingTests {
         prefetcher.prefetch([1, 2, 3, 4, 3, 5])
         prefetcher.prefetch([2, 4])
         #expect(prefetcher.count == 5)
-        while state.withLock({ $0.now }) < 2 { await Task.yield() }
+        try await waitUntil { state.withLock({ $0.now }) >= 2 }
         prefetcher.cancel([1, 4])
         #expect(prefetcher.count == 3)
         gate.open()
-        while prefetcher.count > 0 { await Task.yield() }
+        try await waitUntil { prefetcher.count == 0 }
         #expect(state.withLock { $0.loaded.sorted() } == [2, 3, 5])
         // The one given up may not have ended when the next began.
         #expect(state.withLock { $0.most } <= 3)
     }
 
     @Test("What is under way ends with the prefetcher")
-    func endsWithItsOwner() async {
+    func endsWithItsOwner() async throws {
         let ended = Counter()
         let begun = Counter()
         var prefetcher: Prefetcher<Int>? = Prefetcher<Int> { _ in
@@ -150,9 +150,9 @@ struct PagingTests {
             ended.next()
         }
         prefetcher?.prefetch([1, 2, 3])
-        while begun.count < 2 { await Task.yield() }
+        try await waitUntil { begun.count >= 2 }
         prefetcher = nil
-        while ended.count < 2 { await Task.yield() }
+        try await waitUntil { ended.count >= 2 }
         #expect(begun.count == 2)
     }
 }

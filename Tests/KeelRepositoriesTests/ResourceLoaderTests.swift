@@ -122,12 +122,8 @@ struct ResourceLoaderTests {
         subject.copy.withLock { $0 = "old" }
         #expect(try await load(.cacheThenNetwork) == Fetched("old", .stale(age: nil)))
         // The value is kept a little before its time is noted.
-        var last = try await load(.cacheOnly)
-        while last.freshness != .kept(age: .zero), !Task.isCancelled {
-            await Task.yield()
-            last = try await load(.cacheOnly)
-        }
-        #expect(last == Fetched("remote", .kept(age: .zero)))
+        try await waitUntil { try await load(.cacheOnly).freshness == .kept(age: .zero) }
+        #expect(try await load(.cacheOnly) == Fetched("remote", .kept(age: .zero)))
     }
 
     @Test("A background refresh ends with the last copy of the loader")
@@ -138,11 +134,11 @@ struct ResourceLoaderTests {
         do {
             let loader = ResourceLoader()
             _ = try await loader.load(subject.resource, .cacheThenNetwork)
-            while subject.fetches.count == 0 { await Task.yield() }
+            try await waitUntil { subject.fetches.count != 0 }
             withExtendedLifetime(loader) {}
         }
         // Not before the refresh has heard of its end: otherwise it would have its answer.
-        while gate.cancelledCount == 0, !Task.isCancelled { await Task.yield() }
+        try await waitUntil { gate.cancelledCount != 0 }
         gate.open()
         for _ in 0..<100 { await Task.yield() }
         #expect(subject.copy.withLock { $0 } == "old")
@@ -156,7 +152,7 @@ struct ResourceLoaderTests {
         subject.gate.withLock { $0 = gate }
         try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<1_000 { group.addTask { try await load(.networkOnly).value } }
-            while loader.waiterCount < 1_000 { await Task.yield() }
+            try await waitUntil { loader.waiterCount >= 1_000 }
             gate.open()
             for try await value in group { #expect(value == "remote") }
         }
@@ -170,7 +166,7 @@ struct ResourceLoaderTests {
         subject.say("before")
         async let early = load(.networkOnly)
         // At the gate the answer is decided already.
-        while gate.begunCount == 0 { await Task.yield() }
+        try await waitUntil { gate.begunCount != 0 }
         subject.say("after")
         subject.gate.withLock { $0 = nil }
         let subject = subject
@@ -242,14 +238,14 @@ struct ResourceLoaderTests {
     }
 
     @Test("Watching ends with its task")
-    func endsWatching() async {
+    func endsWatching() async throws {
         let states = loader.observe(subject.resource)
         let task = Task {
             var count = 0
             for await _ in states { count += 1 }
             return count
         }
-        while subject.copy.withLock({ $0 }) == nil { await Task.yield() }
+        try await waitUntil { subject.copy.withLock({ $0 }) != nil }
         for _ in 0..<100 { await Task.yield() }
         task.cancel()
         #expect(await task.value <= 2)

@@ -1,16 +1,21 @@
-import KeelSecrets
+import KeelCore
+import KeelTestKit
 import Synchronization
 import Testing
+
+@testable import KeelSecrets
 
 @Suite("The default store")
 struct DefaultStoreTests {
     /// A store that cannot be used just now.
     private struct Refusing: SecretStoreAdapter {
+        var problem = SecretError.Code.locked
+
         func capabilities() async -> SecretStoreCapabilities {
             SecretStoreCapabilities(
                 kind: .secretService,
                 features: [.writable, .persistent, .locked],
-                problem: .locked
+                problem: problem
             )
         }
 
@@ -40,19 +45,162 @@ struct DefaultStoreTests {
         #expect(await second.capabilities().isLocked)
     }
 
-    @Test("A store with a problem is passed over")
+    @Test("A store that is not there is passed over, and one that is locked is not")
     func passedOver() async throws {
         let memory = InMemorySecretStoreAdapter()
-        let store = try await SecretStore.choose(service: "a", nil, from: [Refusing(), memory])
+        let store = try await SecretStore.choose(
+            service: "a",
+            nil,
+            from: [Refusing(problem: .noBus), memory]
+        )
         #expect(await store.capabilities().kind == .memory)
+        for problem in [SecretError.Code.locked, .timeout] {
+            let error = await #expect(throws: SecretError.self) {
+                try await SecretStore.choose(
+                    service: "a",
+                    nil,
+                    from: [Refusing(problem: problem), memory]
+                )
+            }
+            #expect(error?.code == .noStore)
+        }
     }
+
+    #if Crypto
+    /// A keyring whose state changes, and an encrypted file beside it.
+    private struct Desktop {
+        let keyring: Keyring
+        let files = SimulatedFileSystem()
+
+        init(_ problem: SecretError.Code?) { keyring = Keyring(problem) }
+
+        /// What a program that begins now gets.
+        func store() async throws(SecretError) -> SecretStore {
+            let file = EncryptedFileSecretStoreAdapter(
+                folder: "/secrets",
+                key: .source(FixedKeySource()),
+                files: files
+            )
+            return try await SecretStore.choose(
+                service: "a",
+                nil,
+                from: [keyring, file],
+                noted: file.choice
+            )
+        }
+
+        /// The same through the adapter that looks later.
+        func laterStore() throws -> SecretStore {
+            let file = EncryptedFileSecretStoreAdapter(
+                folder: "/secrets",
+                key: .source(FixedKeySource()),
+                files: files
+            )
+            let adapter = PlatformSecretStoreAdapter(
+                candidates: [keyring, file],
+                noted: file.choice
+            )
+            return try SecretStore(adapter, service: "a")
+        }
+    }
+
+    @Test(
+        "Once chosen, a store stays the one, whatever can be used when the program begins",
+        arguments: [SecretError.Code.locked, .noBus, .unavailable, .timeout]
+    )
+    func remembered(_ problem: SecretError.Code) async throws {
+        let desktop = Desktop(nil)
+        try await desktop.store().save("1", forKey: "token")
+        desktop.keyring.set(problem)
+        let error = await #expect(throws: SecretError.self) { try await desktop.store() }
+        #expect(error?.code == .noStore)
+        await #expect(throws: SecretError.self) {
+            try await desktop.laterStore().save("2", forKey: "token")
+        }
+        desktop.keyring.set(nil)
+        #expect(try await desktop.store().loadString(forKey: "token") == "1")
+        #expect(try await desktop.laterStore().loadString(forKey: "token") == "1")
+    }
+
+    @Test("A program that began without a keyring finds its secrets when there is one")
+    func rememberedFile() async throws {
+        let desktop = Desktop(.noBus)
+        try await desktop.store().save("1", forKey: "token")
+        desktop.keyring.set(nil)
+        #expect(try await desktop.store().loadString(forKey: "token") == "1")
+        #expect(await desktop.keyring.names.isEmpty)
+    }
+
+    @Test("Where nothing was noted, the store that has secrets of the service is taken")
+    func unnoted() async throws {
+        let desktop = Desktop(.noBus)
+        try await desktop.store().save("1", forKey: "token")
+        try desktop.files.remove("/secrets/secrets.choice")
+        desktop.keyring.set(nil)
+        #expect(await desktop.keyring.names.isEmpty)
+        #expect(try await desktop.store().loadString(forKey: "token") == "1")
+    }
+
+    @Test("A look at the capabilities decides nothing")
+    func look() async throws {
+        let desktop = Desktop(.noBus)
+        let store = try desktop.laterStore()
+        #expect(await store.capabilities().kind == .encryptedFile)
+        desktop.keyring.set(nil)
+        try await store.save("1", forKey: "token")
+        #expect(await !desktop.keyring.names.isEmpty)
+    }
+
+    /// A store in memory that says it is a keyring.
+    private struct Keyring: SecretStoreAdapter {
+        private final class Box: Sendable {
+            let problem: Mutex<SecretError.Code?>
+            init(_ problem: SecretError.Code?) { self.problem = Mutex(problem) }
+        }
+
+        private let memory = InMemorySecretStoreAdapter()
+        private let box: Box
+
+        init(_ problem: SecretError.Code?) { box = Box(problem) }
+
+        func set(_ problem: SecretError.Code?) { box.problem.withLock { $0 = problem } }
+
+        var names: [String] {
+            get async { (try? await memory.accounts(of: "a")) ?? [] }
+        }
+
+        func capabilities() async -> SecretStoreCapabilities {
+            SecretStoreCapabilities(
+                kind: .secretService,
+                features: [.writable, .persistent],
+                problem: box.problem.withLock { $0 }
+            )
+        }
+
+        func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
+            try await memory.read(name)
+        }
+
+        func replace(
+            _ name: SecretName,
+            with bytes: [UInt8]?,
+            expecting expectation: SecretExpectation
+        ) async throws(SecretError) -> Bool {
+            try await memory.replace(name, with: bytes, expecting: expectation)
+        }
+
+        func accounts(of service: String) async throws(SecretError) -> [String] {
+            try await memory.accounts(of: service)
+        }
+    }
+    #endif
 
     @Test("Looking later finds the same, stays with it, and looks again where there was none")
     func later() async throws {
         let first = InMemorySecretStoreAdapter()
         let isLocked = Mutex(true)
         let late = LateStore(isLocked: { isLocked.withLock { $0 } }, adapter: first)
-        let adapter = PlatformSecretStoreAdapter(candidates: [Refusing(), late])
+        let adapter = PlatformSecretStoreAdapter(candidates: [Refusing(problem: .noBus), late])
         let store = try SecretStore(adapter, service: "a")
         #expect(await store.capabilities().problem == .noStore)
         let error = await #expect(throws: SecretError.self) { try await store.list() }

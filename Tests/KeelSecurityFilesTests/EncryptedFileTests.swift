@@ -1,5 +1,6 @@
 #if Crypto
 import Foundation
+import KeelCore
 import KeelFiles
 import KeelSecurity
 import KeelSecurityFiles
@@ -166,6 +167,38 @@ struct EncryptedFileTests {
         try mixed.rotate(to: .aes256GCMHKDF64KB)
         let streams = try StreamingEncryption(keyset: mixed)
         #expect(await code { try store.encrypted(with: streams) } == .invalidArgument)
+    }
+
+    /// A key-encryption key that is always the same.
+    private struct FixedKeySource: KeyEncryptionKeySource {
+        func keyEncryptionKey() async throws -> KeyEncryptionKey {
+            try #require(KeyEncryptionKey(identifier: "k", bytes: [UInt8](0..<32)))
+        }
+    }
+
+    @Test("A store that is in use follows the file of its keys, and keeps to one size of segments")
+    func sharedKeys() async throws {
+        let keys = KeysetFile(
+            at: "/app/keys.json",
+            under: FixedKeySource(),
+            files: SimulatedFileSystem()
+        )
+        let ring = try await keys.ring(creating: .aes256GCMHKDF4KB)
+        let files = FileStore(try store.encrypted(with: StreamingEncryption(keys: ring)))
+        try await files.put(text, at: "old")
+        let first = ring.keyset.primaryID
+        try await keys.change { keyset throws(SecurityError) in try keyset.rotate() }
+        try await files.put(text, at: "new")
+        #expect(try await files.get("old") == text)
+        try await keys.change { keyset throws(SecurityError) in try keyset.destroy(first) }
+        #expect(await code { try await files.get("old") } == .damaged)
+        #expect(try await files.get("new") == text)
+        #expect(try await files.get("new", range: .last(6)) == text.suffix(6))
+        try await keys.change { keyset throws(SecurityError) in
+            try keyset.rotate(to: .aes256GCMHKDF64KB)
+        }
+        #expect(await code { try await files.put(text, at: "other") } == .writeFailed)
+        #expect(try await files.get("new") == text)
     }
 
     @Test("A wrong checksum or length changes nothing")

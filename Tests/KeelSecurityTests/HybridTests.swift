@@ -42,6 +42,21 @@ struct HybridTests {
         #expect(try copy.publicKeyset().keys.count == 4)
     }
 
+    @Test("The next public key takes its turn by the clock")
+    func dates() throws {
+        let start = Date(timeIntervalSince1970: 2_000_000_000)
+        var owner = try Keyset.make(.hpkeX25519AES256GCM)
+        try owner.setDates(KeyDates(expires: start + 10), of: owner.primaryID)
+        let next = try owner.rotate(dates: KeyDates(notBefore: start + 10), at: start)
+        let early = try HybridEncryption(publicKeyset: owner.publicKeyset()) { start }
+        let late = try HybridEncryption(publicKeyset: owner.publicKeyset()) { start + 10 }
+        let sealed = [try early.encrypt(Data([1])), try late.encrypt(Data([2]))]
+        #expect(early.publicKeyset.primaryID == owner.primaryID)
+        #expect(late.publicKeyset.primaryID == next)
+        let reader = try HybridDecryption(keyset: owner)
+        #expect(try sealed.map { try reader.decrypt($0) } == [Data([1]), Data([2])])
+    }
+
     @Test("What was changed, shortened or moved is refused")
     func tampering() throws {
         let owner = try Keyset.make(.hpkeX25519AES256GCM)

@@ -84,7 +84,7 @@ struct KeysetFileTests {
         #expect(files.disk["/app/keys.json"] == before["/app/keys.json"])
     }
 
-    @Test("A ring saves its rotations, and not over those of others")
+    @Test("A ring saves its rotations, beside those of others")
     func ring() async throws {
         var configuration = KeyRing.Configuration()
         configuration.limit = 4
@@ -99,11 +99,8 @@ struct KeysetFileTests {
             #expect(try next.decrypt(data, associatedData: Data()) == Data([UInt8(number)]))
         }
         try await file().change { keyset throws(SecurityError) in try keyset.rotate() }
-        let error = #expect(throws: SecurityError.self) {
-            for _ in 0..<10 { _ = try ring.encrypt(Data(), associatedData: Data()) }
-        }
-        #expect(error?.code == .keyStoreFailed)
-        #expect(try await file().load().keys.count == 4)
+        for _ in 0..<10 { _ = try ring.encrypt(Data(), associatedData: Data()) }
+        #expect(try await file().load().keys.count == 6)
     }
 
     @Test("A save that failed at its end does not lock the ring out")

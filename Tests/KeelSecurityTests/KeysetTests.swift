@@ -1,8 +1,9 @@
 #if Crypto
 import Foundation
 import KeelCore
-import KeelSecurity
 import Testing
+
+@testable import KeelSecurity
 
 @Suite("Keysets")
 struct KeysetTests {
@@ -113,6 +114,17 @@ struct KeysetTests {
         #expect(throws: SecurityError.self) {
             try alone.decrypt(sealed, associatedData: Data())
         }
+    }
+
+    @Test("The bytes that a keyset was read from are overwritten, and not a copy of them")
+    func wiping() throws {
+        let keyset = try Keyset.make(.aes256GCM)
+        var bytes = [UInt8](keyset.cleartextBinary())
+        let place = bytes.withUnsafeBytes { $0.baseAddress }
+        let read = try Keyset(wiping: &bytes)
+        #expect(read.primaryID == keyset.primaryID)
+        #expect(bytes.withUnsafeBytes { $0.baseAddress } == place)
+        #expect(bytes.allSatisfy { $0 == 0 })
     }
 
     @Test(

@@ -1,6 +1,8 @@
 #if Crypto
 import Foundation
 import KeelSecurity
+import KeelTestKit
+import Synchronization
 import Testing
 
 @Suite("Streaming encryption")
@@ -108,10 +110,69 @@ struct StreamingTests {
         #expect(Self.refuses(sealed, try StreamingEncryption(keyset: keyset)))
     }
 
+    @Test("The next key takes its turn by the clock, and a stream does not begin without one")
+    func dates() throws {
+        let start = Date(timeIntervalSince1970: 2_000_000_000)
+        let time = Mutex(start)
+        var keyset = try Keyset.make(.aes256GCMHKDF4KB)
+        try keyset.setDates(KeyDates(expires: start + 10), of: keyset.primaryID)
+        let first = keyset.primaryID
+        let next = try keyset.rotate(
+            dates: KeyDates(notBefore: start + 10, expires: start + 20),
+            at: start
+        )
+        let streams = try StreamingEncryption(keyset: keyset) { time.withLock { $0 } }
+        let sealed = try Self.encrypted(Data([1]), streams)
+        #expect(streams.keyset.primaryID == first)
+        time.withLock { $0 += 10 }
+        let later = try Self.encrypted(Data([2]), streams)
+        #expect(streams.keyset.primaryID == next)
+        #expect(try Self.decrypted(sealed, streams) == Data([1]))
+        #expect(try Self.decrypted(later, streams) == Data([2]))
+        time.withLock { $0 += 10 }
+        #expect(code { () throws(SecurityError) in try streams.encryptor() } == .keyNotFound)
+    }
+
+    @Test("Streams follow the file of their keys")
+    func sharedFile() async throws {
+        let file = KeysetFile(
+            at: "/app/keys.json",
+            under: FixedKeySource(),
+            files: SimulatedFileSystem()
+        )
+        let streams = try StreamingEncryption(
+            keys: try await file.ring(creating: .aes256GCMHKDF4KB)
+        )
+        let sealed = try Self.encrypted(Data([1]), streams)
+        let changed = try await file.change { keyset throws(SecurityError) in
+            let first = keyset.primaryID
+            try keyset.rotate()
+            try keyset.destroy(first)
+        }
+        let later = try Self.encrypted(Data([2]), streams)
+        #expect(Self.refuses(sealed, streams))
+        #expect(try Self.decrypted(later, StreamingEncryption(keyset: changed)) == Data([2]))
+    }
+
+    @Test("An encryptor that is handed on is the same one: no nonce is used twice")
+    func handedOn() throws {
+        let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
+        let encryptor = try streams.encryptor()
+        let (first, second) = (Data(count: 5000), Data(repeating: 1, count: 5000))
+        var output = try encryptor.update(first)
+        let other = encryptor
+        output += try other.update(second)
+        output += try encryptor.finish()
+        var decryptor = streams.decryptor()
+        let plain = try decryptor.update(output) + decryptor.finish()
+        #expect(plain == first + second)
+        #expect(code { () throws(SecurityError) in try other.finish() } == .invalidArgument)
+    }
+
     @Test("After its end, and after an error, a stream takes nothing more")
     func ends() throws {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
-        var encryptor = try streams.encryptor()
+        let encryptor = try streams.encryptor()
         var sealed = try encryptor.finish()
         #expect(
             code { () throws(SecurityError) in try encryptor.update(Data()) } == .invalidArgument
@@ -175,7 +236,7 @@ struct StreamingTests {
         piece: Int = 5000,
         place: Data = place
     ) throws -> Data {
-        var encryptor = try streams.encryptor(associatedData: place)
+        let encryptor = try streams.encryptor(associatedData: place)
         var output = Data()
         for start in stride(from: 0, to: plain.count, by: piece) {
             try output.append(encryptor.update(plain[start..<min(start + piece, plain.count)]))

@@ -70,4 +70,25 @@ struct BodyEncodingTests {
             #expect(error?.code == .corrupted)
         }
     }
+
+    @Test("A list of documents grows like any array, and is not copied for each document")
+    func growth() throws {
+        let encoding = FirestoreEncoding(database: "projects/p/databases/d")
+        let text = String(repeating: "x", count: 400)
+        let document = Document(
+            path: "a/1",
+            body: DocumentBody(["text": .string(text)]),
+            revision: Revision(number: 17),
+            createTime: Timestamp(microseconds: 1),
+            updateTime: Timestamp(microseconds: 1)
+        )
+        var bytes: [UInt8] = []
+        var (capacity, moves) = (0, 0)
+        for _ in 0..<5_000 {
+            try encoding.append(document, to: &bytes)
+            if bytes.capacity != capacity { moves += 1 }
+            capacity = bytes.capacity
+        }
+        #expect(moves < 40)
+    }
 }

@@ -48,13 +48,13 @@ struct QueryMethodTests {
     @Test(
         "Queries that break a rule are refused",
         arguments: [
-            ("{}", 400), (#"{"structuredQuery":{}}"#, 400),
+            ("{}", 400),
             (
                 #"""
                 {"structuredQuery":{"from":[{}],
                 "orderBy":[{"field":{"fieldPath":"n"}}]}}
                 """#,
-                501
+                400
             ),
             (#"{"structuredQuery":{"from":[{"collectionId":"__own__"}]}}"#, 400),
             (#"{"structuredQuery":{"from":[{"collectionId":"a/b/c"}]}}"#, 400),
@@ -112,10 +112,8 @@ struct QueryMethodTests {
         let fields = answer.json.elements?.first?["result"]?["aggregateFields"]
         #expect(fields?["field_1"] == ["integerValue": "3"])
         #expect(fields?["field_2"] == ["integerValue": "2"])
-        // Keel's own client means the query as it stands, which goes by names.
         let own = try await served.send(.post, ":runAggregationQuery", body, extended: true)
-        let ownFields = own.json.elements?.first?["result"]?["aggregateFields"]
-        #expect(ownFields?["field_1"] == ["integerValue": "17"])
+        #expect(own.json.elements?.first?["result"]?["aggregateFields"] == fields)
     }
 
     @Test("Documents are read at once, each comes once, and missing ones are named last")

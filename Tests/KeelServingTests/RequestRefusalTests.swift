@@ -220,4 +220,60 @@ struct RequestRefusalTests {
             throw error
         }
     }
+
+    @Test(
+        "A member of an unknown name is refused, wherever it stands",
+        arguments: [
+            (":commit", #"{"write":[]}"#, #"Unknown name "write": Cannot find field."#),
+            (
+                ":commit", #"{"writes":[{"updateMsk":{}}]}"#,
+                #"Unknown name "updateMsk" at "writes""#
+            ),
+            (
+                ":commit", #"{"writes":[{"update":{"name":"x","field":{}}}]}"#,
+                #"Unknown name "field" at "writes.update""#
+            ),
+            (
+                ":batchWrite", #"{"writes":[{"current_document":{"exist":true}}]}"#,
+                #"Unknown name "exist" at "writes.currentDocument""#
+            ),
+            (
+                ":runQuery", #"{"structuredQuery":{"form":[]}}"#,
+                #"Unknown name "form" at "structuredQuery""#
+            ),
+            (
+                ":runQuery",
+                #"{"structuredQuery":{"where":{"compositeFilter":{"op":"AND","filters":[{"x":1}]}}}}"#,
+                #"Unknown name "x" at "structuredQuery.where.compositeFilter.filters""#
+            ),
+            (":batchGet", #"{"masks":{}}"#, #"Unknown name "masks""#),
+            (":beginTransaction", #"{"options":{"readonly":{}}}"#, #"Unknown name "readonly""#),
+            ("/a", #"{"feilds":{}}"#, #"Unknown name "feilds": Cannot find field."#),
+        ]
+    )
+    func unknownNames(place: String, body: String, message: String) async throws {
+        let answer = try await served.send(.post, place, body)
+        #expect(answer.status == 400)
+        #expect(answer.error == "INVALID_ARGUMENT")
+        #expect(answer.json["error"]?["message"]?.text?.contains(message) == true)
+    }
+
+    @Test("Names in snake_case are known, and so is what Keel adds")
+    func knownNames() async throws {
+        let body = #"""
+            {"structured_query":{"from":[{"collection_id":"a","all_descendants":true}],
+            "order_by":[{"field":{"field_path":"n"}}]},"keel":{"position":true}}
+            """#
+        #expect(try await served.send(.post, ":runQuery", body).status == 200)
+    }
+
+    @Test("A body of too many values is refused, however few bytes it has")
+    func tooManyValues() async throws {
+        let served = Served { $0.mostJSONValues = 1_000 }
+        let zeros = { (count: Int) in Array(repeating: "0", count: count).joined(separator: ",") }
+        let most = try await served.send(.post, ":batchWrite", #"{"labels":[\#(zeros(998))]}"#)
+        #expect(most.status == 200)
+        let more = try await served.send(.post, ":batchWrite", #"{"labels":[\#(zeros(999))]}"#)
+        #expect(more.status == 413)
+    }
 }

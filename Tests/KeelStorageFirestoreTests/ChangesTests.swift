@@ -16,7 +16,8 @@ struct ChangesTests {
             .keel(
                 #"{"epoch": "e", "changes": [{"path": "a/1", "rev": "17", "doc": \#(doc)}, "#
                     + #"{"path": "a/2", "rev": "18", "deleted": true}, "#
-                    + #"{"path": "a/3", "left": true}], "next": "AQ", "complete": true}"#
+                    + #"{"path": "a/3", "left": true}, {"path": "a/4", "unreadable": "#
+                    + #"{"code": "corrupted", "message": "torn"}}], "next": "AQ", "complete": true}"#
             )
         ])
         let page = try await scripted.adapter.changes(ChangeRequest())
@@ -30,6 +31,7 @@ struct ChangesTests {
         #expect(
             page.changes == [
                 .current(document), .removed("a/2", Revision(number: 18)), .leftScope("a/3"),
+                .unreadable(UnreadableDocument("a/4", StorageError(.corrupted, "torn"))),
             ]
         )
         #expect(page.next == ChangeCursor(bytes: [1]))

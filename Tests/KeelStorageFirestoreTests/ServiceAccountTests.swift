@@ -132,7 +132,7 @@ struct ServiceAccountTests {
         let source = try tokens(transport)
         let values = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<20 { group.addTask { try await source.token().value } }
-            while source.waiterCount < 20 { await Task.yield() }
+            try await waitUntil { source.waiterCount >= 20 }
             gate.open()
             return try await group.reduce(into: Set()) { $0.insert($1) }
         }

@@ -24,6 +24,7 @@ struct ChangesTests {
                 switch change {
                 case .current(let document): copy[document.path] = document
                 case .removed(let path, _), .leftScope(let path): copy[path] = nil
+                case .unreadable(let document): Issue.record("\(document.error)")
                 }
             }
             #expect(request.after.map { $0 <= page.next } ?? true)

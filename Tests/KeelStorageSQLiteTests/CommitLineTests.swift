@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 import KeelStorage
+import KeelTestKit
 import KeelStorageSQLite
 import Synchronization
 import Testing
@@ -42,8 +43,8 @@ struct CommitLineTests {
         WriteBatch([DocumentWrite(path, .update([change]), if: .exists)])
     }
 
-    private func waiting(_ count: Int, in adapter: SQLiteStorageAdapter) async {
-        while adapter.waitingCommitCount < count { await Task.yield() }
+    private func waiting(_ count: Int, in adapter: SQLiteStorageAdapter) async throws {
+        try await waitUntil { adapter.waitingCommitCount >= count }
     }
 
     @Test("they are written in few transactions, and each has its own effect and answer")
@@ -64,7 +65,7 @@ struct CommitLineTests {
                     return try? results[0].get()
                 }
             }
-            await waiting(59, in: adapter)
+            try await waiting(59, in: adapter)
             try unlock(other)
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -101,7 +102,7 @@ struct CommitLineTests {
                         return (number, error?.code)
                     }
                     // One of the first two writes, the others are in the line.
-                    await waiting(number, in: adapter)
+                    try await waiting(number, in: adapter)
                 }
                 try unlock(other)
                 return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
@@ -125,7 +126,7 @@ struct CommitLineTests {
             tasks.append(
                 Task { await storageError { try await adapter.set("b/\(number)", [:]) }?.code }
             )
-            await waiting(number, in: adapter)
+            try await waiting(number, in: adapter)
         }
         tasks[3].cancel()
         #expect(await tasks[3].value == .cancelled)

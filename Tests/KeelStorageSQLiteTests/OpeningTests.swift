@@ -174,15 +174,16 @@ struct OpeningTests {
         )
     }
 
-    @Test("a closed store is unavailable and says so")
+    @Test("a closed store says so, and that trying again is of no use")
     func reportsClosed() async throws {
         let adapter = try folder.adapter()
         try await adapter.set("notes/1", ["a": 1])
         try adapter.close()
         #expect(
-            await storageError { _ = try await adapter.document("notes/1") }?.code == .unavailable
+            await storageError { _ = try await adapter.document("notes/1") }?.code == .closed
         )
-        #expect(await storageError { try await adapter.set("notes/1", [:]) }?.code == .unavailable)
+        #expect(await storageError { try await adapter.set("notes/1", [:]) }?.code == .closed)
+        #expect(!StorageError.Code.closed.isTransient)
     }
 
     @Test("names of folders stay in their place")

@@ -1,5 +1,6 @@
 #if SQLite
 import Foundation
+import GRDB
 import KeelStorage
 import KeelStorageSQLite
 import Synchronization
@@ -102,17 +103,94 @@ struct RetentionTests {
         #expect(try #require(next.position) > #require(last.position))
     }
 
-    @Test("receipts go with the log")
-    func receipts() async throws {
+    private static let batch = WriteBatch(
+        id: "x",
+        [DocumentWrite("a/1", .update([FieldChange("n", .transform(.increment(1)))]))]
+    )
+
+    @Test("a repeated batch is recognised after any number of changes")
+    func receiptsOutliveTheLog() async throws {
         let adapter = try adapter(age: .seconds(100), count: 5)
-        let change = FieldChange("n", .transform(.increment(1)))
-        let batch = WriteBatch(id: "x", [DocumentWrite("a/1", .update([change]))])
-        try await adapter.apply(batch)
+        let receipt = try await adapter.apply(Self.batch)
+        for number in 0..<200 { try await adapter.set("b/\(number % 3)", [:]) }
         clock.advance(by: .seconds(101))
-        try await adapter.set("a/0", [:])
         try await adapter.compact()
-        try await adapter.apply(batch)
+        #expect(try await adapter.apply(Self.batch).commitTime == receipt.commitTime)
+        #expect(try await adapter.document("a/1")?["n"] == 1)
+    }
+
+    @Test("receipts are removed after their own time, and no sooner")
+    func receiptsExpire() async throws {
+        let adapter = try folder.adapter { configuration in
+            configuration.retention = .init(count: 5, receiptAge: .seconds(1_000))
+            configuration.now = { [clock] in clock.now }
+        }
+        try await adapter.apply(Self.batch)
+        try await adapter.compact()
+        clock.advance(by: .seconds(990))
+        try await adapter.compact()
+        try await adapter.apply(Self.batch)
+        #expect(try await adapter.document("a/1")?["n"] == 1)
+        clock.advance(by: .seconds(20))
+        try await adapter.compact()
+        try await adapter.apply(Self.batch)
         #expect(try await adapter.document("a/1")?["n"] == 2)
+    }
+
+    @Test(
+        "a clock that leaps years ahead and back removes nothing early and keeps nothing for ever"
+    )
+    func leaps() async throws {
+        let day = Duration.seconds(86_400)
+        let adapter = try adapter(age: day * 30, count: 1_000)
+        let start = try #require(try await adapter.set("a/0", [:]).position)
+        try await adapter.apply(Self.batch)
+        try await adapter.registerReader("sync", at: start)
+        try await adapter.compact()
+        clock.advance(by: day * 5_000)
+        try await adapter.set("a/2", [:])
+        try await adapter.compact()
+        clock.advance(by: day * -5_000)
+        try await adapter.set("a/3", [:])
+        try await adapter.compact()
+        #expect(await changeCount(adapter, after: start) == 3)
+        try await adapter.apply(Self.batch)
+        #expect(try await adapter.document("a/1")?["n"] == 1)
+        // Days that pass one by one make everything old, what was written in the wrong year too.
+        for _ in 0..<32 {
+            clock.advance(by: day)
+            try await adapter.compact()
+        }
+        try await adapter.set("a/4", [:])
+        try await adapter.compact()
+        #expect(await changeCount(adapter, after: start) == nil)
+        try await adapter.apply(Self.batch)
+        #expect(try await adapter.document("a/1")?["n"] == 2)
+    }
+
+    @Test("a long log is removed in steps, each with a commit of its own")
+    func trimsInSteps() async throws {
+        let long = try adapter(count: 1_000_000)
+        let start = try #require(try await long.set("a/0", [:]).position)
+        let fill = { (adapter: SQLiteStorageAdapter, round: Int64) async throws -> Void in
+            let body = DocumentBody(["n": .integer(round)])
+            try await adapter.apply(
+                WriteBatch((0..<500).map { DocumentWrite("a/\($0)", .set(body)) })
+            )
+        }
+        for round in 0..<60 { try await fill(long, Int64(round)) }
+        let rows = { () async throws -> Int in
+            try await long.databasePool.read { database in
+                try Int.fetchOne(database, sql: "SELECT count(*) FROM changes") ?? 0
+            }
+        }
+        #expect(try await rows() == 30_001)
+        let short = try adapter(count: 100)
+        try await fill(short, 60)
+        #expect(try await rows() == 30_501 - 10_000)
+        #expect(await changeCount(short, after: start) == nil)
+        try await short.compact()
+        #expect(try await rows() == 100)
     }
 }
 #endif

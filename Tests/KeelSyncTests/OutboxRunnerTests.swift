@@ -90,8 +90,10 @@ struct OutboxRunnerTests {
         try await outbox.discard("a")
         let error = await #expect(throws: OutboxError.self) { try await receipt.server() }
         #expect(error?.code == .discarded)
-        // One that is not there any more was sent, as far as anybody knows.
-        #expect(try await outbox.receipt(for: "before").server().body == nil)
+        let unknown = await #expect(throws: OutboxError.self) {
+            try await outbox.receipt(for: "before").server()
+        }
+        #expect(unknown?.code == .notFound)
     }
 
     @Test("Nothing is sent while there is no way, and at once when there is one again")
@@ -102,16 +104,16 @@ struct OutboxRunnerTests {
         let isAway = Mutex(true)
         let server = RecordingServer { _ in isAway.withLock { $0 } ? .unreachable : .taken }
         try await running(outbox, server, online: online) {
-            await path.report(true)
+            try await path.report(true)
             try await outbox.enqueue(.note("a"))
-            while try await outbox.pending().first?.lastFailure == nil { await Task.yield() }
-            await path.report(false)
+            try await waitUntil { try await outbox.pending().first?.lastFailure != nil }
+            try await path.report(false)
             let receipt = try await outbox.enqueue(.note("b", key: "other"))
             for _ in 0..<200 { await Task.yield() }
             #expect(server.deliveries.count == 1)
             isAway.withLock { $0 = false }
             // No time passes: the pause of "a" is over because there is a way again.
-            await path.report(true)
+            try await path.report(true)
             try await receipt.server()
             try await outbox.receipt(for: "a").server()
         }
@@ -126,7 +128,7 @@ struct OutboxRunnerTests {
         let server = RecordingServer { $0.attempt == 1 ? .failed(after: .seconds(7)) : .taken }
         try await running(outbox, server) {
             let receipt = try await outbox.enqueue(.note("a"))
-            while try await outbox.pending().first?.lastFailure == nil { await Task.yield() }
+            try await waitUntil { try await outbox.pending().first?.lastFailure != nil }
             #expect(server.deliveries.count == 1)
             // Time passes while the runner sleeps, and ends before the limit of an attempt could.
             while server.deliveries.count < 2, clock.elapsed < .seconds(60) {
@@ -196,7 +198,7 @@ struct OutboxRunnerTests {
         let server = RecordingServer { _ in .waits(Gate()) }
         try await outbox.enqueue(.note("a"))
         try await running(outbox, server) {
-            while server.deliveries.isEmpty { await Task.yield() }
+            try await waitUntil { !server.deliveries.isEmpty }
             let error = await #expect(throws: OutboxError.self) { try await outbox.discard("a") }
             #expect(error?.code == .sending)
         }
@@ -214,7 +216,7 @@ struct OutboxRunnerTests {
         try await first.enqueue(.note("a"))
         try await first.enqueue(.note("b"))
         try await running(first, slow) { [wall] () async throws in
-            while slow.deliveries.isEmpty { await Task.yield() }
+            try await waitUntil { !slow.deliveries.isEmpty }
             let other = RecordingServer()
             #expect(try await second.flush(sending: other) == false)
             #expect(other.deliveries.isEmpty)
@@ -243,7 +245,7 @@ struct OutboxRunnerTests {
         let path = Connectivity()
         let offline = path.states
         try await running(mine, idle, online: offline) {
-            await path.report(false)
+            try await path.report(false)
             let receipt = try await mine.enqueue(.note("b", key: "b"))
             async let reply = receipt.server()
             try await other.flush(sending: server)
@@ -269,7 +271,7 @@ struct OutboxRunnerTests {
         let server = RecordingServer()
         try await running(outbox, server) {
             try await outbox.enqueue(.note("a"))
-            while server.bodies.isEmpty { await Task.yield() }
+            try await waitUntil { !server.bodies.isEmpty }
         }
         let broken = Outbox(
             StorageClient(store.failing { _ in .fail(.corrupted) }),
@@ -310,15 +312,12 @@ private final class Connectivity: Sendable {
         }
     }
 
-    func report(_ isOnline: Bool) async {
-        var waiting = take()
-        while waiting == nil {
-            await Task.yield()
-            waiting = take()
-        }
+    func report(_ isOnline: Bool) async throws {
+        try await waitUntil { state.withLock { $0.waiting } != nil }
+        let waiting = take()
         let asked = state.withLock { $0.asked }
         waiting?.resume(returning: isOnline)
-        while state.withLock({ $0.asked }) == asked { await Task.yield() }
+        try await waitUntil { state.withLock({ $0.asked }) != asked }
     }
 
     private func take() -> CheckedContinuation<Bool?, Never>? {

@@ -93,8 +93,8 @@ struct PresetTests {
         }
         // The first store's queue may hold the folder a moment longer than the store is there.
         var next = try? keel.makeCaches()
-        while next == nil {
-            await Task.yield()
+        for _ in 0..<10_000 where next == nil {
+            try await Task.sleep(for: .milliseconds(1))
             next = try? keel.makeCaches()
         }
         let store = try #require(next)

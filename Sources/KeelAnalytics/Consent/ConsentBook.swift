@@ -22,6 +22,11 @@ final class ConsentBook: Sendable {
     /// The decisions that were made.
     var all: [ConsentPurpose: AnalyticsConsent] { state.withLock { $0.consents } }
 
+    /// Whether there may be a purpose for which events leave.
+    var allowsAnything: Bool {
+        state.withLock { $0.fallback == .granted || $0.consents.values.contains(.granted) }
+    }
+
     func set(_ consent: AnalyticsConsent, for purpose: ConsentPurpose) {
         state.withLock { $0.consents[purpose] = consent }
     }

@@ -9,22 +9,16 @@ extension DeliveryLane {
 
     /// Gathers what the next batch is made of, and sorts out what will not be sent.
     func fill(_ state: inout LaneState) throws(JournalError) {
-        if state.needsRewind {
-            consumer.rewind()
-            state.keep { _ in false }
-            state.needsRewind = false
-        }
         var purposes: [ConsentPurpose: AnalyticsConsent] = [:]
-        var fates: [JournalPosition: LaneNote.Fate] = [:]
-        // What was taken before the user decided otherwise.
-        state.keep { candidate in
-            switch consent(to: candidate.record.purpose, &purposes) {
-            case .granted: return true
-            case .unknown: return false
-            case .denied:
-                fates[candidate.position] = .purged
-                return false
-            }
+        // What was taken before the user decided otherwise. It may be gone from the disk: before the
+        // rewind, or nobody would count it.
+        let denied = state.removeWithdrawn { consent(to: $0, &purposes) }
+        var fates = Dictionary(denied.map { ($0, LaneNote.Fate.purged) }) { first, _ in first }
+        if state.needsRewind {
+            if !fates.isEmpty { try settle(fates, &state) }
+            fates = [:]
+            consumer.rewind()
+            state.rewind()
         }
         let wanted = state.batchLimit
         while state.waiting.count < wanted, state.waitingByteCount < destination.limits.bytes {
@@ -114,6 +108,7 @@ extension DeliveryLane {
     /// Removes what is for a purpose that the user has denied, but for what is under way.
     func purge() throws(JournalError) {
         try state.withLock { state throws(JournalError) in
+            try prepare(&state)
             let underWay = Set(state.waiting.prefix(state.underWay).map(\.position))
             var note = state.note
             var isInForce = false

@@ -26,10 +26,10 @@ final class DeliveryLane: Sendable {
     let tracker: Tracker
     let state: Mutex<LaneState>
 
-    private let timeline: Timeline
+    let timeline: Timeline
     private let turn = Turn()
 
-    /// Opens the lane, and settles what the last process left in doubt.
+    /// Opens the lane, without a look at what waits.
     init(_ entry: AnalyticsConfiguration.Entry, of tracker: Tracker) throws(JournalError) {
         let destination = entry.destination
         self.destination = destination
@@ -37,24 +37,11 @@ final class DeliveryLane: Sendable {
         rules = entry.rules
         timeline = Timeline(tracker.configuration.clock)
         consumer = try tracker.journal.consumer(destination.name, from: entry.start)
-        var note = LaneNote(consumer.note)
-        if !note.doubtful.isEmpty {
-            let doubtful = Set(note.doubtful)
-            note.doubtful = []
-            try consumer.discard {
-                doubtful.contains($0.position)
-            } noting: { settled in
-                for _ in settled { note.add(.rejected("unconfirmed")) }
-                return note.bytes
-            }
-        }
         var recordLimit = destination.limits.records
         if destination.guarantee == .atMostOnce {
             recordLimit = min(recordLimit, LaneNote.doubtLimit)
         }
-        var state = LaneState(note: note, recordLimit: recordLimit)
-        state.losses = try consumer.tally()
-        state.base = note.sum + state.losses.sum
+        let state = LaneState(note: LaneNote(consumer.note), recordLimit: recordLimit)
         self.state = Mutex(state)
         show(state, .idle)
     }
@@ -93,8 +80,12 @@ final class DeliveryLane: Sendable {
             switch begin(isForced: isForced) {
             case .ending(let ending): return ending
             case .batch(let records):
-                let outcome = await destination.deliver(records)
-                if let pause = finish(outcome, isCancelled: Task.isCancelled) {
+                let permit = DeliveryPermit(for: records, by: tracker.consents)
+                let outcome = await DeliveryPermit.$current.withValue(permit) {
+                    guard permit.isValid else { return DeliveryPermit.withdrawn }
+                    return await destination.deliver(records)
+                }
+                if let pause = finish(outcome, permit, isCancelled: Task.isCancelled) {
                     return .paused(pause)
                 }
             }
@@ -114,9 +105,13 @@ final class DeliveryLane: Sendable {
             let due = isForced ? state.askedUntil : max(state.askedUntil, state.pausedUntil)
             guard now >= due else { return .ending(.paused(due - now)) }
             do throws(JournalError) {
+                try rejectDoubtful(&state)
                 try fill(&state)
                 let count = state.batchCount(within: destination.limits.bytes)
                 guard count > 0 else {
+                    if let pause = reportSuspects(&state) { return .ending(.paused(pause)) }
+                    // There is little left to look at.
+                    try prepare(&state)
                     show(state, .idle)
                     return .ending(.drained)
                 }
@@ -140,7 +135,11 @@ final class DeliveryLane: Sendable {
     /// Draws the conclusions from an outcome.
     ///
     /// - Returns: How long to wait, nil to go on at once.
-    private func finish(_ outcome: DeliveryOutcome, isCancelled: Bool) -> Duration? {
+    private func finish(
+        _ outcome: DeliveryOutcome,
+        _ permit: DeliveryPermit,
+        isCancelled: Bool
+    ) -> Duration? {
         state.withLock { state in
             let count = state.underWay
             state.underWay = 0
@@ -151,11 +150,14 @@ final class DeliveryLane: Sendable {
                 fates = (0..<count).map { place in
                     rejected[place].map { .rejected($0.reason) } ?? .delivered
                 }
-            case .tooLarge where count == 1: fates = [.rejected("tooLarge")]
-            case .unacceptable(let rejection) where count == 1:
-                fates = [.rejected(rejection.reason)]
-            case .tooLarge: state.halve(count, growsSlowly: true)
-            case .unacceptable: state.halve(count, growsSlowly: false)
+            case .unsent(let fitting) where (1..<count).contains(fitting):
+                state.limit(to: fitting)
+            case .tooLarge, .unacceptable, .unsent:
+                let refusal = refuse(outcome, count, &state)
+                fates = refusal.fate.map { [$0] } ?? []
+                pause = refusal.pause
+            // What it was sent for is sorted out by the next batch.
+            case .postponed where !permit.isValid && !isCancelled: break
             case .postponed(let problem, let asked):
                 pause = isCancelled ? interrupted(state) : fail(&state, problem, asked: asked)
             case .unknown(let problem):
@@ -163,12 +165,7 @@ final class DeliveryLane: Sendable {
                     fates = Array(repeating: .rejected("unconfirmed"), count: count)
                 }
                 pause = isCancelled ? interrupted(state) : fail(&state, problem, asked: nil)
-            case .misconfigured(let problem):
-                state.failures += 1
-                let wait = tracker.configuration.misconfiguredPause
-                state.pausedUntil = timeline.now + wait
-                show(state, .misconfigured, problem)
-                pause = wait
+            case .misconfigured(let problem): pause = misconfigured(&state, problem)
             }
             let isWritten = conclude(fates, &state)
             guard pause == nil else {
@@ -179,9 +176,12 @@ final class DeliveryLane: Sendable {
                 let problem = DeliveryProblem("the journal could not write down what is settled")
                 return fail(&state, problem, asked: nil)
             }
-            state.failures = 0
-            (state.pausedUntil, state.askedUntil) = (.zero, .zero)
-            if !fates.isEmpty { state.grow() }
+            if !fates.isEmpty {
+                state.failures = 0
+                (state.pausedUntil, state.askedUntil) = (.zero, .zero)
+                state.grow()
+                if fates.contains(.delivered) { state.take(count) }
+            }
             show(state, .delivering)
             return nil
         }
@@ -190,7 +190,10 @@ final class DeliveryLane: Sendable {
     /// Settles the first records of those that wait, and takes them out of doubt.
     ///
     /// - Returns: Whether it could be written down.
-    private func conclude(_ fates: [LaneNote.Fate], _ state: inout LaneState) -> Bool {
+    private func conclude(
+        _ fates: [LaneNote.Fate],
+        _ state: inout LaneState
+    ) -> Bool {
         let settled = zip(state.waiting, fates).map { ($0.position, $1) }
         state.removeFirst(fates.count)
         do throws(JournalError) {
@@ -209,7 +212,7 @@ final class DeliveryLane: Sendable {
         return .zero
     }
 
-    private func fail(
+    func fail(
         _ state: inout LaneState,
         _ problem: DeliveryProblem,
         asked: Duration?
@@ -226,70 +229,4 @@ final class DeliveryLane: Sendable {
         show(state, .waiting, problem)
         return max(pause, asked ?? .zero)
     }
-
-    // MARK: Status
-
-    /// The ledger, counted on the disk.
-    func ledger() throws(JournalError) -> AnalyticsLedger {
-        try state.withLock { state throws(JournalError) in
-            state.losses = try consumer.tally()
-            return state.ledger(accepted: accepted(state), pending: state.losses.pending)
-        }
-    }
-
-    /// Brings the counters of the status up to now.
-    func refresh() { state.withLock { show($0, nil) } }
-
-    private func accepted(_ state: LaneState) -> Int { state.base + tracker.appendedCount }
-
-    /// The ledger from the counters, where what waits is what is left over.
-    private func counted(_ state: LaneState) -> AnalyticsLedger {
-        var ledger = state.ledger(accepted: accepted(state), pending: 0)
-        ledger.pending = max(0, ledger.accepted - ledger.sum)
-        return ledger
-    }
-
-    func show(
-        _ state: LaneState,
-        _ activity: AnalyticsStatus.Activity?,
-        _ problem: DeliveryProblem? = nil
-    ) {
-        let ledger = counted(state)
-        tracker.board.change { status in
-            var entry = status.destinations[name] ?? AnalyticsStatus.Destination()
-            entry.ledger = ledger
-            if let activity { entry.activity = activity }
-            entry.failures = state.failures
-            if let problem { entry.problem = problem }
-            if state.failures == 0 { entry.problem = nil }
-            status.destinations[name] = entry
-        }
-    }
-}
-
-extension LaneState {
-    func ledger(accepted: Int, pending: Int) -> AnalyticsLedger {
-        var ledger = AnalyticsLedger(note, losses)
-        ledger.accepted = accepted
-        ledger.pending = pending
-        return ledger
-    }
-}
-
-extension AnalyticsLedger {
-    /// What a destination's counters and the journal say, which is also what was accepted.
-    init(_ note: LaneNote, _ tally: ConsumerTally) {
-        delivered = note.delivered
-        rejected = note.rejected
-        if tally.damaged > 0 { rejected["damaged", default: 0] += tally.damaged }
-        expired = tally.lost
-        purged = note.purged
-        pending = tally.pending
-        accepted = note.sum + tally.sum
-    }
-}
-
-extension ConsumerTally {
-    /// All records that are not settled by the lane.
-    fileprivate var sum: Int { pending + lost + damaged }
 }

@@ -4,12 +4,21 @@ public enum DeliveryOutcome: Sendable, Hashable {
     /// ever, all others have arrived.
     case settled(rejected: [Int: AnalyticsRejection])
 
-    /// The batch as a whole was too large; it is sent again in halves. A single record is rejected.
+    /// The batch as a whole was too large; it is sent again in halves.
+    ///
+    /// A single record is rejected, as with ``unacceptable(_:)``.
     case tooLarge
 
     /// The batch as a whole was refused because of what is in it, and the destination did not say
     /// which record it was; it is sent again in halves until the record stands alone.
+    ///
+    /// A record that stands alone is rejected once the destination takes others: one that refuses
+    /// everything costs no event. The destination is asked less often after 30 refusals in a minute.
     case unacceptable(AnalyticsRejection)
+
+    /// Nothing was sent: a request takes only so many records from the first, at least one and fewer
+    /// than the batch has. They follow as a batch of their own, at once.
+    case unsent(fitting: Int)
 
     /// Nothing has arrived that would not be recognised, and a later try may succeed.
     ///

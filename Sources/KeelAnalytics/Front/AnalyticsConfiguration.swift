@@ -38,10 +38,10 @@ public struct AnalyticsConfiguration: Sendable {
     public var defaultConsent = AnalyticsConsent.unknown
     /// The pause after which another session begins; nil tracks no sessions.
     public var sessionTimeout: Duration? = .seconds(30 * 60)
-    /// What takes secrets and personal data out of properties before they are kept; nil keeps
-    /// everything.
+    /// What takes secrets and personal data out of properties, their names and the names of events
+    /// and screens before they are kept; nil keeps everything.
     ///
-    /// The user's id is kept as it is.
+    /// The user's id is kept as it is: choose one that says nothing about the user, and no address.
     public var redactor: Redactor? = .standard
     /// The app, the system and the language.
     public var context = AnalyticsContext.current

@@ -24,9 +24,11 @@ extension AnalyticsService {
     /// Notes that the user does not consent to a purpose.
     ///
     /// What waits for it is removed for every destination, before the call returns; what follows is
-    /// refused. A request that is under way is not called back, and counts as what becomes of it.
-    /// The removed records leave the disk with their segment of the journal: at once, unless
-    /// records of other purposes are in it that still wait.
+    /// refused. A request that is under way is not called back, and counts as what becomes of it; a
+    /// destination of this package begins no other. The records are overwritten on the disk, also
+    /// those that were delivered, and those of destinations that the configuration does not have.
+    ///
+    /// Where no purpose is granted any more, the user is forgotten as by ``reset()``.
     ///
     /// - Parameter purpose: The purpose.
     /// - Throws: ``AnalyticsError`` if the decision or the removal could not be written down. The
@@ -41,7 +43,7 @@ extension AnalyticsService {
             failure = error
         }
         reconsider()
-        try purge()
+        try finishDenials()
         if let failure { throw failure }
     }
 
@@ -67,13 +69,22 @@ extension AnalyticsService {
         tracker.hurry.raise()
     }
 
-    private func purge() throws(AnalyticsError) {
+    /// Removes what the user did not consent to, and remembers that nothing of it is left to do.
+    func finishDenials() throws(AnalyticsError) {
         do throws(JournalError) {
             try tracker.journal.close()
             for lane in lanes { try lane.purge() }
+            let consents = tracker.consents
+            try tracker.journal.erase { record in
+                guard let purpose = try? RecordCoding.purpose(of: record.bytes) else {
+                    return false
+                }
+                return consents[purpose] == .denied
+            }
             try tracker.journal.removeSettled()
         } catch {
             throw AnalyticsError(error, "Removing what the user did not consent to")
         }
+        try tracker.finishDenials()
     }
 }

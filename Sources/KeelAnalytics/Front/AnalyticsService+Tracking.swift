@@ -143,17 +143,9 @@ extension AnalyticsService {
     /// Forgets the user, after a logout for example.
     ///
     /// The next event has a new anonymous id, no user, no super properties and a session of its
-    /// own. Events that wait keep what they were tracked with, and consent stays as it is.
-    public func reset() {
-        let anonymousID = RecordID.random(tracker.configuration.random).text
-        _ = try? tracker.change(isSynced: true) { settings, _ in
-            settings.anonymousID = anonymousID
-            settings.userID = nil
-            settings.superProperties = [:]
-            settings.session = nil
-            return true
-        }
-    }
+    /// own; what was begun with ``beginTiming(_:)`` has no end. Events that wait keep what they were
+    /// tracked with, and consent stays as it is.
+    public func reset() { try? tracker.forgetUser() }
 
     // MARK: Super properties and timing
 

@@ -36,6 +36,8 @@ public struct AnalyticsService: Sendable {
 
     /// Opens a service, making its folder where it is missing.
     ///
+    /// It reads a few small files, and looks at what waits only where a denial was cut off.
+    ///
     /// - Parameters:
     ///   - folder: A folder of its own.
     ///   - configuration: Where events go, and what becomes of them before.
@@ -91,12 +93,11 @@ public struct AnalyticsService: Sendable {
             self.tracker = tracker
             self.lanes = lanes
             board.change { $0.consents = settings.consents }
-            // A process may have ended between a decision and what follows from it.
-            guard settings.consents.values.contains(.denied) else { return }
-            for lane in lanes { try lane.purge() }
         } catch {
             throw AnalyticsError(error, "Opening analytics in \(folder)")
         }
+        // A process may have ended between a decision and what follows from it.
+        if !settings.unfinishedDenials.isEmpty { try finishDenials() }
     }
 
     /// Reads the settings, or begins with new ones.
@@ -145,6 +146,11 @@ public struct AnalyticsService: Sendable {
     /// - Returns: The ledgers by the names of the destinations.
     /// - Throws: ``AnalyticsError``.
     public func ledgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {
+        do throws(JournalError) {
+            for lane in lanes { try lane.prepare() }
+        } catch {
+            throw AnalyticsError(error, "Counting the events")
+        }
         for _ in 0..<3 {
             let before = tracker.appendedCount
             let ledgers = try countedLedgers()

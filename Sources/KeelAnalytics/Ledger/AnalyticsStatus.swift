@@ -18,7 +18,9 @@ public struct AnalyticsStatus: Sendable, Hashable {
     public struct Destination: Sendable, Hashable {
         /// What became of the events.
         ///
-        /// ``AnalyticsLedger/pending`` follows from the other counts here.
+        /// ``AnalyticsLedger/pending`` follows from the other counts here. What waited when the
+        /// service was opened is in it once everything has been delivered for the first time, or
+        /// ``AnalyticsService/ledgers()`` was asked.
         public var ledger = AnalyticsLedger()
         /// What it is doing.
         public var activity = Activity.idle

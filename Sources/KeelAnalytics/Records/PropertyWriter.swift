@@ -6,6 +6,8 @@ struct PropertyWriter: Sendable {
     static let depthLimit = 32
     /// Texts shorter than this have no form that a pattern knows.
     private static let shortestSecret = 5
+    /// Smaller numbers have none either.
+    private static let shortestSecretNumber: UInt64 = 1_000_000_000_000
     /// A reference, because a copy of a redactor retains five things for each property.
     private final class Rules: Sendable {
         let redactor: Redactor
@@ -55,8 +57,17 @@ struct PropertyWriter: Sendable {
         to writer: inout CBORWriter,
         depth: Int = 0
     ) {
-        writer.text(name)
-        guard let rules, isSensitive(name, rules), value != .null else {
+        var isSensitive = false
+        switch rules.map({ verdict(on: name, $0) }) {
+        case .secret:
+            writer.text(redacted(name))
+            isSensitive = rules?.redactor.isSensitive(name) == true
+        case .sensitive:
+            writer.text(name)
+            isSensitive = true
+        default: writer.text(name)
+        }
+        guard let rules, isSensitive, value != .null else {
             return write(value, to: &writer, depth: depth)
         }
         writer.text(rules.redactor.marker.replacement(for: Self.text(of: value).utf8))
@@ -86,9 +97,27 @@ struct PropertyWriter: Sendable {
             guard depth < Self.depthLimit else { return writer.null() }
             writer.mapHeader(values.count)
             write(pairs: values, to: &writer, depth: depth + 1)
+        case .integer(let number): write(value, whole: number.magnitude, to: &writer)
+        case .double(let number):
+            write(value, whole: UInt64(exactly: number.magnitude) ?? 0, to: &writer)
         default: writer.write(value)
         }
     }
+
+    /// Writes a number, unless it has a form that is taken out.
+    private func write(
+        _ value: AnalyticsValue,
+        whole number: UInt64,
+        to writer: inout CBORWriter
+    ) {
+        guard number >= Self.shortestSecretNumber, rules != nil else { return writer.write(value) }
+        let text = "\(number)"
+        let redacted = redacted(text)
+        if redacted == text { writer.write(value) } else { writer.text(redacted) }
+    }
+
+    /// A text as it may be kept, such as the name of an event.
+    func redacted(_ text: String) -> String { rules?.redactor.redact(text) ?? text }
 
     /// The values as they may be kept.
     mutating func redacted(_ values: [String: AnalyticsValue]) -> [String: AnalyticsValue] {
@@ -99,10 +128,10 @@ struct PropertyWriter: Sendable {
         return (try? reader.readValues()) ?? [:]
     }
 
-    private mutating func isSensitive(_ name: String, _ rules: Rules) -> Bool {
+    private mutating func verdict(on name: String, _ rules: Rules) -> RecentNames.Verdict {
         var name = name
         return name.withUTF8 { bytes in
-            names.verdict(on: bytes) { rules.redactor.isSensitive(utf8: $0) } == .sensitive
+            names.verdict(on: bytes) { rules.redactor.verdict(onName: $0) }
         }
     }
 
@@ -112,6 +141,17 @@ struct PropertyWriter: Sendable {
         case .integer(let number): "\(number)"
         case .double(let number): "\(number)"
         default: "\(value)"
+        }
+    }
+}
+
+extension PropertyWriter {
+    /// What a record is about, as it may be kept.
+    func redacted(_ kind: AnalyticsRecord.Kind) -> AnalyticsRecord.Kind {
+        switch kind {
+        case .event(let name): .event(redacted(name))
+        case .screen(let name): .screen(redacted(name))
+        case .identify, .userProperties: kind
         }
     }
 }

@@ -16,6 +16,8 @@ struct AnalyticsSettings: Sendable, Hashable {
     var session: Session?
     /// What the user decided.
     var consents: [ConsentPurpose: AnalyticsConsent] = [:]
+    /// The purposes that were denied while it is not certain that their records are removed.
+    var unfinishedDenials: Set<ConsentPurpose> = []
     /// Whether decisions were lost with a damaged file: purposes without a decision then count as
     /// unknown, whatever the default is.
     var hasLostConsents = false
@@ -31,7 +33,7 @@ struct AnalyticsSettings: Sendable, Hashable {
 /// | 1, 2 | the anonymous id, the user's id or null |
 /// | 3 | the super properties |
 /// | 4 | null, or the session's id, its start and its last event, in milliseconds since 1970 |
-/// | 5 | the decisions by purpose: 0 unknown, 1 granted, 2 denied |
+/// | 5 | the decisions by purpose: 0 unknown, 1 granted, 2 denied, 3 denied, with records to remove |
 /// | 6 | whether decisions were lost |
 extension AnalyticsSettings {
     var bytes: [UInt8] {
@@ -52,13 +54,16 @@ extension AnalyticsSettings {
         writer.mapHeader(consents.count)
         for (purpose, consent) in consents.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             writer.text(purpose.rawValue)
-            writer.unsigned(consent.number)
+            let isUnfinished = consent == .denied && unfinishedDenials.contains(purpose)
+            writer.unsigned(isUnfinished ? Self.unfinishedNumber : consent.number)
         }
         writer.boolean(hasLostConsents)
         var bytes = writer.bytes
         bytes.append(littleEndian: CRC32C.checksum(bytes))
         return bytes
     }
+
+    private static let unfinishedNumber: UInt64 = 3
 
     /// Reads settings, nil when they are damaged or of another version.
     init?(_ bytes: [UInt8]) {
@@ -93,8 +98,14 @@ extension AnalyticsSettings {
         }
         for _ in 0..<(try reader.readMapHeader() ?? 0) {
             let purpose = ConsentPurpose(rawValue: try reader.readText())
+            let number = try reader.readUnsigned()
+            guard number != Self.unfinishedNumber else {
+                consents[purpose] = .denied
+                unfinishedDenials.insert(purpose)
+                continue
+            }
             // A decision of a later version is none that this one may act on.
-            consents[purpose] = AnalyticsConsent(number: try reader.readUnsigned()) ?? .unknown
+            consents[purpose] = AnalyticsConsent(number: number) ?? .unknown
         }
         hasLostConsents = try reader.readBoolean()
         try reader.finish()

@@ -42,12 +42,15 @@ struct SettingsFile: Sendable {
     }
 
     /// Replaces the settings, so that they survive a power failure too if they are to.
+    ///
+    /// What they replace survives in any case: the bytes are on the disk before they get its name,
+    /// because a file system may keep the two steps in another order.
     func write(_ settings: AnalyticsSettings, isSynced: Bool) throws(FileSystemError) {
         let part = "\(folder)/\(Self.name).part"
         if try files.size(of: part) != nil { try files.remove(part) }
         let file = try files.open(part, for: .creating)
         try file.write(settings.bytes, at: 0)
-        if isSynced { try file.sync() }
+        try file.sync()
         try files.rename(part, to: "\(folder)/\(Self.name)")
         if isSynced { try files.syncFolder(folder) }
     }

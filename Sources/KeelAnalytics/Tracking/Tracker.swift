@@ -31,7 +31,6 @@ final class Tracker: Sendable {
     private let file: SettingsFile
     private let timeline: Timeline
     private let sessionMilliseconds: Int64?
-    private let appended = Atomic<Int>(0)
     let state: Mutex<State>
 
     init(
@@ -59,8 +58,8 @@ final class Tracker: Sendable {
         self.state = Mutex(state)
     }
 
-    /// How many records were accepted since the start.
-    var appendedCount: Int { appended.load(ordering: .acquiring) }
+    /// How many records were accepted since the start; none is on its way to the disk meanwhile.
+    var appendedCount: Int { journal.statistics.appended }
 
     /// What is remembered.
     var settings: AnalyticsSettings { state.withLock { $0.settings } }
@@ -115,7 +114,7 @@ final class Tracker: Sendable {
         RecordCoding.begin(
             &writer,
             id: id,
-            kind: draft.kind,
+            kind: state.writer.redacted(draft.kind),
             milliseconds: draft.milliseconds ?? now,
             purpose: draft.purpose,
             circumstances: state.circumstances
@@ -127,7 +126,6 @@ final class Tracker: Sendable {
         } catch {
             throw AnalyticsError(error, "Tracking")
         }
-        appended.add(1, ordering: .releasing)
         return id
     }
 
@@ -214,12 +212,18 @@ final class Tracker: Sendable {
     ) throws(AnalyticsError) {
         try state.withLock { state throws(AnalyticsError) in
             if consent != .granted { consents.set(consent, for: purpose) }
-            let before = state.settings.consents[purpose]
+            let before = state.settings
             state.settings.consents[purpose] = consent
+            if consent == .denied {
+                state.settings.unfinishedDenials.insert(purpose)
+                if !consents.allowsAnything { forgetUser(&state) }
+            } else {
+                state.settings.unfinishedDenials.remove(purpose)
+            }
             do throws(AnalyticsError) {
                 try write(&state, isSynced: true)
             } catch {
-                if consent == .granted { state.settings.consents[purpose] = before }
+                if consent == .granted { state.settings = before }
                 throw error
             }
             consents.set(consent, for: purpose)
@@ -227,11 +231,37 @@ final class Tracker: Sendable {
         board.change { $0.consents = consents.all }
     }
 
+    /// Notes that nothing is left of what was denied.
+    func finishDenials() throws(AnalyticsError) {
+        try state.withLock { state throws(AnalyticsError) in
+            guard !state.settings.unfinishedDenials.isEmpty else { return }
+            state.settings.unfinishedDenials = []
+            try write(&state, isSynced: false)
+        }
+    }
+
+    /// Forgets the user, and what was measured for the user.
+    func forgetUser() throws(AnalyticsError) {
+        try state.withLock { state throws(AnalyticsError) in
+            forgetUser(&state)
+            try write(&state, isSynced: true)
+        }
+    }
+
+    private func forgetUser(_ state: inout State) {
+        state.settings.anonymousID = RecordID.random(configuration.random).text
+        state.settings.userID = nil
+        state.settings.superProperties = [:]
+        state.settings.session = nil
+        state.timings = [:]
+        state.encodeCircumstances(configuration.context, hasSessions: sessionMilliseconds != nil)
+    }
+
     /// Does something while nothing is tracked.
-    func paused<Value>(
-        _ body: () throws(AnalyticsError) -> Value
-    ) throws(AnalyticsError) -> Value {
-        try state.withLock { _ throws(AnalyticsError) in try body() }
+    func paused<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try state.withLock { _ throws(Failure) in try body() }
     }
 
     private func write(_ state: inout State, isSynced: Bool) throws(AnalyticsError) {

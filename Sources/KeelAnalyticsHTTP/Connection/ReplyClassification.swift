@@ -31,17 +31,17 @@ extension DeliveryOutcome {
             self = .misconfigured(
                 DeliveryProblem("The server does not accept the key.", status: status)
             )
-        case 402, 404, 405, 407, 410:
-            self = .misconfigured(
-                DeliveryProblem("Nothing takes events at this address.", status: status)
-            )
         case 413:
             self = .tooLarge
         case 408, 421, 425, 429, 500...:
             self = .postponed(.status(status), notBefore: response.head.retryAfter)
-        case 400..<500:
+        case 400, 422:
             self = .unacceptable(
                 AnalyticsRejection("refused", "The server answered with status \(status).")
+            )
+        case 402..<500:
+            self = .misconfigured(
+                DeliveryProblem("Nothing takes events at this address.", status: status)
             )
         default:
             self = .unknown(.status(status))

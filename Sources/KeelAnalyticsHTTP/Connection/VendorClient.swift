@@ -55,6 +55,10 @@ struct VendorClient: Sendable {
         query: HTTPQuery = HTTPQuery(),
         authorization: String? = nil
     ) async -> Answer {
+        // Right before each request: a batch may be several.
+        guard DeliveryPermit.current?.isValid != false else {
+            return .outcome(DeliveryPermit.withdrawn)
+        }
         var upload = Upload(path: path, query: query, json: body)
         if let authorization { upload.headers[.authorization] = authorization }
         return switch await client.response(to: upload) {

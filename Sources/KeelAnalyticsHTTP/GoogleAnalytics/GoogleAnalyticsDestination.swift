@@ -19,8 +19,8 @@ public import Foundation
 /// - Events keep their names: 1 to 40 letters, digits and underscores, beginning with a letter, none
 ///   of Google's own. Screens become `screen_view`, users who become known `identify` and changed
 ///   properties of users `set_user_properties`, both events of your own in the reports.
-/// - A request has one user, and changed properties stand alone: a batch of several users is handed
-///   back as unacceptable, so that the delivery halves it. Nothing is sent then.
+/// - A request has one user, and changed properties stand alone: of a batch of several users nothing
+///   is sent, and the delivery hands over the first user's events next.
 /// - Records older than 72 hours are refused: Google drops them.
 ///
 /// Format: Google's pages “Measurement Protocol reference”, “Sending events” and “Event collection
@@ -91,8 +91,9 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
             return .settled(rejected: prepared.withheld)
         }
         // One request speaks of one user, and one request is all that can be sent at most once.
-        guard prepared.forms.count == 1 || prepared.forms.allSatisfy({ $0.shares(with: first) })
-        else { return .unacceptable(Self.severalUsers) }
+        if let other = prepared.forms.dropFirst().firstIndex(where: { !$0.shares(with: first) }) {
+            return .unsent(fitting: prepared.places[other])
+        }
         let answer = await client.post(
             body(of: prepared.forms.map(\.bytes), about: first),
             to: "/mp/collect",
@@ -112,11 +113,6 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
             return outcome.placed(at: prepared.places, withheld: prepared.withheld)
         }
     }
-
-    private static let severalUsers = AnalyticsRejection(
-        "severalUsers",
-        "A request to Google speaks of one user; the batch has several."
-    )
 
     private var query: HTTPQuery {
         let place =

@@ -14,8 +14,8 @@ public import Foundation
 /// - **At least once.** OTLP has no field by which a receiver recognises a repetition: a batch
 ///   whose answer was lost is sent again, and may count twice. The record's id is the attribute
 ///   `log.record.uid`, by which whoever reads can tell.
-/// - Repeated are what the protocol lets a client repeat: 429, 502, 503 and 504. Every other
-///   refusal is final, as it demands.
+/// - The protocol lets a client repeat 429, 502, 503 and 504 only. Here every status from 500 is
+///   repeated after a pause, and 408 and 425 are: a receiver that fails costs no event.
 ///
 /// Format: OTLP 1.x over HTTP with JSON (opentelemetry.io, pages “OTLP Specification”, “Logs Data
 /// Model” and “Semantic conventions for events”), November 2026.
@@ -89,14 +89,6 @@ public struct OTLPEventDestination: AnalyticsDestination {
                 rejected: Dictionary(
                     uniqueKeysWithValues: (0..<min(max(lost, 0), count)).map { ($0, rejection) }
                 )
-            )
-        case 408, 425, 500, 501, 505...:
-            let rejection = AnalyticsRejection(
-                "refused",
-                "The receiver answered with status \(status), after which nothing is repeated."
-            )
-            return .settled(
-                rejected: Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, rejection) })
             )
         default:
             return DeliveryOutcome(refusal: reply)

@@ -15,6 +15,8 @@ actor DiskCacheWriter {
         var isDirty = false
     }
 
+    private nonisolated let executor = DiskExecutor()
+
     let store: DiskStore
     var lock: (any FileLock)?
     var active: Active?
@@ -45,6 +47,8 @@ actor DiskCacheWriter {
         active = Active(handle: handle, byteCount: last.byteCount)
         _ = store.index.withLock { $0.keepOpen(handle, atMost: .max) }
     }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     // MARK: Calls
 

@@ -36,7 +36,9 @@ extension Cache {
 
     /// Stores a value in memory without a pause, for callers that cannot wait.
     ///
-    /// In a cache over a tier, the tier takes the value behind, in its turn.
+    /// In a cache over a tier, the tier takes the value behind, in its turn. Where the tier is slower
+    /// than its callers, it gets the last value of a key only, and values that wait for it hold at
+    /// most 32 MiB: those beyond are in memory alone.
     ///
     /// - Parameters:
     ///   - value: What to keep.
@@ -118,10 +120,8 @@ extension Cache {
 
     @usableFromInline
     func setBehind(_ loaded: CacheLoaded<Value>, for key: Key) {
-        let stored = store(loaded, for: key, stamp: board.epoch)
-        if let queue = lower?.queue, let id = stored.change {
-            background.add { await queue.finish(id) }
-        }
+        let stored = store(loaded, for: key, stamp: board.epoch, isBehind: true)
+        if stored.change != nil { lower?.queue.start() }
     }
 
     @usableFromInline
@@ -145,12 +145,14 @@ extension Cache {
     ///   - key: What to find it by.
     ///   - stamp: The tags' epoch when the value began to be made.
     ///   - generation: What its making began with, nil where it counts whatever happened meanwhile.
+    ///   - isBehind: Whether nobody waits for the tier.
     /// - Returns: What became of it.
     func store(
         _ loaded: CacheLoaded<Value>,
         for key: Key,
         stamp: UInt64,
-        generation: UInt64? = nil
+        generation: UInt64? = nil,
+        isBehind: Bool = false
     ) -> PlacedEntry {
         let times = times(of: loaded)
         var stored = PlacedEntry()
@@ -172,7 +174,8 @@ extension Cache {
         var id: UInt64?
         stored.result = memory.store(entry) {
             board.admit(loaded.tags, stamp: stamp) {
-                if let change, let queue = lower?.queue { id = queue.add(change) }
+                guard let change, let queue = lower?.queue else { return }
+                id = queue.add(change, isBehind: isBehind)
             }
         }
         stored.change = id

@@ -6,6 +6,10 @@ internal import Synchronization
 /// ends with what memory had last. Writes that wait together go down in one call. One task at a time
 /// works the queue; it ends when the queue is empty.
 ///
+/// A change that nobody waits for stays behind. Of several such writes of one key only the last one
+/// goes down, and all that wait for the tier hold at most ``byteLimit`` bytes: a write beyond that
+/// becomes a removal, so that the value is in memory alone and no older one comes up.
+///
 /// A change that the tier refuses leaves something old below, which must not come up again: the
 /// queue remembers what cannot be trusted until a later change of the same thing succeeds.
 final class TierQueue: Sendable {
@@ -15,8 +19,27 @@ final class TierQueue: Sendable {
         case flush
     }
 
-    private struct State {
-        var pending: [(id: UInt64, work: Work)] = []
+    /// How many bytes of values may wait for the tier where no caller does.
+    static let byteLimit = 32 << 20
+
+    fileprivate struct Change {
+        let id: UInt64
+        var work: Work
+        /// Whether nobody waits for it.
+        let isBehind: Bool
+
+        var byteCount: Int {
+            if case .write(let record) = work { record.body.count } else { 0 }
+        }
+    }
+
+    fileprivate struct State {
+        var pending: [Change] = []
+        /// Where the latest change of a key is among those that wait, if nobody waits for it.
+        var behind: [[UInt8]: Int] = [:]
+        /// How many bytes the values have that wait, and those that are being written.
+        var waitingBytes = 0
+        var workingBytes = 0
         var lastID: UInt64 = 0
         var doneID: UInt64 = 0
         var isWorking = false
@@ -44,20 +67,26 @@ final class TierQueue: Sendable {
 
     /// Queues a change; does nothing else, so that it may be called under a lock.
     ///
-    /// - Returns: What ``finish(_:)`` waits for, which has to be called.
-    func add(_ work: Work) -> UInt64 {
+    /// - Parameters:
+    ///   - work: The change.
+    ///   - isBehind: Whether nobody waits for it, and ``start()`` is called in place of
+    ///     ``finish(_:isOwn:)``.
+    /// - Returns: What ``finish(_:isOwn:)`` waits for, which has to be called.
+    @discardableResult
+    func add(_ work: Work, isBehind: Bool = false) -> UInt64 {
         state.withLock { state in
-            state.lastID += 1
-            let id = state.lastID
-            state.pending.append((id, work))
-            switch work {
-            case .write(let record): state.keys[record.key] = id
-            case .remove(.keys(let keys)): for key in keys { state.keys[key] = id }
-            case .remove(.tag), .remove(.everything): state.lastBulk = id
-            case .remove(.expired), .flush: break
-            }
-            return id
+            isBehind ? state.addBehind(work) : state.append(work, isBehind: false)
         }
+    }
+
+    /// Lets the tier take what waits, without waiting for it.
+    func start() {
+        let starts = state.withLock { state in
+            guard !state.pending.isEmpty, !state.isWorking else { return false }
+            state.isWorking = true
+            return true
+        }
+        if starts { Task { await self.work() } }
     }
 
     /// Waits until the tier has taken a change.
@@ -113,71 +142,86 @@ final class TierQueue: Sendable {
             let batch = state.withLock { state in
                 let batch = state.pending
                 state.pending = []
+                state.behind = [:]
+                state.workingBytes = state.waitingBytes
+                state.waitingBytes = 0
                 if batch.isEmpty { state.isWorking = false }
                 return batch
             }
             if batch.isEmpty { return }
-            var writes: [(id: UInt64, record: CacheRecord)] = []
-            for (id, work) in batch {
-                if case .write(let record) = work {
-                    writes.append((id, record))
+            var writes: [Write] = []
+            for change in batch {
+                if case .write(let record) = change.work {
+                    writes.append(Write(change, record))
                     continue
                 }
                 await write(writes)
                 writes = []
-                await perform(work, id)
+                await perform(change)
             }
             await write(writes)
         }
     }
 
-    private func write(_ writes: [(id: UInt64, record: CacheRecord)]) async {
+    private struct Write {
+        let change: Change
+        let record: CacheRecord
+
+        init(_ change: Change, _ record: CacheRecord) {
+            self.change = change
+            self.record = record
+        }
+    }
+
+    private func write(_ writes: [Write]) async {
         guard !writes.isEmpty else { return }
         do throws(CacheError) {
             try await tier.write(writes.map(\.record))
-            for write in writes { end(write.id, [write.record.key], nil) }
+            for write in writes { end(write.change, [write.record.key], nil) }
         } catch {
             guard writes.count == 1 else {
                 // One of them may be to blame for all.
                 for write in writes { await self.write([write]) }
                 return
             }
-            await refused(writes[0].record, writes[0].id, error)
+            await refused(writes[0], error)
         }
     }
 
-    private func refused(_ record: CacheRecord, _ id: UInt64, _ error: CacheError) async {
+    private func refused(_ write: Write, _ error: CacheError) async {
+        let key = write.record.key
         onFailure(error)
         do throws(CacheError) {
-            try await tier.remove(.keys([record.key]))
+            try await tier.remove(.keys([key]))
         } catch {
             onFailure(error)
-            state.withLock { $0.distrust.add(.keys([record.key])) }
-            return end(id, [], error)
+            state.withLock { $0.distrust.add(.keys([key])) }
+            return end(write.change, [], error)
         }
-        end(id, [record.key], error)
+        end(write.change, [key], error)
     }
 
-    private func perform(_ work: Work, _ id: UInt64) async {
+    private func perform(_ change: Change) async {
         var selection: CacheSelection?
         do throws(CacheError) {
-            switch work {
+            switch change.work {
             case .remove(let removal):
                 selection = removal
                 try await tier.remove(removal)
             default: try await tier.flush()
             }
             if let selection { state.withLock { $0.distrust.take(selection) } }
-            end(id, [], nil)
+            end(change, [], nil)
         } catch {
             onFailure(error)
             if let selection { state.withLock { $0.distrust.add(selection) } }
-            end(id, [], error)
+            end(change, [], error)
         }
     }
 
     /// Ends a change, after which the keys can be trusted.
-    private func end(_ id: UInt64, _ trusted: [[UInt8]], _ error: CacheError?) {
+    private func end(_ change: Change, _ trusted: [[UInt8]], _ error: CacheError?) {
+        let id = change.id
         let waiters = state.withLock { state in
             state.doneID = id
             state.distrust.take(.keys(trusted))
@@ -188,10 +232,65 @@ final class TierQueue: Sendable {
             }
             let waiters = state.waiters.removeValue(forKey: id)
             // Whoever added the change has yet to come for its error.
-            if let error, waiters?.contains(where: \.isOwn) != true { state.errors[id] = error }
+            if let error, !change.isBehind, waiters?.contains(where: \.isOwn) != true {
+                state.errors[id] = error
+            }
             return waiters ?? []
         }
         for (waiter, _) in waiters { waiter.resume(returning: error) }
+    }
+}
+
+extension TierQueue.State {
+    /// Queues a change.
+    fileprivate mutating func append(_ work: TierQueue.Work, isBehind: Bool) -> UInt64 {
+        lastID += 1
+        let change = TierQueue.Change(id: lastID, work: work, isBehind: isBehind)
+        pending.append(change)
+        waitingBytes += change.byteCount
+        switch work {
+        case .write(let record): keys[record.key] = lastID
+        case .remove(.keys(let removed)): for key in removed { keys[key] = lastID }
+        case .remove(.tag), .remove(.everything): lastBulk = lastID
+        case .remove(.expired), .flush: break
+        }
+        return lastID
+    }
+
+    /// Queues a change that nobody waits for, in place of an earlier one of its key.
+    fileprivate mutating func addBehind(_ work: TierQueue.Work) -> UInt64 {
+        guard let key = work.singleKey else { return append(work, isBehind: true) }
+        var work = work
+        // What was removed or waited for since must come before, not after.
+        let place = behind[key].flatMap { index in
+            let id = pending[index].id
+            return keys[key] == id && id > lastBulk ? index : nil
+        }
+        let freed = place.map { pending[$0].byteCount } ?? 0
+        if case .write(let record) = work,
+            waitingBytes + workingBytes - freed + record.body.count > TierQueue.byteLimit
+        {
+            work = .remove(.keys([key]))
+        }
+        guard let place else {
+            let id = append(work, isBehind: true)
+            behind[key] = pending.count - 1
+            return id
+        }
+        pending[place].work = work
+        waitingBytes += pending[place].byteCount - freed
+        return pending[place].id
+    }
+}
+
+extension TierQueue.Work {
+    /// The key of a change that is about one only.
+    fileprivate var singleKey: [UInt8]? {
+        switch self {
+        case .write(let record): record.key
+        case .remove(.keys(let keys)): keys.count == 1 ? keys[0] : nil
+        case .remove, .flush: nil
+        }
     }
 }
 

@@ -53,6 +53,8 @@ struct ChangeFollower {
                 rise(of: path, to: revision)
                 documents[path] = nil
             case .leftScope(let path): documents[path] = nil
+            case .unreadable(let document):
+                Issue.record("“\(document.path)” cannot be read: \(document.error)")
             }
         }
     }

@@ -53,6 +53,8 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
         case textSearch
         /// The change log.
         case changes
+        /// Listeners of a client, while what they read fails.
+        case listeners
         /// Documents stored with their times and revision.
         case replication
         /// The names of collections.
@@ -123,6 +125,6 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
     public static let all: [Self] = [
         documents, values, paths, batches, conditions, transforms, idempotency, transactions,
         filters, orders, cursors, limits, collectionGroups, projections, aggregates, indexes,
-        textSearch, changes, replication, collections, pointInTime, concurrency, errors,
+        textSearch, changes, listeners, replication, collections, pointInTime, concurrency, errors,
     ].flatMap { $0 }
 }

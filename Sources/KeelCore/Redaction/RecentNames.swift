@@ -11,6 +11,8 @@ package struct RecentNames: Sendable {
         case allowed
         /// Its values are taken out.
         case sensitive
+        /// It holds what is taken out itself.
+        case secret
     }
 
     private struct Place {
@@ -38,15 +40,15 @@ package struct RecentNames: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - isSensitive: Says whether its values are taken out, where that is not known yet; always
-    ///     by the same rules.
+    ///   - rules: Say whether something is to be taken out, where that is not known yet, nil if not;
+    ///     always the same ones.
     /// - Returns: The verdict.
     package mutating func verdict(
         on name: UnsafeBufferPointer<UInt8>,
-        _ isSensitive: (UnsafeBufferPointer<UInt8>) -> Bool
+        _ rules: (UnsafeBufferPointer<UInt8>) -> Verdict?
     ) -> Verdict {
         let count = name.count
-        guard count <= Self.byteLimit else { return Self.judge(name, isSensitive) }
+        guard count <= Self.byteLimit else { return Self.judge(name, rules) }
         let first = name.firstWord
         let last =
             count > 8
@@ -64,7 +66,7 @@ package struct RecentNames: Sendable {
         {
             return places[place].verdict
         }
-        let verdict = Self.judge(name, isSensitive)
+        let verdict = Self.judge(name, rules)
         let place = set + next
         next = (next + 1) % Self.ways
         places[place] = Place(first: first, last: last, count: count, verdict: verdict)
@@ -84,9 +86,9 @@ package struct RecentNames: Sendable {
 
     private static func judge(
         _ name: UnsafeBufferPointer<UInt8>,
-        _ isSensitive: (UnsafeBufferPointer<UInt8>) -> Bool
+        _ rules: (UnsafeBufferPointer<UInt8>) -> Verdict?
     ) -> Verdict {
-        if isSensitive(name) { return .sensitive }
+        if let verdict = rules(name) { return verdict }
         let isPlain = name.allSatisfy { byte in
             (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\"")
                 && byte != UInt8(ascii: "\\")

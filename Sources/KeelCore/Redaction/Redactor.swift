@@ -66,6 +66,13 @@ public struct Redactor: Sendable {
         names.contains(utf8: name)
     }
 
+    /// What a name of a field says: that it holds a secret itself, that its values are taken out, or
+    /// nothing.
+    package func verdict(onName name: UnsafeBufferPointer<UInt8>) -> RecentNames.Verdict? {
+        if isNeeded(for: name) { return .secret }
+        return isSensitive(utf8: name) ? .sensitive : nil
+    }
+
     /// Returns a text without the values that are known by their form or by a name before them.
     ///
     /// A name before a value is one that is followed by a colon or an equals sign, with or without

@@ -69,6 +69,11 @@ struct SecretScanner {
             if self[index + 1] == UInt8(ascii: "4"), self[index + 2] == UInt8(ascii: "0") {
                 found = emailAddress(around: index, signLength: 3)
             }
+            if self[index + 1] == UInt8(ascii: "3"),
+                "DdAa".utf8.contains(self[index + 2])
+            {
+                found = value(after: index, isEncoded: true, names)
+            }
             // The digits of a triplet are no word.
             if found == nil { return index + 3 }
         case UInt8(ascii: ":"), UInt8(ascii: "="):
@@ -131,13 +136,21 @@ struct SecretScanner {
     // MARK: - Values behind a name
 
     /// The value behind a separator that follows a sensitive name.
-    private func value(after separator: Int, _ names: SensitiveNames) -> Range<Int>? {
+    private func value(
+        after separator: Int,
+        isEncoded: Bool = false,
+        _ names: SensitiveNames
+    ) -> Range<Int>? {
         var end = start(of: separator, limit: 2) { $0 == UInt8(ascii: " ") }
         if end > 0, Self.isQuote(bytes[end - 1]) { end -= 1 }
         if end > 0, bytes[end - 1] == UInt8(ascii: "\\") { end -= 1 }
-        let start = start(of: end, limit: Self.nameLimit, where: Self.isNamePart)
+        var start = start(of: end, limit: Self.nameLimit, where: Self.isNamePart)
+        if isEncoded, let other = (start..<end).last(where: isEncodedAmpersand) {
+            start = other + 3
+        }
         guard start < end, names.contains(utf8: bytes[start..<end]) else { return nil }
-        var first = self.end(of: separator + 1) { $0 == UInt8(ascii: " ") || $0 == 0x09 }
+        let length = isEncoded ? 3 : 1
+        var first = self.end(of: separator + length) { $0 == UInt8(ascii: " ") || $0 == 0x09 }
         if separator + 1 < bytes.count, bytes[separator] == UInt8(ascii: ":"),
             bytes[separator + 1] == UInt8(ascii: "=")
         {
@@ -154,8 +167,15 @@ struct SecretScanner {
         let isLine =
             bytes[first] == UInt8(ascii: "{") || bytes[first] == UInt8(ascii: "[")
             || Self.lineNames.contains(SensitiveNames.plain(bytes[start..<end]))
-        let close = isLine ? lineEnd(from: first) : plainEnd(from: first)
+        var close = isLine ? lineEnd(from: first) : plainEnd(from: first)
+        if isEncoded { close = (first..<close).first(where: isEncodedAmpersand) ?? close }
         return first < close ? first..<close : nil
+    }
+
+    /// Whether an ampersand in percent-encoding is here, which ends a value of a form.
+    private func isEncodedAmpersand(_ index: Int) -> Bool {
+        self[index] == UInt8(ascii: "%") && self[index + 1] == UInt8(ascii: "2")
+            && self[index + 2] == UInt8(ascii: "6")
     }
 
     private func lineEnd(from start: Int) -> Int {

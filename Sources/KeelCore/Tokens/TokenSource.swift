@@ -11,8 +11,9 @@ public protocol TokenSource: Sendable {
     /// Whose tokens these are now, as a name that is no secret; nil if the source cannot tell.
     ///
     /// It tells the users of one client apart, for layers that share responses: calls of a source
-    /// that cannot tell are not shared.
-    var identity: String? { get }
+    /// that cannot tell are not shared. A name must not be given to another user later on; it should
+    /// be the same after a restart, and never be made of an object's address.
+    var identity: String? { get async }
 
     /// Returns the token for a request that is about to be sent.
     func token() async throws -> AccessToken
@@ -38,10 +39,15 @@ public struct StaticToken: TokenSource, CustomStringConvertible, CustomReflectab
     /// Creates a source that always hands out this text.
     public init(_ value: String) {
         fixed = AccessToken(value)
+        identity = Hexadecimal.text(
+            of: BLAKE2b.hash(Array("keel token \(value)".utf8), count: 16)
+        )
     }
 
-    /// A name of its own for each source that is created; copies share it.
-    public let identity: String? = String(UInt64.random(in: .min ... .max), radix: 16)
+    /// A hash of the token (BLAKE2b), the same after a restart.
+    ///
+    /// It tells nothing about a token that nobody can guess, as those of machines are.
+    public let identity: String?
 
     public func token() async -> AccessToken { fixed }
 

@@ -204,8 +204,17 @@ final class Descriptor: Sendable {
         return failure == 0 ? .success(bytes) : .failure(Failure(number: failure))
     }
 
+    /// A name in a folder, and what it leads to, where the system tells without being asked again.
+    struct Name {
+        let text: String
+        let kind: FileStatus.Kind?
+    }
+
     /// The names in this folder, in no order, without `.` and `..`.
-    func names() -> Result<[String], Failure> {
+    func names() -> Result<[String], Failure> { entries().map { $0.map(\.text) } }
+
+    /// The names in this folder with their kinds, in no order, without `.` and `..`.
+    func entries() -> Result<[Name], Failure> {
         // A descriptor of its own: closing the stream closes it.
         let own: Descriptor
         switch open(".", O_RDONLY | O_DIRECTORY) {
@@ -219,7 +228,7 @@ final class Descriptor: Sendable {
             return .failure(Failure(number: errno))
         }
         defer { closedir(stream) }
-        var names: [String] = []
+        var names: [Name] = []
         errno = 0
         while let entry = readdir(stream) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
@@ -227,9 +236,21 @@ final class Descriptor: Sendable {
                     String(cString: $0)
                 }
             }
-            if name != ".", name != ".." { names.append(name) }
+            if name != ".", name != ".." {
+                names.append(Name(text: name, kind: Self.kind(entry.pointee.d_type)))
+            }
         }
         return errno == 0 ? .success(names) : .failure(Failure(number: errno))
+    }
+
+    /// Some volumes do not tell, which is zero.
+    private static func kind(_ type: UInt8) -> FileStatus.Kind? {
+        switch Int32(type) {
+        case Int32(DT_UNKNOWN): nil
+        case Int32(DT_REG): .file
+        case Int32(DT_DIR): .folder
+        default: .other
+        }
     }
 
     private static func write(

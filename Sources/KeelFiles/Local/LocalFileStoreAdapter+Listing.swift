@@ -20,6 +20,7 @@ extension LocalFileStoreAdapter {
             start = own
         }
         try list(start, request.folder.prefix, &listing)
+        if !listing.isCutOff { names.forget() }
         return listing.page
     }
 
@@ -50,12 +51,13 @@ extension LocalFileStoreAdapter {
         }
     }
 
-    private struct Entry {
+    /// A file or a folder in a folder.
+    struct Entry: Sendable {
         let name: String
-        let status: FileStatus
+        let isFolder: Bool
 
         /// What it is ordered by: the paths in a folder go on with “/”.
-        var key: String { status.kind == .folder ? name + "/" : name }
+        var key: String { isFolder ? name + "/" : name }
     }
 
     private func list(
@@ -63,10 +65,11 @@ extension LocalFileStoreAdapter {
         _ prefix: String,
         _ listing: inout Listing
     ) throws(FileStoreError) {
-        for entry in try entries(of: folder, prefix) {
+        let entries = try entries(of: folder, prefix, goesOn: listing.request.after != nil)
+        let isRecursive = listing.request.isRecursive
+        for entry in entries[Self.start(of: entries, prefix, listing)...] {
             let key = prefix + entry.key
-            if entry.status.kind == .folder, listing.request.isRecursive {
-                guard listing.mayHold(key) else { continue }
+            if entry.isFolder, isRecursive {
                 guard let next = try Self.folder(entry.name, in: folder, key) else { continue }
                 try list(next, key, &listing)
                 if listing.isCutOff { return }
@@ -78,7 +81,7 @@ extension LocalFileStoreAdapter {
                 return
             }
             let path = FileStorePath(unchecked: prefix + entry.name)
-            if entry.status.kind == .folder {
+            if entry.isFolder {
                 guard let next = try Self.folder(entry.name, in: folder, key),
                     try hasFiles(next, key)
                 else { continue }
@@ -89,6 +92,24 @@ extension LocalFileStoreAdapter {
             }
             listing.lastKey = key
         }
+    }
+
+    /// The first entry that may hold something behind the cursor: all later ones do too.
+    private static func start(
+        of entries: [Entry],
+        _ prefix: String,
+        _ listing: Listing
+    ) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let key = prefix + entries[middle].key
+            let isBehind =
+                entries[middle].isFolder && listing.request.isRecursive
+                ? listing.mayHold(key) : listing.isWanted(key)
+            if isBehind { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 
     /// Opens a folder; nil where there is none any more.
@@ -121,7 +142,11 @@ extension LocalFileStoreAdapter {
             switch failure.number {
             case ENOENT, ELOOP, ENXIO: return nil
             // One that may be seen, and not read.
-            case EACCES, EPERM: return summary(path, entry.status, version: nil)
+            case EACCES, EPERM:
+                guard let status = folder.status(of: entry.name), status.kind == .file else {
+                    return nil
+                }
+                return summary(path, status, version: nil)
             default:
                 throw FileStoreError("openat", path.string, .readFailed, number: failure.number)
             }
@@ -129,30 +154,42 @@ extension LocalFileStoreAdapter {
     }
 
     /// The files and folders in a folder, in the order of the bytes of their paths.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder.
+    ///   - prefix: Its path, with “/” at its end.
+    ///   - goesOn: Whether names may be those that were read for the page before.
+    /// - Returns: The entries.
+    /// - Throws: ``FileStoreError`` with the code `readFailed`.
     private func entries(
         of folder: Descriptor,
-        _ prefix: String
+        _ prefix: String,
+        goesOn: Bool = false
     ) throws(FileStoreError) -> [Entry] {
-        let names: [String]
-        switch folder.names() {
-        case .success(let found): names = found
+        let status = folder.status()
+        if goesOn, let known = names.entries(of: prefix, status) { return known }
+        let found: [Descriptor.Name]
+        switch folder.entries() {
+        case .success(let entries): found = entries
         case .failure(let failure):
             throw FileStoreError("readdir", prefix, .readFailed, number: failure.number)
         }
-        let entries = names.compactMap { name -> Entry? in
-            if prefix.isEmpty, name == FileStorePath.reservedName { return nil }
-            guard FileStorePath.flaw(of: prefix + name) == nil,
-                let status = folder.status(of: name), status.kind != .other
+        let entries = found.compactMap { name -> Entry? in
+            if prefix.isEmpty, name.text == FileStorePath.reservedName { return nil }
+            guard FileStorePath.flaw(of: prefix + name.text) == nil,
+                let kind = name.kind ?? folder.status(of: name.text)?.kind, kind != .other
             else { return nil }
-            return Entry(name: name, status: status)
+            return Entry(name: name.text, isFolder: kind == .folder)
         }
-        return entries.sorted { FilePaging.precedes($0.key, $1.key) }
+        let sorted = entries.sorted { FilePaging.precedes($0.key, $1.key) }
+        names.keep(sorted, of: prefix, status)
+        return sorted
     }
 
     /// Whether a file is in a folder or in those inside of it.
     private func hasFiles(_ folder: Descriptor, _ prefix: String) throws(FileStoreError) -> Bool {
         for entry in try entries(of: folder, prefix) {
-            if entry.status.kind == .file { return true }
+            if !entry.isFolder { return true }
             if let next = try Self.folder(entry.name, in: folder, prefix + entry.name),
                 try hasFiles(next, prefix + entry.key)
             {

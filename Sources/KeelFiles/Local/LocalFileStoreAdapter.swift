@@ -51,6 +51,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
     let configuration: Configuration
     let folder: LocalFolder
     let lock: StoreLock
+    let names: ListedNames
     /// Whether the volume keeps extended attributes.
     let keepsLabels: Bool
     let path: String
@@ -69,12 +70,29 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
     }
 
     /// Opens a folder, and notes every change that is made in it.
-    package init(
+    package convenience init(
         folder path: String,
         configuration: Configuration = Configuration(),
         trace: FolderTrace?
     ) throws(FileStoreError) {
+        try self.init(
+            folder: path,
+            configuration: configuration,
+            trace: trace,
+            names: ListedNames(),
+            patience: StoreLock.patience
+        )
+    }
+
+    init(
+        folder path: String,
+        configuration: Configuration = Configuration(),
+        trace: FolderTrace? = nil,
+        names: ListedNames,
+        patience: Int
+    ) throws(FileStoreError) {
         self.configuration = configuration
+        self.names = names
         self.path = path
         do throws(FileSystemError) {
             try DiskFileSystem().makeFolder(path)
@@ -93,7 +111,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         let own = try Self.makeFolder(FileStorePath.reservedName, in: root, path)
         let news = try Self.makeFolder("new", in: own, path)
         let lockFile = try Self.opened(own.open("lock", O_RDWR | O_CREAT), path)
-        lock = StoreLock(lockFile)
+        lock = StoreLock(lockFile, patience: patience)
         folder = LocalFolder(root: root, news: news)
         keepsLabels = Self.probeLabels(lockFile)
         if configuration.durability == .power {

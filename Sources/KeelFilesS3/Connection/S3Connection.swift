@@ -20,12 +20,17 @@ final class S3Connection: Sendable {
     private static let largestRefusal = 64 << 10
     /// S3 refuses requests whose time is a quarter of an hour off.
     private static let tolerance: TimeInterval = 240
+    /// How far the clock is set over a plain connection, where anybody may have written the reply:
+    /// requests that are signed for later days could be kept, and sent then.
+    private static let largestPlainSkew: TimeInterval = 86_400
 
     let address: S3Address
     let signer: AWSSignatureV4
     let configuration: S3FileStoreAdapter.Configuration
     private let transport: any HTTPTransport
     private let clock: any Clock<Duration>
+    /// What measures that an upload does not move.
+    private let watchClock: any Clock<Duration>
     private let systemTime: @Sendable () -> Date
     /// How far the server's clock is ahead of this machine's, where that mattered.
     private let skew = Mutex<TimeInterval>(0)
@@ -34,6 +39,7 @@ final class S3Connection: Sendable {
         _ configuration: S3FileStoreAdapter.Configuration,
         transport: any HTTPTransport,
         clock: any Clock<Duration>,
+        watchClock: any Clock<Duration>,
         now: @escaping @Sendable () -> Date
     ) throws(FileStoreError) {
         address = try S3Address(configuration)
@@ -41,6 +47,7 @@ final class S3Connection: Sendable {
         self.configuration = configuration
         self.transport = transport
         self.clock = clock
+        self.watchClock = watchClock
         systemTime = now
     }
 
@@ -49,9 +56,12 @@ final class S3Connection: Sendable {
         do throws(FileStoreError) {
             let skew = skew.withLock { $0 }
             let systemTime = systemTime
-            return try S3Connection(settings, transport: transport, clock: clock) {
-                systemTime().addingTimeInterval(skew)
-            }
+            return try S3Connection(
+                settings,
+                transport: transport,
+                clock: clock,
+                watchClock: watchClock
+            ) { systemTime().addingTimeInterval(skew) }
         } catch {
             throw .failed(error)
         }
@@ -104,11 +114,19 @@ final class S3Connection: Sendable {
         _ call: S3Call,
         _ operation: () async throws(S3Failure) -> Value
     ) async throws(S3Failure) -> Value {
+        try await repeating(where: { $0.mayRepeat(call) }, operation: operation)
+    }
+
+    /// Repeats an operation as often and as patiently as the configuration says.
+    func repeating<Value>(
+        where shouldRetry: (S3Failure) -> Bool,
+        operation: () async throws(S3Failure) -> Value
+    ) async throws(S3Failure) -> Value {
         try await withRetry(
             configuration.retry,
             clock: clock,
             askedPause: { $0.refusal?.retryAfter },
-            shouldRetry: { $0.mayRepeat(call) },
+            shouldRetry: shouldRetry,
             operation: { (_: Int) async throws(S3Failure) in try await operation() }
         )
     }
@@ -138,13 +156,28 @@ final class S3Connection: Sendable {
     ) async throws(S3Failure) -> HTTPReply {
         let reply: HTTPReply
         do throws(TransportError) {
-            reply = try await transport.send(httpCall(call, credentials))
+            reply = try await exchange(httpCall(call, credentials))
         } catch {
             throw .unanswered(error)
         }
         guard reply.head.status.kind != .successful else { return reply }
         let bytes = try await body(of: reply, upTo: Self.largestRefusal)
         throw .refused(S3Refusal(reply.head, bytes))
+    }
+
+    /// Sends a request; what a large body takes to be sent counts against no limit.
+    private func exchange(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        guard let bytes = call.body?.bytes, bytes.count > UploadWatch.pieceByteCount,
+            let limit = call.timeouts.firstByte
+        else { return try await transport.send(call) }
+        let watch = UploadWatch(bytes, limit: limit)
+        var watched = call
+        watched.body = watch.body
+        watched.timeouts.firstByte = nil
+        let (request, transport) = (watched, transport)
+        return try await watch.guarding(watchClock) { () async throws(TransportError) in
+            try await transport.send(request)
+        }
     }
 
     private func body(of reply: HTTPReply, upTo limit: Int) async throws(S3Failure) -> [UInt8] {
@@ -237,7 +270,9 @@ final class S3Connection: Sendable {
         let isReason =
             refusal.isAboutTime || refusal.isUnexplained && abs(difference) > Self.tolerance
         // Once: a server whose own time it does not take cannot be helped.
-        guard isReason, abs(difference) > 1 else { return false }
+        guard isReason, abs(difference) > 1,
+            address.isSecure || abs(difference) <= Self.largestPlainSkew
+        else { return false }
         skew.withLock { $0 += difference }
         return true
     }

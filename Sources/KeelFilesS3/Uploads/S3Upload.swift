@@ -241,22 +241,22 @@ struct S3Upload: Sendable {
         call.isRepeatable = false
         // A process that was killed may have asked for the end of an upload that others go on with.
         var mayHaveTakenEffect = manifest != nil
-        var attempt = 1
-        while true {
+        let request = call
+        return try await connection.repeating(where: \.mayHaveTakenEffect) {
+            () async throws(S3Failure) in
             do throws(S3Failure) {
-                let (head, document) = try await connection.document(of: call)
+                let (head, document) = try await connection.document(of: request)
                 return (head, document.text("ETag"))
             } catch {
-                if mayHaveTakenEffect, error.refusal?.isMissingUpload == true,
+                if mayHaveTakenEffect, let refusal = error.refusal,
+                    // The file that is in the way of a condition may be this one.
+                    refusal.isMissingUpload || refusal.isFailedCondition,
                     let version = try await completed(parts, checksum)
                 {
                     return (HTTPResponse(status: .ok), version.string)
                 }
-                guard error.mayHaveTakenEffect, !Task.isCancelled,
-                    attempt < configuration.retry.attempts
-                else { throw error }
-                mayHaveTakenEffect = true
-                attempt += 1
+                if error.mayHaveTakenEffect { mayHaveTakenEffect = true }
+                throw error
             }
         }
     }
@@ -266,7 +266,13 @@ struct S3Upload: Sendable {
         _ parts: [S3Part],
         _ checksum: FileChecksum?
     ) async throws(S3Failure) -> FileVersion? {
-        let head = try await connection.head(of: S3Call(.head, file.key))
+        let head: HTTPResponse
+        do throws(S3Failure) {
+            head = try await connection.head(of: S3Call(.head, file.key))
+        } catch {
+            if error.refusal?.isMissing == true { return nil }
+            throw error
+        }
         let found = try S3Object.metadata(of: file.path, head.headerFields)
         guard found.size == parts.reduce(0, { $0 + $1.byteCount }) else { return nil }
         if let checksum, found.checksum == checksum { return found.version }

@@ -18,6 +18,8 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         var credentials: Credentials
         var version: Int
         var session: Int
+        /// Names the sign-in, also across restarts.
+        var name: String
         /// When a refresh gave them; nil for those that were signed in with or loaded.
         var obtainedAt: Date?
         /// Whether the store has them; credentials that it has not sign no request.
@@ -81,6 +83,16 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         case .signedOut(let reason, _): .signedOut(reason)
         case .signedIn(let held) where held.isExhausted: .expired
         case .signedIn(let held): .signedIn(version: held.version)
+        }
+    }
+
+    /// Whose credentials a request made now would get; nil before the store was read.
+    var identity: String? {
+        switch phase {
+        case .unknown: nil
+        // Requests of nobody are sent without credentials, so that all nobodies are the same.
+        case .signedOut: "nobody"
+        case .signedIn(let held): held.name
         }
     }
 
@@ -193,6 +205,8 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
     ) -> Bool {
         guard var held = held(for: flight) else { return false }
         held.credentials = credentials
+        // A renewal is of the same user, whatever the identity server's answer was made from.
+        held.credentials.sessionID = held.name
         held.obtainedAt = now
         held.isSaved = false
         phase = .signedIn(held)
@@ -233,11 +247,11 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return order
     }
 
-    /// Begins with what the store had.
-    mutating func restore(_ credentials: Credentials?) {
+    /// Begins with what the store had, and the name of its sign-in.
+    mutating func restore(_ credentials: Credentials?, named name: String) {
         guard case .unknown = phase else { return }
         if let credentials {
-            begin(credentials)
+            begin(credentials, named: name)
         } else {
             phase = .signedOut(.notSignedIn, AuthenticationError(.signedOut))
         }
@@ -245,11 +259,11 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
 
     /// Begins a session; returns the refresh of the session before, which is void now.
     @discardableResult
-    mutating func begin(_ credentials: Credentials) -> RefreshFlight? {
+    mutating func begin(_ credentials: Credentials, named name: String) -> RefreshFlight? {
         lastSession += 1
         lastVersion += 1
         phase = .signedIn(
-            Held(credentials: credentials, version: lastVersion, session: lastSession)
+            Held(credentials: credentials, version: lastVersion, session: lastSession, name: name)
         )
         recentRefreshes = []
         return flight.take()

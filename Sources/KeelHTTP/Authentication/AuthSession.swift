@@ -58,10 +58,16 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     /// The credentials in use, or nil if nobody is signed in or the store was not read yet.
     public var current: Credentials? { ledger.withLock { $0.held?.credentials } }
 
-    /// Counts the sign-ins of this session object: a name for the user, not the user's name.
+    /// Names the sign-in: a random name that is kept with the credentials, not the user's name.
+    ///
+    /// It is another one after each sign-in, and the same one after renewals and restarts, see
+    /// ``SessionCredentials/sessionID``. All who are not signed in have one name. Where the store was
+    /// not read yet, it is read first; nil if that fails.
     public var identity: String? {
-        let session = ledger.withLock { $0.held?.session }
-        return "\(ObjectIdentifier(self).hashValue)/\(session.map(String.init) ?? "nobody")"
+        get async {
+            if state == .unknown { _ = try? await restore() }
+            return ledger.withLock { $0.identity }
+        }
     }
 
     /// The state now and after each change; a slow reader gets the newest.
@@ -78,12 +84,24 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         defer { turns.end() }
         guard state == .unknown else { return state }
         do {
-            let credentials = try await store.load()
-            change { $0.restore(credentials) }
+            let (credentials, name) = await named(try await store.load())
+            change { $0.restore(credentials, named: name) }
         } catch {
             throw AuthenticationError(.storeFailed, cause: error)
         }
         return state
+    }
+
+    /// Names the sign-in of credentials that were stored without a name, and keeps the name.
+    ///
+    /// A store that fails here has lost nothing: the next start makes another name.
+    private func named(_ stored: Credentials?) async -> (Credentials?, name: String) {
+        if let name = stored?.sessionID { return (stored, name) }
+        let name = policy.makeSessionID()
+        guard var credentials = stored else { return (nil, name) }
+        credentials.sessionID = name
+        if credentials.sessionID != nil { try? await store.save(credentials) }
+        return (credentials, name)
     }
 
     /// Signs a user in and takes the place of whoever was signed in before.
@@ -95,13 +113,17 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     ///   a later sign-in or sign-out came in between, `storeFailed` if the store failed.
     public func signIn(_ authenticate: () async throws -> Credentials) async throws {
         let order = ledger.withLock { $0.nextOrder() }
-        let credentials = try await authenticate()
-        while try await commit(credentials, order) == false {}
+        var credentials = try await authenticate()
+        // A new name in any case: what is signed in with may be a copy of another user's.
+        let name = policy.makeSessionID()
+        credentials.sessionID = name
+        while try await commit(credentials, name, order) == false {}
     }
 
     /// Saves and begins a session; returns false if another session ended meanwhile.
     private func commit(
         _ credentials: Credentials,
+        _ name: String,
         _ order: Int
     ) async throws(AuthenticationError) -> Bool {
         // Reserved in the lock: the clean-up of a session that ends from now on comes after.
@@ -120,7 +142,7 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         }
         let (isDone, replaced) = change { ledger -> (Bool, RefreshFlight?) in
             guard ledger.endings == place.endings else { return (false, nil) }
-            return (true, ledger.begin(credentials))
+            return (true, ledger.begin(credentials, named: name))
         }
         replaced?.abandon(AuthenticationError(.superseded))
         return isDone

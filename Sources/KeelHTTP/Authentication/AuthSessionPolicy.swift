@@ -24,6 +24,10 @@ public struct AuthSessionPolicy: Sendable {
     /// Tells the time that expiry is compared with.
     public var now: @Sendable () -> Date = { Date() }
 
+    /// Makes the names of sign-ins, see ``SessionCredentials/sessionID``: each one a new one, which
+    /// nobody can guess.
+    public var makeSessionID: @Sendable () -> String = { UUID().uuidString }
+
     /// Is told of a clean-up that failed: its name and its error.
     ///
     /// ``AuthSession/signOut()`` throws too; after a denied refresh nobody is there to catch.

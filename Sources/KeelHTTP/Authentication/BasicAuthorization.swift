@@ -1,4 +1,6 @@
 import HTTPTypes
+import KeelCore
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -29,6 +31,18 @@ public struct BasicCredentials: Sendable {
     public var authorization: String {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
+
+    /// A name for name and password that is the same after a restart.
+    ///
+    /// A password may be one that is easy to guess: Argon2id makes each guess from the name cost
+    /// some milliseconds and 4 MiB.
+    fileprivate var name: String {
+        let salt = BLAKE2b.hash(Array("keel basic \(user)".utf8), count: 16)
+        let cost = Argon2Cost(memory: 4096, passes: 1)
+        return Hexadecimal.text(
+            of: Argon2(cost: cost, count: 16).hash(Array(password.utf8), salt: salt)
+        )
+    }
 }
 
 extension BasicCredentials:
@@ -42,14 +56,33 @@ extension BasicCredentials:
 /// Signs calls with a user's name and password (RFC 7617).
 ///
 /// The same calls are signed that ``BearerAuthorization`` would sign; nothing is sent again.
-public struct BasicAuthorization: HTTPMiddleware, DeadlineKeeping {
+public struct BasicAuthorization: HTTPAuthorizing, DeadlineKeeping {
     private let credentials: BasicCredentials
     private let origins: Set<HTTPOrigin>
+    private let name = Name()
+
+    /// Made when somebody asks: it costs some milliseconds.
+    private final class Name: Sendable {
+        let text = Mutex<String?>(nil)
+    }
 
     /// Creates the layer for the origins that may see the password.
     public init(_ credentials: BasicCredentials, origins: Set<HTTPOrigin>) {
         self.credentials = credentials
         self.origins = origins
+    }
+
+    /// A hash of the user's name and password, the same after a restart.
+    ///
+    /// With another password the user has another name: nobody gets a user's cached responses by the
+    /// user's name alone. The hash is Argon2id, so that the password is hard to guess from it.
+    public var identity: String? {
+        get async {
+            name.text.withLock { text in
+                if text == nil { text = credentials.name }
+                return text
+            }
+        }
     }
 
     public func intercept(
@@ -69,9 +102,6 @@ extension NetworkClient.Configuration {
     /// Signs all calls to the base URL's origin with a user's name and password.
     public mutating func authorize(with credentials: BasicCredentials) {
         guard let home = HTTPOrigin(baseURL) else { return }
-        // The password never changes: a name for this authorization is enough.
-        let identity = String(UInt64.random(in: .min ... .max), radix: 16)
-        options.signer = CallSigner { identity }
         attemptMiddleware.append(BasicAuthorization(credentials, origins: [home]))
     }
 }

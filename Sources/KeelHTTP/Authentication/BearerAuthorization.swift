@@ -15,7 +15,7 @@ public import KeelCore
 /// - A call that the source itself makes to renew a token passes unsigned.
 ///
 /// It belongs to the layers of the attempt, below redirects and repetitions.
-public struct BearerAuthorization<Tokens: TokenSource>: HTTPMiddleware {
+public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
     private let tokens: Tokens
     private let origins: Set<HTTPOrigin>
 
@@ -29,6 +29,10 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPMiddleware {
         self.origins = origins
     }
 
+    public var identity: String? {
+        get async { await tokens.identity }
+    }
+
     public func intercept(
         _ call: HTTPCall,
         next: HTTPNext
@@ -37,14 +41,29 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPMiddleware {
             let origin = HTTPOrigin(call.head), origins.contains(origin),
             let token = try await self.token(for: call)
         else { return try await next(call) }
-        let reply = try await next(call.signed(with: token))
-        guard reply.head.status == .unauthorized, call.isReplayable,
-            !BearerChallenge.isLackOfScope(reply.head.headerFields),
+        let reply = try await answer(to: call.signed(with: token), next)
+        guard Self.maySignAnew(call, reply.head),
             let fresh = try await self.token(after: token, for: call), !fresh.isSameIssue(as: token)
         else { return reply }
-        await reply.drain()
         call.record(.credentialsRenewed)
         return try await next(call.signed(with: fresh))
+    }
+
+    /// Makes one request.
+    ///
+    /// A refusal is read into memory: the renewal, and the request that follows it, may need the
+    /// place that its exchange has under a limit.
+    private func answer(
+        to call: HTTPCall,
+        _ next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        let reply = try await next(call)
+        return Self.maySignAnew(call, reply.head) ? try await reply.detached() : reply
+    }
+
+    private static func maySignAnew(_ call: HTTPCall, _ head: HTTPResponse) -> Bool {
+        head.status == .unauthorized && call.isReplayable
+            && !BearerChallenge.isLackOfScope(head.headerFields)
     }
 
     /// Returns the token to sign with, or nil if the call goes out unsigned.
@@ -99,13 +118,13 @@ extension HTTPCall {
 extension NetworkClient.Configuration {
     /// Signs all calls to the base URL's origin, and to further ones if they are named.
     ///
-    /// It adds a ``BearerAuthorization`` to ``attemptMiddleware``.
+    /// It adds a ``BearerAuthorization`` to ``attemptMiddleware``: list other layers before, or add
+    /// to the list afterwards.
     public mutating func authorize(
         with tokens: some TokenSource,
         alsoAt origins: Set<HTTPOrigin> = []
     ) {
         let home = HTTPOrigin(baseURL)
-        options.signer = CallSigner { tokens.identity }
         attemptMiddleware.append(
             BearerAuthorization(tokens, origins: origins.union(home.map { [$0] } ?? []))
         )

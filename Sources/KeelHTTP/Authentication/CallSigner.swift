@@ -4,19 +4,39 @@
 /// asked for.
 package struct CallSigner: Sendable {
     /// Whose credentials a call made now would get, or nil if nobody can tell.
-    package let identity: @Sendable () -> String?
+    package let identity: @Sendable () async -> String?
 
-    package init(_ identity: @escaping @Sendable () -> String?) {
+    package init(_ identity: @escaping @Sendable () async -> String?) {
         self.identity = identity
+    }
+
+    /// Creates the signer of the calls that pass these layers; nil if none of them signs.
+    init?(_ layers: [any HTTPMiddleware]) {
+        let signing = layers.compactMap { $0 as? any HTTPAuthorizing }
+        guard let first = signing.first else { return nil }
+        guard signing.count > 1 else {
+            self.init { await first.identity }
+            return
+        }
+        self.init {
+            var names: [String] = []
+            for layer in signing {
+                guard let name = await layer.identity else { return nil }
+                names.append(name)
+            }
+            return names.map { "\($0.utf8.count):\($0)" }.joined()
+        }
     }
 }
 
 extension HTTPCallOptions {
     private enum SignerKey: HTTPCallOptionKey {
         static var defaultValue: CallSigner? { nil }
+        // Layers that share responses ask the signer itself.
+        static func sharingKey(of signer: CallSigner?) -> AnyHashable? { 0 }
     }
 
-    /// Who signs the call, set where a client is authorized.
+    /// Who signs the call, set by the client that has the layer which does.
     package var signer: CallSigner? {
         get { self[SignerKey.self] }
         set { self[SignerKey.self] = newValue }

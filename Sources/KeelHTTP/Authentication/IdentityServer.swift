@@ -12,9 +12,11 @@ public protocol IdentityServer<Credentials>: Sendable {
 
     /// Returns credentials that take the place of `credentials`.
     ///
-    /// - Throws: ``AuthenticationError`` with the code `denied`, or a ``NetworkError`` with status
-    ///   400 or 401, if the server refuses for good: the session ends. Any other error leaves the
-    ///   session as it is.
+    /// - Throws: ``AuthenticationError`` with the code `denied` if the server refuses for good: the
+    ///   session ends. So does a ``NetworkError`` whose body is an error of OAuth 2 that says that
+    ///   the grant is no longer good, such as `invalid_grant` (RFC 6749 section 5.2). Any other error
+    ///   leaves the session as it is, whatever its status: a gateway, a captive portal and a wrong
+    ///   configuration of the server answer 400 and 401 too.
     func refresh(_ credentials: Credentials) async throws -> Credentials
 }
 
@@ -25,9 +27,7 @@ extension AuthenticationError {
             self = known
             return
         }
-        if let refusal = error as? NetworkError, let status = refusal.status?.code,
-            status == 400 || status == 401, !refusal.isPassingOAuthError
-        {
+        if let refusal = error as? NetworkError, refusal.saysThatGrantIsOver {
             self.init(.denied, cause: refusal)
             return
         }
@@ -36,12 +36,19 @@ extension AuthenticationError {
 }
 
 extension NetworkError {
-    /// Whether the body is an error of RFC 6749 section 5.2 that is about the server's health.
-    fileprivate var isPassingOAuthError: Bool {
+    /// Whether the body says that only the user can get another grant: `invalid_grant` of RFC 6749
+    /// section 5.2, or what OpenID Connect Core 1.0, section 3.1.2.6, has for the same.
+    ///
+    /// The other errors of RFC 6749 are mistakes in the request or of the server, which the next
+    /// release of either mends.
+    fileprivate var saysThatGrantIsOver: Bool {
         struct Body: Decodable {
             var error: String
         }
-        guard let body = try? response?.decode(as: Body.self) else { return false }
-        return ["temporarily_unavailable", "server_error", "slow_down"].contains(body.error)
+        guard status?.code == 400 || status?.code == 401,
+            let body = try? response?.decode(as: Body.self)
+        else { return false }
+        return ["invalid_grant", "login_required", "interaction_required", "consent_required"]
+            .contains(body.error)
     }
 }

@@ -21,10 +21,23 @@ public protocol SessionCredentials: Sendable {
     /// Whether the credentials can be renewed; true, unless said otherwise, where there is a
     /// refresh token.
     var isRenewable: Bool { get }
+
+    /// A random name for the sign-in that these credentials come from; no secret.
+    ///
+    /// ``AuthSession`` gives it at each sign-in and keeps it through renewals. By it an HTTP cache
+    /// keeps users apart. A type of your own that has this property, and codes it with the rest,
+    /// lets a user's cached responses be found again after a restart; unless said otherwise the
+    /// name is not kept, and ends with the session object.
+    var sessionID: String? { get set }
 }
 
 extension SessionCredentials {
     public var isRenewable: Bool { refreshToken != nil }
+
+    public var sessionID: String? {
+        get { nil }
+        set {}
+    }
 }
 
 /// The tokens that an OAuth 2 server hands out (RFC 6749 section 5.1), and room for more.
@@ -32,6 +45,7 @@ public struct BearerCredentials: SessionCredentials, Codable, Hashable {
     public var accessToken: String
     public var refreshToken: String?
     public var expiresAt: Date?
+    public var sessionID: String?
 
     /// What else the app wants to keep with the tokens, such as a user's identifier.
     public var fields: [String: String]

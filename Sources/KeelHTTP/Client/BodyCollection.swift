@@ -52,12 +52,36 @@ package struct BodyCollection: Sendable, Hashable {
 extension HTTPReply {
     /// Reads a short body that nobody wants, so that the connection can serve the next request.
     ///
-    /// A long one is not worth it, nor one that takes time: dropping it ends the exchange.
+    /// A long one is not worth it, nor one that takes time: dropping it ends the exchange. The
+    /// caller must not keep the reply beyond this: it holds the exchange's place under a limit.
     func drain(on timer: DeadlineTimer) async {
-        guard let length = announcedLength, (0...8192).contains(length) else { return }
+        guard (0...8192).contains(announcedLength ?? 0) else { return }
         let body = body
         _ = await timer.run(until: timer.now + .milliseconds(250)) {
-            _ = try? await body.collectPrefix(8192)
+            // One byte more than is read: the end of the body is what frees the connection.
+            _ = try? await body.collectPrefix(8193)
         }
+    }
+
+    /// Returns the reply with its body in memory, which holds on to no exchange any more.
+    ///
+    /// For a reply that may still be the final one while another request is made: what has a limit
+    /// on its exchanges would otherwise wait for the reply's own place. Bytes beyond `limit` are
+    /// dropped; the body ends with an error then, as it does where it could not be read.
+    ///
+    /// - Throws: ``TransportError/Code/cancelled`` or ``TransportError/Code/deadlineExceeded``.
+    func detached(upTo limit: Int = 64 * 1024) async throws(TransportError) -> HTTPReply {
+        var detached = self
+        var bytes: [UInt8] = []
+        do throws(TransportError) {
+            var pieces = body.makeAsyncIterator()
+            while bytes.count <= limit, let piece = try await pieces.next() { bytes += piece }
+            guard bytes.count <= limit else { throw TransportError.responseTooLarge(limit: limit) }
+            detached.body = .collected(bytes, trailers: body.trailers)
+        } catch {
+            guard error.code != .cancelled, error.code != .deadlineExceeded else { throw error }
+            detached.body = .chunks([Array(bytes.prefix(limit))], thenThrow: error)
+        }
+        return detached
     }
 }

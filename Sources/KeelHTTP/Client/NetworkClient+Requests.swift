@@ -164,7 +164,7 @@ extension NetworkClient {
         let call = prepared
         let exchange: @Sendable () async throws(TransportError) -> NetworkResponse = {
             () async throws(TransportError) in
-            let reply = try await send(call)
+            let reply = try await carryOut(call)
             let body = try await collection.bytes(of: reply, to: call.head.method)
             var response = NetworkResponse(head: reply.head, body: body)
             response.notes = reply.notes

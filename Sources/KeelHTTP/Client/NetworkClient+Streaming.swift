@@ -94,7 +94,7 @@ extension NetworkClient {
         of call: HTTPCall,
         _ plan: RequestPlan
     ) async throws(TransportError) -> Opening {
-        let reply = try await send(call)
+        let reply = try await carryOut(call)
         guard reply.head.status.kind != .successful else { return .accepted(reply) }
         let body = try await reply.body.collectPrefix(configuration.errorBodyLimit)
         let response = NetworkResponse(head: reply.head, body: body)

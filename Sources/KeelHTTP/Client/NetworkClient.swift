@@ -53,13 +53,32 @@ public struct NetworkClient: Sendable {
     ///
     /// The head must have a scheme, an authority and a path. Status and body are left to the
     /// caller; dropping the body unread cancels the exchange.
+    ///
+    /// The call gets the client's ``Configuration/options`` where it has none of its own, and the
+    /// client's ``Configuration/pins``. Its header fields and its limits inside the exchange stay as
+    /// they are.
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        var call = call
+        call.options = options(for: call.options)
+        return try await carryOut(call)
+    }
+
+    /// Sends a call whose options are those of ``options(for:)``.
+    func carryOut(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         do throws(TransportError) {
             guard !Task.isCancelled else { throw TransportError(.cancelled, processed: .no) }
             return try await assembly.chain(call)
         } catch {
             throw error.located(in: call)
         }
+    }
+
+    /// What a call with these wishes asks of the layers, with what no call may change.
+    func options(for wishes: HTTPCallOptions) -> HTTPCallOptions {
+        var everything = configuration.options
+        everything.merge(wishes)
+        everything.merge(assembly.fixedOptions)
+        return everything
     }
 
     /// What a client is made of, put together once and shared by its copies.
@@ -71,6 +90,8 @@ public struct NetworkClient: Sendable {
         let base: Result<BaseAddress, NetworkError>
         let timer: DeadlineTimer
         let chain: HTTPNext
+        /// The client's pins, and who signs its calls.
+        let fixedOptions: HTTPCallOptions
         /// Whether no call outlasts its deadline, though nobody watches over it.
         let keepsDeadlines: Bool
 
@@ -81,6 +102,10 @@ public struct NetworkClient: Sendable {
             timer = DeadlineTimer.on(configuration.clock)
             let layers = NetworkClient.layers(of: configuration, timer)
             chain = transport.chain(layers)
+            var options = HTTPCallOptions()
+            if let pins = configuration.pins { options.pins = pins }
+            if let signer = CallSigner(layers) { options.signer = signer }
+            fixedOptions = options
             keepsDeadlines =
                 transport is any DeadlineKeeping
                 && layers.allSatisfy { $0 is any DeadlineKeeping }
@@ -94,13 +119,14 @@ public struct NetworkClient: Sendable {
     ) -> [any HTTPMiddleware] {
         var layers = configuration.middleware
         if configuration.redirects != .never {
-            layers.append(RedirectMiddleware(configuration.redirects))
+            layers.append(RedirectMiddleware(configuration.redirects, timer))
         }
         layers += configuration.hopMiddleware
         layers.append(RetryMiddleware(configuration.retry, configuration.clock, timer))
-        layers.append(TransferMiddleware(clock: configuration.clock))
+        layers.append(TransferMiddleware())
         layers += configuration.attemptMiddleware
         layers.append(StaleConnectionMiddleware(configuration.retry))
+        layers.append(SilenceMiddleware(clock: configuration.clock))
         if !configuration.observers.isEmpty { layers.append(ExchangeObservation()) }
         return layers
     }

@@ -29,8 +29,10 @@ extension NetworkClient {
         /// body; nil is no limit.
         ///
         /// A request body that is produced while it is sent, such as a file, may take longer: of
-        /// such a call this is the time in which nothing happens at all. Of a stream it covers the time to the response head, see
-        /// ``NetworkClient/stream(_:timeoutCovers:timeout:options:)``.
+        /// such a call this is the time in which nothing happens at all, counted from when the
+        /// transport begins to read the body. What is waited for before, such as a place under
+        /// ``ConcurrencyLimitMiddleware``, does not count. Of a stream it covers the time to the
+        /// response head, see ``NetworkClient/stream(_:timeoutCovers:timeout:options:)``.
         public var timeout: Duration? = .seconds(60)
 
         /// How long the reader of a stream may wait for the next bytes; nil is no limit.
@@ -39,6 +41,12 @@ extension NetworkClient {
         /// The limits inside one attempt, beside ``timeout`` over all of them.
         ///
         /// Its idle limit is used for bodies read into memory; streams have ``idleTimeout``.
+        ///
+        /// Where the first-byte or the idle limit is nil, and the call may be repeated, each is a
+        /// third of the time that the call has, and at least ten seconds, and a second more for the
+        /// head for each 64 KiB of the request body. The attempt that follows such a silence has a
+        /// new connection and all the time that is left: a connection that has died without a word
+        /// costs a third of the call, and a slow server is not given up for it.
         public var timeouts = HTTPTimeouts()
 
         /// What all calls ask of the layers, unless an endpoint or a call says otherwise.

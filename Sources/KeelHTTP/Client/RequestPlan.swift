@@ -95,13 +95,9 @@ extension RequestPlan {
                 head.headerFields[fields: name] = headers[fields: name]
             }
         }
-        var everything = configuration.options
-        everything.merge(options)
-        if let pins = configuration.pins { everything.pins = pins }
+        var everything = client.options(for: options)
         if isLongUpload, timeout == nil, let limit = configuration.timeout {
-            let watch = SilenceWatch(limit: limit)
-            prepared = prepared?.observed(by: watch.observer)
-            everything.silence = watch
+            everything.silence = limit
         }
         if let downloadObserver { everything.downloadObserver = downloadObserver }
         var call = HTTPCall(

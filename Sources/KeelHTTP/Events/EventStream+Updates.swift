@@ -26,6 +26,7 @@ extension EventStream {
             private var stage = Stage.idle
             private var parser: ServerSentEventParser
             private var failures = 0
+            private var isAfterSilence = false
             private var serverDelay: Duration?
 
             fileprivate init(_ stream: EventStream) {
@@ -61,7 +62,12 @@ extension EventStream {
 
             private mutating func connect() async throws(NetworkError) -> EventStreamUpdate? {
                 do throws(NetworkError) {
-                    guard let body = try await stream.connect(lastEventID) else { return nil }
+                    guard
+                        let body = try await stream.connect(
+                            lastEventID,
+                            isAfterSilence: isAfterSilence
+                        )
+                    else { return nil }
                     parser = ServerSentEventParser(
                         limits: stream.policy.limits,
                         lastEventID: lastEventID
@@ -106,6 +112,7 @@ extension EventStream {
             ) throws(NetworkError) -> EventStreamUpdate? {
                 if let error, !error.isTransient { throw error }
                 failures += 1
+                isAfterSilence = error?.transportError?.code == .responseTimeout
                 guard stream.mayConnectAgain, failures < stream.policy.retry.attempts else {
                     if let error { throw error }
                     return nil

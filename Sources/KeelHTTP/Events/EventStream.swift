@@ -68,9 +68,16 @@ public enum EventStreamUpdate: Sendable {
 }
 
 extension EventStream {
-    /// Opens a connection; returns nil if the server wants no more of them.
+    /// Opens a connection.
+    ///
+    /// - Parameters:
+    ///   - lastEventID: The identifier to go on from.
+    ///   - isAfterSilence: Whether the connection before may be dead, and is not to be used again.
+    /// - Returns: The body of the answer; nil if the server wants no more connections.
+    /// - Throws: What opening fails with, or that the answer is no stream of events.
     func connect(
-        _ lastEventID: String
+        _ lastEventID: String,
+        isAfterSilence: Bool
     ) async throws(NetworkError) -> HTTPByteStream? {
         var plan = plan
         if plan.headers[.accept] == nil { plan.headers[.accept] = "text/event-stream" }
@@ -78,6 +85,7 @@ extension EventStream {
         if !lastEventID.isEmpty { plan.headers[.lastEventID] = lastEventID }
         // Connecting again is this stream's own business, with its own pauses.
         plan.options.retry = .never
+        if isAfterSilence { plan.options.prefersNewConnection = true }
         let reply = try await client.opened(plan, .head, idle: policy.idleTimeout).reply
         if reply.head.status == .noContent { return nil }
         guard reply.head.status == .ok, reply.isEventStream else {
@@ -139,13 +147,8 @@ extension NetworkError {
         )
     }
 
-    /// The pause that the response asks for in seconds (RFC 9110 section 10.2.3).
-    var retryAfter: Duration? {
-        guard let field = response?.head.headerFields[.retryAfter], let seconds = Int64(field),
-            seconds >= 0
-        else { return nil }
-        return .seconds(seconds)
-    }
+    /// The pause that the response asks for (RFC 9110 section 10.2.3).
+    var retryAfter: Duration? { response?.head.retryAfter }
 }
 
 extension HTTPReply {

@@ -19,8 +19,9 @@ public struct EventStreamPolicy: Sendable {
 
     /// How long the server may keep silent before the connection is given up; nil is no limit.
     ///
-    /// Set it where the server sends comments regularly: it finds connections that are dead.
-    public var idleTimeout: Duration?
+    /// It finds connections that are dead. Servers should send a comment every 15 seconds or so
+    /// (WHATWG HTML, section 9.2.7); raise it, or set it to nil, for one that is silent for longer.
+    public var idleTimeout: Duration? = .seconds(60)
 
     /// Whether a request that is not idempotent, such as a `POST`, may be sent again.
     ///

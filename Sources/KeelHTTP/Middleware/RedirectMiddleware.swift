@@ -1,4 +1,5 @@
 package import HTTPTypes
+import KeelCore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -13,29 +14,50 @@ import Foundation
 /// for the new origin.
 public struct RedirectMiddleware: HTTPMiddleware, DeadlineKeeping {
     private let policy: RedirectPolicy
+    private let timer: DeadlineTimer
 
     /// Creates the layer.
     public init(_ policy: RedirectPolicy = .safeMethods) {
+        self.init(policy, DeadlineTimer.on(ContinuousClock()))
+    }
+
+    init(_ policy: RedirectPolicy, _ timer: DeadlineTimer) {
         self.policy = policy
+        self.timer = timer
     }
 
     public func intercept(
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
-        let first = try await next(call)
+        switch try await hop(call, next) {
         // Nearly every call ends here, and pays for nothing that only a redirect needs.
-        guard let target = try redirected(call, by: first.head) else { return first }
-        return try await followed(first, of: call, to: target, next)
+        case .final(let reply): return reply
+        case .moved(let target, let status):
+            return try await followed(call, to: target, status, next)
+        }
+    }
+
+    private enum Hop: Sendable {
+        case final(HTTPReply)
+        case moved(HTTPCall, status: Int)
+    }
+
+    /// Makes one request; a reply that redirects is gone with it, and so is what it had a hold on.
+    private func hop(_ call: HTTPCall, _ next: HTTPNext) async throws(TransportError) -> Hop {
+        let reply = try await next(call)
+        guard let target = try redirected(call, by: reply.head) else { return .final(reply) }
+        await reply.drain(on: timer)
+        return .moved(target, status: reply.head.status.code)
     }
 
     private func followed(
-        _ redirect: HTTPReply,
-        of call: HTTPCall,
+        _ call: HTTPCall,
         to target: HTTPCall,
+        _ status: Int,
         _ next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
-        var (current, reply, following) = (call, redirect, target)
+        var (current, following, status) = (call, target, status)
         var visited: Set<Stop> = [Stop(call.head)]
         var count = 0
         while true {
@@ -46,14 +68,12 @@ public struct RedirectMiddleware: HTTPMiddleware, DeadlineKeeping {
             guard visited.insert(Stop(following.head)).inserted else {
                 throw TransportError(.redirectLoop, url: following.redactedURL)
             }
-            await reply.drain()
-            call.record(
-                .redirected(to: following.redactedURL, status: reply.head.status.code)
-            )
+            call.record(.redirected(to: following.redactedURL, status: status))
             current = following
-            reply = try await next(current)
-            guard let target = try redirected(current, by: reply.head) else { return reply }
-            following = target
+            switch try await hop(current, next) {
+            case .final(let reply): return reply
+            case .moved(let target, let code): (following, status) = (target, code)
+            }
         }
     }
 

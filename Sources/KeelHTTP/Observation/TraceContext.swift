@@ -1,4 +1,4 @@
-/// The place of a request in a distributed trace (W3C Trace Context, level 1).
+/// The place of a request in a distributed trace (W3C Trace Context, level 2).
 public struct TraceContext: Sendable, Hashable {
     /// The trace, 16 bytes, not all zero.
     public let traceID: [UInt8]
@@ -9,10 +9,15 @@ public struct TraceContext: Sendable, Hashable {
     /// Whether the caller may have recorded the trace.
     public let isSampled: Bool
 
+    /// Whether at least the last seven bytes of ``traceID`` were drawn at random (level 2, section 3.2.2.5).
+    ///
+    /// The flag belongs to the trace: whoever carries the trace on keeps it.
+    public let isRandom: Bool
+
     /// What vendors add, as in the field `tracestate`; nil where there is nothing.
     public let state: String?
 
-    /// Begins a trace.
+    /// Begins a trace under a random identifier.
     ///
     /// - Parameters:
     ///   - isSampled: Whether this process records it.
@@ -21,13 +26,15 @@ public struct TraceContext: Sendable, Hashable {
         traceID = Self.identifier(of: 16, using: &generator)
         spanID = Self.identifier(of: 8, using: &generator)
         self.isSampled = isSampled
+        isRandom = true
         state = nil
     }
 
-    private init(traceID: [UInt8], spanID: [UInt8], isSampled: Bool, state: String?) {
+    private init(traceID: [UInt8], spanID: [UInt8], flags: UInt8, state: String?) {
         self.traceID = traceID
         self.spanID = spanID
-        self.isSampled = isSampled
+        isSampled = flags & 1 != 0
+        isRandom = flags & 2 != 0
         self.state = state
     }
 
@@ -50,7 +57,7 @@ public struct TraceContext: Sendable, Hashable {
         self.init(
             traceID: traceID,
             spanID: spanID,
-            isSampled: flags & 1 == 1,
+            flags: flags,
             state: TraceState.checked(states)
         )
     }
@@ -60,15 +67,18 @@ public struct TraceContext: Sendable, Hashable {
         TraceContext(
             traceID: traceID,
             spanID: Self.identifier(of: 8, using: &generator),
-            isSampled: isSampled,
+            flags: flags,
             state: state
         )
     }
 
     /// The value of the field `traceparent`, in version 00.
     public var parent: String {
-        "00-\(Self.text(traceID))-\(Self.text(spanID))-\(isSampled ? "01" : "00")"
+        "00-\(Self.text(traceID))-\(Self.text(spanID))-\(Self.text([flags]))"
     }
+
+    /// The flags that version 00 knows; others are not passed on.
+    private var flags: UInt8 { (isSampled ? 1 : 0) | (isRandom ? 2 : 0) }
 
     private static func identifier(
         of count: Int,

@@ -59,17 +59,12 @@ extension NetworkClient {
         body: HTTPBody? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(TransportError) -> HTTPReply {
-        var everything = configuration.options
-        everything.merge(options)
+        var everything = self.options(for: options)
         everything.retry = .attempts(1)
-        if let pins = configuration.pins { everything.pins = pins }
         var timeouts = configuration.timeouts
         timeouts.idle = configuration.idleTimeout
-        var body = body
-        if let limit = configuration.timeout, let sent = body, sent.bytes == nil {
-            let watch = SilenceWatch(limit: limit)
-            body = sent.observed(by: watch.observer)
-            everything.silence = watch
+        if let limit = configuration.timeout, let body, body.bytes == nil {
+            everything.silence = limit
         } else {
             timeouts.firstByte = timeouts.firstByte ?? configuration.idleTimeout
         }
@@ -83,7 +78,7 @@ extension NetworkClient {
         call.recorder = HTTPEventRecorder(configuration.observers, clock: configuration.clock)
         call.record(.started(head))
         do throws(TransportError) {
-            let reply = try await send(call)
+            let reply = try await carryOut(call)
             call.record(.succeeded(status: reply.head.status.code))
             return reply
         } catch {

@@ -1,12 +1,25 @@
 import Synchronization
 
-/// Notices when a call that may take long has come to a stop.
+/// Notices when an exchange that may take long has come to a stop.
 final class SilenceWatch: Sendable {
-    private let limit: Duration
-    private let state = Mutex<(moments: Int, hasSentAll: Bool)>((0, false))
+    private struct State {
+        var moments = 0
+        var hasSentAll = false
+        /// Whether time counts: the body was opened, or there is none to be opened.
+        var hasBegun: Bool
+    }
 
-    init(limit: Duration) {
+    private let limit: Duration
+    private let state: Mutex<State>
+
+    /// Creates a watch.
+    ///
+    /// - Parameters:
+    ///   - limit: How long nothing may move.
+    ///   - waitsForBody: Whether time counts only from when ``observer`` sees the body's start.
+    init(limit: Duration, waitsForBody: Bool) {
         self.limit = limit
+        state = Mutex(State(hasBegun: !waitsForBody))
     }
 
     /// What counts as movement: the start of the body, and each piece that the network has taken.
@@ -14,12 +27,17 @@ final class SilenceWatch: Sendable {
         .progress { progress in
             self.state.withLock { state in
                 state.moments += 1
+                state.hasBegun = true
                 state.hasSentAll = progress.completedBytes == progress.totalBytes
             }
         }
     }
 
+    /// Takes note of an answer, which a server may give without reading the body.
+    func answered() { state.withLock { $0.hasBegun = true } }
+
     private var moments: Int { state.withLock { $0.moments } }
+    private var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
     private var failure: TransportError {
         state.withLock { state in
@@ -35,8 +53,8 @@ final class SilenceWatch: Sendable {
         case clockStopped
     }
 
-    /// Runs `operation` and cancels it when nothing has moved for the whole limit, at the latest
-    /// after two of them; it returns only after `operation` has ended.
+    /// Runs `operation` and cancels it when nothing has moved for the whole limit since it has
+    /// begun, at the latest after two of them; it returns only after `operation` has ended.
     func guarding<Value: Sendable>(
         _ clock: any Clock<Duration>,
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value
@@ -81,10 +99,11 @@ final class SilenceWatch: Sendable {
     }
 
     private func sleepWhileMoving(_ clock: any Clock<Duration>) async throws {
-        var seen: Int
+        var goesOn: Bool
         repeat {
-            seen = moments
+            let seen = moments
             try await clock.sleep(for: limit)
-        } while moments != seen
+            goesOn = !hasBegun || moments != seen
+        } while goesOn
     }
 }

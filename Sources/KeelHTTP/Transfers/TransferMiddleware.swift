@@ -1,31 +1,16 @@
 import HTTPTypes
 
-/// The layer of each attempt that shows downloads to their observers and ends silent uploads.
+/// The layer of each attempt that shows downloads to their observers.
 ///
 /// It stands above the layers that take a content coding off, so that an observer sees the bytes
 /// that the caller gets, and below those that repeat a call, so that it sees each attempt.
 struct TransferMiddleware: HTTPMiddleware, DeadlineKeeping {
-    let clock: any Clock<Duration>
-
     func intercept(
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
-        let observer = call.options.downloadObserver
-        let silence = call.options.silence
-        guard observer != nil || silence != nil else { return try await next(call) }
-        var reply: HTTPReply
-        if let silence {
-            reply = try await silence.guarding(clock) { () async throws(TransportError) in
-                try await next(call)
-            }
-            reply.body = reply.body.mapReads { [clock] read async throws(TransportError) in
-                try await silence.guarding(clock, read)
-            }
-        } else {
-            reply = try await next(call)
-        }
-        if let observer, reply.head.status.kind == .successful {
+        var reply = try await next(call)
+        if let observer = call.options.downloadObserver, reply.head.status.kind == .successful {
             reply.body = reply.body.observed(by: observer, total: total(of: reply))
         }
         return reply
@@ -41,6 +26,10 @@ struct TransferMiddleware: HTTPMiddleware, DeadlineKeeping {
 extension HTTPCallOptions {
     private enum DownloadObserverKey: HTTPCallOptionKey {
         static var defaultValue: TransferObserver? { nil }
+        static func sharingKey(of observer: TransferObserver?) -> AnyHashable? {
+            // An observer wants the bytes of its own call.
+            observer == nil ? 0 : nil
+        }
     }
 
     /// Who looks at the body of the response.
@@ -50,11 +39,12 @@ extension HTTPCallOptions {
     }
 
     private enum SilenceKey: HTTPCallOptionKey {
-        static var defaultValue: SilenceWatch? { nil }
+        static var defaultValue: Duration? { nil }
     }
 
-    /// What ends a long upload in which nothing happens.
-    var silence: SilenceWatch? {
+    /// How long nothing may move in an exchange whose request may take long; see
+    /// ``SilenceMiddleware``.
+    var silence: Duration? {
         get { self[SilenceKey.self] }
         set { self[SilenceKey.self] = newValue }
     }

@@ -12,32 +12,74 @@
 ///     }
 /// }
 /// ```
-public protocol HTTPCallOptionKey {
+public protocol HTTPCallOptionKey: SendableMetatype {
     /// What the option holds.
     associatedtype Value: Sendable
 
     /// What a call has that says nothing.
     static var defaultValue: Value { get }
+
+    /// What tells calls with different values apart where identical calls share a response; nil if
+    /// a call with this value must not share any.
+    ///
+    /// Where the value is `Hashable`, it is the value itself, and otherwise nil, so that no option
+    /// is forgotten. Return a constant for one that does not change what the call is answered with.
+    static func sharingKey(of value: Value) -> AnyHashable?
+}
+
+extension HTTPCallOptionKey {
+    public static func sharingKey(of value: Value) -> AnyHashable? { nil }
+}
+
+extension HTTPCallOptionKey where Value: Hashable {
+    public static func sharingKey(of value: Value) -> AnyHashable? { AnyHashable(value) }
+}
+
+extension HTTPCallOptionKey {
+    /// The part of ``HTTPCallOptions/sharingKeys()`` of one option; empty for the default.
+    fileprivate static func sharing(_ value: any Sendable) -> [ObjectIdentifier: AnyHashable]? {
+        guard let value = value as? Value, let key = sharingKey(of: value) else { return nil }
+        return key == sharingKey(of: defaultValue) ? [:] : [ObjectIdentifier(self): key]
+    }
 }
 
 /// What one call asks of the layers it passes.
 public struct HTTPCallOptions: Sendable {
     // Nil in nearly all calls, which then cost no allocation.
-    private var values: [ObjectIdentifier: any Sendable]?
+    private var values: [ObjectIdentifier: Entry]?
+
+    private struct Entry: Sendable {
+        let key: any HTTPCallOptionKey.Type
+        let value: any Sendable
+    }
 
     /// Creates a set of options that says nothing.
     public init() {}
 
     /// The value for a key, or the key's default.
     public subscript<Key: HTTPCallOptionKey>(key: Key.Type) -> Key.Value {
-        get { values?[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
-        set { values = (values ?? [:]).merging([ObjectIdentifier(key): newValue]) { $1 } }
+        get { values?[ObjectIdentifier(key)]?.value as? Key.Value ?? Key.defaultValue }
+        set {
+            let entry = Entry(key: key, value: newValue)
+            values = (values ?? [:]).merging([ObjectIdentifier(key): entry]) { $1 }
+        }
     }
 
     /// Takes over everything that `other` says.
     public mutating func merge(_ other: HTTPCallOptions) {
         guard let more = other.values else { return }
-        values = (values ?? [:]).merging(more) { $1 }
+        values = values?.merging(more) { $1 } ?? more
+    }
+
+    /// What tells this call apart from others that ask for the same; nil if it must not share a
+    /// response.
+    package func sharingKeys() -> [ObjectIdentifier: AnyHashable]? {
+        var keys: [ObjectIdentifier: AnyHashable] = [:]
+        for entry in (values ?? [:]).values {
+            guard let more = entry.key.sharing(entry.value) else { return nil }
+            keys.merge(more) { $1 }
+        }
+        return keys
     }
 }
 

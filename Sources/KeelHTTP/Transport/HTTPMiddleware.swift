@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// A layer between the client and the transport.
 ///
 /// A middleware may change the call, answer it without asking further, call `next` several times,
@@ -34,7 +36,12 @@ public struct HTTPNext: Sendable {
 extension HTTPTransport {
     /// Returns this transport behind the given layers, the first one outermost.
     public func chain(_ middleware: [any HTTPMiddleware]) -> HTTPNext {
-        let transport = HTTPNext { call async throws(TransportError) in try await self.send(call) }
+        let transport = HTTPNext { call async throws(TransportError) in
+            guard call.options.tellsSentFields else { return try await self.send(call) }
+            var reply = try await self.send(call)
+            reply.notes.sentFields = call.head.headerFields
+            return reply
+        }
         return middleware.reversed().reduce(transport) { next, layer in
             HTTPNext { call async throws(TransportError) in
                 try await layer.intercept(call, next: next)

@@ -29,14 +29,6 @@ public struct HTTPReply: Sendable {
     public var announcedLength: Int64? {
         head.headerFields[.contentLength].flatMap { Int64($0) }
     }
-
-    /// Reads a short body that nobody wants, so that its connection can serve the next request.
-    ///
-    /// A long body is not worth the wait: dropping it closes the connection.
-    func drain() async {
-        guard let length = announcedLength, length <= 8192 else { return }
-        _ = try? await body.collectPrefix(8192)
-    }
 }
 
 /// What a transport knows about the connection of an exchange; nil is "not known".

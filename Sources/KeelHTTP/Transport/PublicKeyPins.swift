@@ -96,6 +96,10 @@ public struct PublicKeyPins: Sendable {
 extension HTTPCallOptions {
     private enum PinsKey: HTTPCallOptionKey {
         static var defaultValue: PublicKeyPins? { nil }
+        static func sharingKey(of pins: PublicKeyPins?) -> AnyHashable? {
+            // Whom a mismatch is reported to changes no answer.
+            AnyHashable([pins.map { AnyHashable($0.hosts) }, pins.map { AnyHashable($0.mode) }])
+        }
     }
 
     /// The pins that the connection of the call must fit; set from the client's configuration.

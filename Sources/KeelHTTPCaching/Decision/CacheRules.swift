@@ -4,6 +4,8 @@ import HTTPTypes
 struct CacheRules: Hashable, Sendable {
     /// Whether several users share the cache.
     var isShared = false
+    /// Whether stored responses are used without the cookies that they set.
+    var dropsCookies = false
     /// Which part of a resource's age is taken for its freshness where nobody says it.
     var heuristicFraction = 0.1
     /// The most seconds that may be guessed.

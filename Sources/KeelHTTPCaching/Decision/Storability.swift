@@ -65,7 +65,8 @@ enum Storability {
         if lifetime.seconds > 0 { return true }
         let window = [directives.staleWhileRevalidate, directives.staleIfError]
         if window.contains(where: { ($0.valid ?? 0) > 0 }) { return true }
-        return status == 200 && rules.offlineLimit != nil && !directives.forbidsStale(rules)
+        // A call may ask for what is stored whatever its age, or for want of the origin.
+        return status == 200 && !directives.forbidsStale(rules)
     }
 
     /// Returns the fields that may be kept (section 3.1).

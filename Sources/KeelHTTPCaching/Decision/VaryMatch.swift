@@ -8,15 +8,35 @@ enum VaryMatch {
         return members.contains { $0 == "*" || HTTPField.Name($0) == nil }
     }
 
-    /// Returns what the request says in the fields that the response depends on.
+    /// What the request says in the fields that the response depends on.
+    ///
+    /// - Parameters:
+    ///   - response: The fields of the response.
+    ///   - request: The fields of the request at the cache.
+    ///   - sent: The fields of the request as it was sent; nil where nobody knows them.
+    ///   - coversAuthorization: Whether the response is kept for the one user whose credentials are
+    ///     added below.
+    /// - Returns: The selecting fields; nil where layers below the cache have decided them, so that no
+    ///   later request can be matched with the response.
     static func selectors(
         of response: HTTPFields,
-        from request: HTTPFields
-    ) -> [StoredResponse.Selector] {
+        from request: HTTPFields,
+        sent: HTTPFields?,
+        coversAuthorization: Bool
+    ) -> [StoredResponse.Selector]? {
         let names = Set(FieldList.members(response[values: .vary]).map { $0.lowercased() })
-        return names.sorted().map { name in
-            StoredResponse.Selector(name: name, value: normalized(name, in: request))
+        var selectors: [StoredResponse.Selector] = []
+        for name in names.sorted() {
+            let value = normalized(name, in: request)
+            // A layer that asked for a coding and took it off again asks for the same next time.
+            let isHandledBelow =
+                name == "authorization" && coversAuthorization
+                || name == "accept-encoding" && response[.contentEncoding] == nil
+            let isSent = sent.map { normalized(name, in: $0) == value } ?? (value != nil)
+            guard isSent || (value == nil && isHandledBelow) else { return nil }
+            selectors.append(StoredResponse.Selector(name: name, value: value))
         }
+        return selectors
     }
 
     /// Whether a stored response was selected by the same fields as this request has.

@@ -1,7 +1,10 @@
+import KeelCache
 import Synchronization
 
 /// The revalidations that go on after their caller has its reply, one for each stored response.
 ///
+/// One that takes longer than its limit is cancelled: origins that accept and stay silent would
+/// otherwise take all places for good.
 /// Each is a task of its own. Whoever owns this value cancels them all when it goes.
 final class BackgroundRevalidations: Sendable {
     private struct State: Sendable {
@@ -10,9 +13,15 @@ final class BackgroundRevalidations: Sendable {
     }
 
     private let limit: Int
+    private let timeout: Duration
+    private let clock: CacheClock
     private let state = Mutex(State())
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, timeout: Duration, clock: CacheClock) {
+        self.limit = limit
+        self.timeout = timeout
+        self.clock = clock
+    }
 
     /// How many are under way.
     var count: Int { state.withLock { $0.tasks.count } }
@@ -26,11 +35,24 @@ final class BackgroundRevalidations: Sendable {
     ) -> Bool {
         state.withLock { state in
             guard state.tasks[subject] == nil, state.tasks.count < limit else { return false }
-            state.tasks[subject] = Task { [weak self] in
-                await operation()
+            state.tasks[subject] = Task { [weak self, timeout, clock] in
+                await Self.run(operation, within: timeout, clock)
                 self?.end(subject)
             }
             return true
+        }
+    }
+
+    private static func run(
+        _ operation: @escaping @Sendable () async -> Void,
+        within timeout: Duration,
+        _ clock: CacheClock
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await operation() }
+            group.addTask { try? await clock.sleep(for: timeout) }
+            _ = await group.next()
+            group.cancelAll()
         }
     }
 

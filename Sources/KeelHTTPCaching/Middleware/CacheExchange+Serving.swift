@@ -62,6 +62,7 @@ extension CacheExchange {
                 if let name = HTTPField.Name(field) { head.headerFields[name] = nil }
             }
         }
+        if rules.dropsCookies { head.headerFields.removeCookies() }
         if result != .revalidated || freshness.age > 0 {
             head.headerFields[.age] = String(freshness.age)
         }
@@ -124,6 +125,24 @@ extension CacheExchange {
             store.counts.add(\.staleHits)
             call.record(.cached("stale, \(reason)"))
         case .network, .missing: break
+        }
+    }
+}
+
+extension HTTPFields {
+    /// Takes the fields away that set a cookie.
+    fileprivate mutating func removeCookies() {
+        for name in HTTPField.Name.cookieSetting { self[name] = nil }
+    }
+}
+
+extension HTTPReply {
+    /// Adds the cookies that an origin has set for this caller.
+    mutating func addCookies(of reply: HTTPReply) {
+        for name in HTTPField.Name.cookieSetting {
+            for value in reply.head.headerFields[values: name] {
+                head.headerFields.append(HTTPField(name: name, value: value))
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ extension CacheExchange {
         countsAsMiss: Bool = true
     ) async -> HTTPReply {
         if countsAsMiss { store.counts.add(\.misses) }
+        guard arrival.isOwners else { return arrival.reply.passed(forward, by: name) }
         var arrival = arrival
         guard let response = stored(arrival),
             arrival.reply.announcedLength.map({ $0 <= Int64(limits.total) }) ?? true
@@ -51,19 +52,26 @@ extension CacheExchange {
         let head = arrival.reply.head
         let storable = Storability.allows(
             Storability.Exchange(
-                request: visibleFields,
+                request: signedFields(arrival.reply),
                 requestDirectives: question.directives,
                 response: head,
                 received: arrival.received
             ),
             rules
         )
-        guard question.policy.stores, storable else { return nil }
+        guard question.policy.stores, storable,
+            let selectors = VaryMatch.selectors(
+                of: head.headerFields,
+                from: question.fields,
+                sent: arrival.reply.notes.sentFields,
+                coversAuthorization: owner.coversAuthorization
+            )
+        else { return nil }
         let range = head.status.code == 206 ? ContentRange(head.headerFields) : nil
         return StoredResponse(
             status: head.status,
             fields: Storability.storedFields(head.headerFields, rules),
-            selectors: VaryMatch.selectors(of: head.headerFields, from: question.fields),
+            selectors: selectors,
             requested: arrival.requested,
             received: arrival.received,
             body: store.makeBodyID(),
@@ -87,12 +95,11 @@ extension CacheExchange {
         }
     }
 
-    /// The request's fields, with a mark where credentials are added further down.
-    private var visibleFields: HTTPFields {
+    /// The request's fields, with a mark where credentials were added further down.
+    private func signedFields(_ reply: HTTPReply) -> HTTPFields {
         var fields = question.fields
-        if fields[.authorization] == nil, call.options.signer != nil,
-            call.options.authentication != .none
-        {
+        let isSigned = call.options.signer != nil && call.options.authentication != .none
+        if isSigned || reply.notes.sentFields?[.authorization] != nil {
             fields[.authorization] = "signed"
         }
         return fields
@@ -110,7 +117,7 @@ extension CacheExchange {
     /// Updates what is stored by the response to a `HEAD` request (RFC 9111 section 4.3.5).
     func learn(from arrival: Arrival) async {
         let head = arrival.reply.head
-        guard head.status.code == 200 else { return }
+        guard head.status.code == 200, arrival.isOwners else { return }
         for stored in await store.responses(at: key)
         where stored.part == nil && stored.status.code == 200
             && VaryMatch.matches(stored, question.fields)

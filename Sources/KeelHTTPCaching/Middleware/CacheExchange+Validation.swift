@@ -25,7 +25,7 @@ extension CacheExchange {
             return try await notModified(arrival, choice, body, forward)
         }
         if let reply = await standIn(choice, for: arrival) { return reply }
-        if arrival.reply.head.status == .partialContent {
+        if arrival.reply.head.status == .partialContent, arrival.isOwners {
             // The condition did not hold: the part is one of another state.
             await store.drop(choice.response, at: key)
         }
@@ -38,6 +38,8 @@ extension CacheExchange {
         _ body: CacheBody,
         _ forward: CacheStatus.Forward
     ) async throws(TransportError) -> HTTPReply {
+        // What another user has unchanged says nothing about what is stored for this one.
+        guard arrival.isOwners else { return try await fetched(forward, fallback: nil) }
         let subject = Validation.subject(
             of: arrival.reply.head.headerFields,
             stored: choice.response,
@@ -46,7 +48,9 @@ extension CacheExchange {
         switch subject {
         case .stored:
             let fresh = await renewed(choice.response, by: arrival)
-            return reply(fresh, body, .revalidated, validationStatus(forward))
+            var reply = reply(fresh, body, .revalidated, validationStatus(forward))
+            if rules.dropsCookies { reply.addCookies(of: arrival.reply) }
+            return reply
         case .client:
             store.counts.add(\.misses)
             return arrival.reply.passed(forward, by: name)
@@ -119,7 +123,10 @@ extension CacheExchange {
             var status = validationStatus(forward)
             status.isCollapsed = isFollower
             return reply(fresh, body, .revalidated, status)
-        case .replied(let reply, let bytes):
+        case .replied(let reply, let bytes, let isForAll):
+            guard !isFollower || isForAll else {
+                return try await fetched(.stale, fallback: choice)
+            }
             return try await taken(reply, bytes, choice, isFollower)
         }
     }
@@ -166,18 +173,22 @@ extension CacheExchange {
         )
         var arrival = try await send(conditional)
         if arrival.reply.head.status == .notModified {
-            let subject = Validation.subject(
-                of: arrival.reply.head.headerFields,
-                stored: choice.response,
-                client: question.fields
-            )
-            if subject == .stored { return .stored(await renewed(choice.response, by: arrival)) }
-            await store.drop(choice.response, at: key)
+            if arrival.isOwners {
+                let subject = Validation.subject(
+                    of: arrival.reply.head.headerFields,
+                    stored: choice.response,
+                    client: question.fields
+                )
+                if subject == .stored {
+                    return .stored(await renewed(choice.response, by: arrival))
+                }
+                await store.drop(choice.response, at: key)
+            }
             arrival = try await send(call)
         }
         let reply = await kept(arrival, forward)
         let bytes = try await collection.bytes(of: reply, to: call.head.method)
-        return .replied(reply, bytes)
+        return .replied(reply, bytes, isForAll: arrival.isOwners)
     }
 
     // MARK: In the background
@@ -214,6 +225,7 @@ extension CacheExchange {
     private func renew(_ stored: StoredResponse) async {
         do throws(TransportError) {
             let arrival = try await send(call)
+            guard arrival.isOwners else { return }
             if arrival.reply.head.status == .notModified {
                 let subject = Validation.subject(
                     of: arrival.reply.head.headerFields,
@@ -246,6 +258,7 @@ extension CacheExchange {
         rules = exchange.rules
         limits = exchange.limits
         name = exchange.name
+        owner = exchange.owner
         key = exchange.key
         question = exchange.question
         conditions = exchange.conditions

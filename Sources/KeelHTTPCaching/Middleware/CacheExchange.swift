@@ -12,27 +12,29 @@ struct CacheExchange: Sendable {
     let rules: CacheRules
     let limits: BodyRecorder.Limits
     let name: String?
+    let owner: CacheOwner
     let key: StorageKey
     let question: CacheQuestion
     let conditions: RequestConditions
 
     /// Prepares a call; nil where the cache takes no part in it.
-    init?(_ call: HTTPCall, _ next: HTTPNext, _ cache: HTTPCache) {
+    init?(_ call: HTTPCall, _ next: HTTPNext, _ cache: HTTPCache) async {
         let configuration = cache.configuration
         let rules = configuration.rules
         let policy = call.options.cachePolicy
         let isReading = call.head.method == .get || call.head.method == .head
         guard policy != .bypass, call.body == nil || !isReading,
             let address = ResourceAddress(call.head),
-            let partition = Self.partition(of: call, configuration)
+            let owner = await CacheOwner(of: call, configuration)
         else { return nil }
         self.call = call
         self.next = next
+        self.owner = owner
         self.rules = rules
         store = cache.store
         limits = configuration.bodyLimits
         name = configuration.name
-        key = StorageKey(address, partition: partition.name)
+        key = StorageKey(address, partition: owner.name)
         question = CacheQuestion(
             method: call.head.method,
             fields: call.head.headerFields,
@@ -42,19 +44,6 @@ struct CacheExchange: Sendable {
         )
         conditions = RequestConditions(call.head.headerFields)
         if question.directives.noStore, isReading { return nil }
-    }
-
-    /// Whose responses a call may see; nil where nobody can tell.
-    private static func partition(
-        of call: HTTPCall,
-        _ configuration: HTTPCache.Configuration
-    ) -> (name: String?, Void)? {
-        guard configuration.audience == .onePerson else { return (nil, ()) }
-        switch configuration.partition.owner(call) {
-        case .everybody: return (nil, ())
-        case .user(let name): return (name, ())
-        case .unknown: return nil
-        }
     }
 
     // MARK: Reading
@@ -123,7 +112,13 @@ struct CacheExchange: Sendable {
 
     /// Passes on a call that may change something.
     func change(_ cache: HTTPCache) async throws(TransportError) -> HTTPReply {
-        var arrival = try await send(call)
+        var arrival: Arrival
+        do throws(TransportError) {
+            arrival = try await send(call)
+        } catch {
+            await cache.invalidateAfter(call.head, error)
+            throw error
+        }
         await cache.invalidateAfter(call.head, arrival.reply.head)
         guard Invalidation.isReadable(call.head, arrival.reply.head, rules) else {
             return arrival.reply.passed(.method, by: name)
@@ -141,18 +136,24 @@ struct CacheExchange: Sendable {
         var requested: CacheInstant
         var received: CacheInstant
         var mark: InvalidationLog.Mark
+        /// Whether it was asked for in the name of the user whose responses these are.
+        var isOwners: Bool
     }
 
     /// Sends a request to the layers below.
     func send(_ call: HTTPCall) async throws(TransportError) -> Arrival {
         let mark = store.mark
         let requested = store.clock.now
-        let reply = try await next(call)
+        var asking = call
+        asking.options.tellsSentFields = true
+        let reply = try await next(asking)
+        let received = store.clock.now
         return Arrival(
             reply: reply,
             requested: requested,
-            received: store.clock.now,
-            mark: mark
+            received: received,
+            mark: mark,
+            isOwners: await owner.owns(reply, to: call)
         )
     }
 

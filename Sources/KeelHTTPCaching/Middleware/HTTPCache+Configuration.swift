@@ -19,11 +19,21 @@ extension HTTPCache {
         public var partition = HTTPCachePartition.credentials
 
         /// For how long past its freshness a response may stand in for an origin that cannot be
-        /// reached; nil for never.
+        /// reached; nil, the default, for never.
         ///
-        /// Replies tell, see ``HTTPCacheResult/stale(_:)``. RFC 9111 section 4.2.4 allows it to a cache that is disconnected. `must-revalidate` and
-        /// `no-cache` are kept in any case.
-        public var offlineStaleness: Duration? = .seconds(30 * 86_400)
+        /// With it, a call may return old data as a plain value: only the reply tells, see
+        /// ``HTTPCacheResult/stale(_:)``. A call asks for it by itself with
+        /// ``HTTPCachePolicy/staleWhenOffline``. RFC 9111 section 4.2.4 allows it to a cache that is
+        /// disconnected. `must-revalidate` and `no-cache` are kept in any case, and what an origin
+        /// allows with `stale-if-error` is used in any case.
+        public var offlineStaleness: Duration?
+
+        /// Whether a cache for everybody uses stored responses with the cookies that they set.
+        ///
+        /// RFC 9111 section 7.3 leaves it to origins to keep such responses out of shared caches. Not
+        /// all do, and the cookie of one user's session must not go to another: the field is left out
+        /// of what comes from the cache. A cache for one person always has it.
+        public var sharesCookies = false
 
         /// Which part of the time since its last change a response is fresh for that does not say
         /// how long (RFC 9111 section 4.2.2); 0 does not guess.
@@ -60,6 +70,10 @@ extension HTTPCache {
         /// the next caller starts them.
         public var backgroundLimit = 16
 
+        /// How long a revalidation in the background may take, its body included; then it is
+        /// cancelled, and the next caller starts another.
+        public var backgroundTimeout: Duration = .seconds(60)
+
         /// Where names of bodies come from; a test gives its own.
         public var randomness: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
 
@@ -76,6 +90,7 @@ extension HTTPCache {
         var rules: CacheRules {
             var rules = CacheRules()
             rules.isShared = audience == .everybody
+            rules.dropsCookies = audience == .everybody && !sharesCookies
             rules.heuristicFraction = heuristicFraction
             rules.heuristicLimit = heuristicLimit.components.seconds
             rules.targetedFields = targetedFields

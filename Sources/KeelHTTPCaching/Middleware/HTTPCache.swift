@@ -48,7 +48,11 @@ public final class HTTPCache: Sendable {
     ) {
         self.configuration = configuration
         store = ResponseStore(configuration, tier: tier, clock: clock)
-        revalidations = BackgroundRevalidations(limit: configuration.backgroundLimit)
+        revalidations = BackgroundRevalidations(
+            limit: configuration.backgroundLimit,
+            timeout: configuration.backgroundTimeout,
+            clock: clock
+        )
     }
 
     deinit { revalidations.cancelAll() }

@@ -14,13 +14,19 @@ public struct HTTPCachePartition: Sendable {
         case unknown
     }
 
-    let owner: @Sendable (HTTPCall) -> Owner
+    let owner: @Sendable (HTTPCall) async -> Owner
+
+    /// Whether the credentials name the user, so that a response to some that nobody announced
+    /// belongs to nobody knows whom.
+    var countsCredentials = true
 
     /// By the `Authorization` field, or by the user whose credentials a client's authorization adds
     /// further down; cookies do not count.
     ///
-    /// Calls of a token source that cannot tell whose its tokens are pass the cache by.
-    public static let credentials = HTTPCachePartition { call in signedOwner(of: call) }
+    /// Calls of a token source that cannot tell whose its tokens are pass the cache by. A response to
+    /// an `Authorization` field that a layer further down has added without being `HTTPAuthorizing`
+    /// is not stored.
+    public static let credentials = HTTPCachePartition { call in await signedOwner(of: call) }
 
     /// By the credentials, and by the values of these cookies where the call has a `Cookie` field.
     ///
@@ -35,9 +41,9 @@ public struct HTTPCachePartition: Sendable {
                 .map(FieldList.trimmed)
                 .filter { cookies.contains(String($0.prefix { $0 != "=" })) }
                 .sorted()
-            guard !pairs.isEmpty else { return signedOwner(of: call) }
+            guard !pairs.isEmpty else { return await signedOwner(of: call) }
             let cookie = "cookie:" + pairs.joined(separator: ";")
-            switch signedOwner(of: call) {
+            switch await signedOwner(of: call) {
             case .unknown: return .unknown
             case .everybody: return .user(cookie)
             case .user(let name): return .user(name + "\n" + cookie)
@@ -47,19 +53,32 @@ public struct HTTPCachePartition: Sendable {
 
     /// Everybody's responses are the same: for a cache that has one user, or serves only what is
     /// public.
-    public static let none = HTTPCachePartition { _ in .everybody }
+    public static let none = HTTPCachePartition({ _ in .everybody }, countsCredentials: false)
 
     /// By what the app says.
+    ///
+    /// A call whose answer comes when another user has signed in is not stored.
     ///
     /// - Parameter user: Names the user of a call; nil for calls whose responses are everybody's.
     /// - Returns: The partition.
     public static func custom(
         _ user: @escaping @Sendable (HTTPCall) -> String?
     ) -> HTTPCachePartition {
-        HTTPCachePartition { call in user(call).map { .user("custom:" + $0) } ?? .everybody }
+        HTTPCachePartition(
+            { call in user(call).map { .user("custom:" + $0) } ?? .everybody },
+            countsCredentials: false
+        )
     }
 
-    private static func signedOwner(of call: HTTPCall) -> Owner {
+    private init(
+        _ owner: @escaping @Sendable (HTTPCall) async -> Owner,
+        countsCredentials: Bool = true
+    ) {
+        self.owner = owner
+        self.countsCredentials = countsCredentials
+    }
+
+    private static func signedOwner(of call: HTTPCall) async -> Owner {
         let fields = call.head.headerFields[values: .authorization]
         guard fields.isEmpty else {
             return .user("authorization:" + fields.joined(separator: ","))
@@ -67,6 +86,6 @@ public struct HTTPCachePartition: Sendable {
         guard let signer = call.options.signer, call.options.authentication != .none else {
             return .everybody
         }
-        return signer.identity().map { .user("signer:" + $0) } ?? .unknown
+        return await signer.identity().map { .user("signer:" + $0) } ?? .unknown
     }
 }

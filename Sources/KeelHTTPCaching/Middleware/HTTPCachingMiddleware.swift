@@ -9,8 +9,13 @@ public import KeelHTTP
 ///
 /// Its place is `hopMiddleware`: below redirects, so that each address has its own entry, and above
 /// repetitions, so that a stale response stands in only after the last attempt has failed. A
-/// `CoalescingMiddleware`, if you want one, goes right below it. Layers that add credentials or
-/// cookies stand further down; ``HTTPCachePartition`` says how users are kept apart all the same.
+/// `CoalescingMiddleware`, if you want one, goes above it into `middleware` or right below it. Layers
+/// that add credentials or cookies stand further down; ``HTTPCachePartition`` says how users are kept
+/// apart all the same.
+///
+/// A response that depends (`Vary`) on a field that a layer further down adds or changes is not
+/// stored: the cache could not tell which later call it is for. Put a layer that adds an account or a
+/// language above the cache, into `middleware`.
 ///
 /// - A body goes to the caller while it is stored. One that ends early, is abandoned or is larger
 ///   than the limits is not stored.
@@ -29,11 +34,9 @@ public struct HTTPCachingMiddleware: HTTPMiddleware {
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
-        guard let exchange = CacheExchange(call, next, cache) else {
+        guard let exchange = await CacheExchange(call, next, cache) else {
             cache.store.counts.add(\.bypasses)
-            let reply = try await next(call)
-            await cache.invalidateAfter(call.head, reply.head)
-            return reply.passed(.bypass, by: cache.configuration.name)
+            return try await passed(call, next)
         }
         switch call.head.method {
         case .get, .head:
@@ -43,9 +46,33 @@ public struct HTTPCachingMiddleware: HTTPMiddleware {
             return try await exchange.change(cache)
         }
     }
+
+    /// Passes on a call that the cache takes no part in.
+    private func passed(
+        _ call: HTTPCall,
+        _ next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        let reply: HTTPReply
+        do throws(TransportError) {
+            reply = try await next(call)
+        } catch {
+            await cache.invalidateAfter(call.head, error)
+            throw error
+        }
+        await cache.invalidateAfter(call.head, reply.head)
+        return reply.passed(.bypass, by: cache.configuration.name)
+    }
 }
 
 extension HTTPCache {
+    /// Makes worthless what a call may have changed whose outcome nobody knows.
+    func invalidateAfter(_ request: HTTPRequest, _ error: TransportError) async {
+        guard error.processed != .no, !Invalidation.safeMethods.contains(request.method.rawValue),
+            let address = ResourceAddress(request)
+        else { return }
+        await store.invalidate([StorageKey.tag(of: address)])
+    }
+
     /// Makes worthless what a call has changed.
     func invalidateAfter(_ request: HTTPRequest, _ response: HTTPResponse) async {
         let addresses = Invalidation.addresses(of: request, response)

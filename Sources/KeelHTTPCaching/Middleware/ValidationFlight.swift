@@ -20,7 +20,8 @@ enum ValidationFlight {
     enum Outcome: Sendable {
         /// The stored response is good, with what was learned about it.
         case stored(StoredResponse)
-        /// The origin sent another one, which was read to its end.
-        case replied(HTTPReply, [UInt8])
+        /// The origin sent another one, which was read to its end; it is for those who wait only if
+        /// it was asked for in their user's name.
+        case replied(HTTPReply, [UInt8], isForAll: Bool)
     }
 }

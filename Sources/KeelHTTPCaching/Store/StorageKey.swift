@@ -5,7 +5,7 @@ import KeelHTTP
 /// The article "KeyFormat" says why it has this form.
 struct StorageKey: Hashable, Sendable {
     /// The form of keys and entries; another one does not find what this one wrote.
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
 
     /// Where the list of the address's responses is.
     let list: [UInt8]

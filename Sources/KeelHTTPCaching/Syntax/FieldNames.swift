@@ -10,6 +10,9 @@ extension HTTPField.Name {
     /// `Pragma` (RFC 9111 section 5.4), which only old clients send.
     static let pragma = known("Pragma")
 
+    /// The fields that set a cookie (RFC 6265, and RFC 2965 before it).
+    static let cookieSetting = [setCookie, known("Set-Cookie2")]
+
     private static func known(_ name: String) -> Self {
         guard let name = Self(name) else { preconditionFailure("It is a token.") }
         return name

@@ -92,7 +92,8 @@ struct ConsumerWalk {
                 let position = JournalPosition(segment: number, offset: offset)
                 let record: JournalRecord
                 do throws(JournalError) {
-                    let bytes = try open(content, position, scanner.header)
+                    let bytes =
+                        try opens ? journal.open(content, position, scanner.header) : content
                     record = JournalRecord(position: position, time: time, bytes: bytes)
                 } catch {
                     return .failure(error)
@@ -114,6 +115,7 @@ struct ConsumerWalk {
                 damaged += 1
                 progress.newlyDamaged += 1
                 progress.skip(offset, end: end)
+            case .erased(let end): progress.skip(offset, end: end)
             case .end:
                 progress.finish()
                 return .success(true)
@@ -139,24 +141,5 @@ struct ConsumerWalk {
     private func isLive(_ number: UInt64) throws(FileSystemError) -> Bool? {
         let folder = journal.folder
         return try folder.locked { () throws(FileSystemError) in try folder.isLive(number) }
-    }
-
-    private func open(
-        _ content: [UInt8],
-        _ position: JournalPosition,
-        _ header: SegmentHeader
-    ) throws(JournalError) -> [UInt8] {
-        guard header.isSealed, opens else { return content }
-        guard let sealing = journal.configuration.sealing else {
-            throw JournalError(
-                .sealingFailed,
-                "The journal has sealed records and no keys are given"
-            )
-        }
-        do {
-            return try sealing.open(content, context: Journal.context(position, header))
-        } catch {
-            throw JournalError(.sealingFailed, "A record does not open", cause: error)
-        }
     }
 }

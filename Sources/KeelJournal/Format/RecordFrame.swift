@@ -4,7 +4,7 @@ internal import KeelCore
 ///
 /// | bytes | content |
 /// |---|---|
-/// | 0–3 | the length of the content; the highest bit marks the end of a segment |
+/// | 0–3 | the length of the content; the highest bit marks the end of a segment, the next a record that was erased |
 /// | 4–7 | CRC-32C over the segment's id, the place, bytes 0–3 and 8–15, and the content |
 /// | 8–15 | when it was appended, in microseconds since 1970 |
 enum RecordFrame {
@@ -12,6 +12,9 @@ enum RecordFrame {
     /// The length of a segment's last frame: its content is the number of records before it.
     static let endByteCount = headerByteCount + 8
     private static let endMark: UInt32 = 1 << 31
+    private static let erasedMark: UInt32 = 1 << 30
+    /// How far the time of a record may be from that of its segment, in microseconds: ten years.
+    private static let timeLimit: UInt64 = 10 * 366 * 86_400 * 1_000_000
 
     /// The bytes of a record for a place.
     static func bytes(
@@ -19,9 +22,11 @@ enum RecordFrame {
         time: Int64,
         at offset: Int,
         in segment: UInt64,
-        isEnd: Bool = false
+        isEnd: Bool = false,
+        isErased: Bool = false
     ) -> [UInt8] {
-        let length = UInt32(content.count) | (isEnd ? endMark : 0)
+        let marks = (isEnd ? endMark : 0) | (isErased ? erasedMark : 0)
+        let length = UInt32(content.count) | marks
         return content.withUnsafeBytes { content in
             let checksum = checksum(length, time, content, at: offset, in: segment)
             let count = headerByteCount + content.count
@@ -58,6 +63,8 @@ enum RecordFrame {
     enum Finding {
         /// A record with its content.
         case record(time: Int64, content: [UInt8], end: Int)
+        /// A record whose content was overwritten: it is none any more.
+        case erased(end: Int)
         /// The end that its writer has set, and how many records are before it.
         case end(count: Int, time: Int64)
         /// A frame whose content is not what was written; the next one may be whole.
@@ -89,7 +96,7 @@ enum RecordFrame {
         let length = bytes.loadLittleEndian(at: place, as: UInt32.self)
         let time = Int64(bitPattern: bytes.word(at: place + 8))
         let isEnd = length & endMark != 0
-        let count = Int(length & ~endMark)
+        let count = Int(length & ~(endMark | erasedMark))
         // Zeros are what a file system leaves where a write was lost.
         let isPlausible = isEnd ? count == 8 : count <= limit && (length != 0 || time != 0)
         guard isPlausible else { return .nothing }
@@ -103,6 +110,34 @@ enum RecordFrame {
             return .damaged(end: offset + whole)
         }
         if isEnd { return .end(count: Int(content.word(at: 0)), time: time) }
+        if length & erasedMark != 0 { return .erased(end: offset + whole) }
         return .record(time: time, content: Array(content), end: offset + whole)
+    }
+
+    /// Whether a frame of a segment could begin at a place of a stretch, by its length and time.
+    ///
+    /// - Parameters:
+    ///   - bytes: The stretch, with the 16 bytes of a frame's beginning at the place.
+    ///   - place: The place in the stretch.
+    ///   - rest: How many bytes there are from the place on.
+    ///   - segmentTime: When the segment was begun.
+    /// - Returns: Whether a closer look is worth it.
+    static func mayBegin(
+        _ bytes: UnsafeRawBufferPointer,
+        at place: Int,
+        rest: Int,
+        segmentTime: Int64
+    ) -> Bool {
+        let length = bytes.loadLittleEndian(at: place, as: UInt32.self)
+        guard headerByteCount + Int(length & ~(endMark | erasedMark)) <= rest else { return false }
+        let time = Int64(bitPattern: bytes.word(at: place + 8))
+        return time.distance(from: segmentTime) <= timeLimit
+    }
+}
+
+extension Int64 {
+    /// How far apart two numbers are.
+    fileprivate func distance(from other: Int64) -> UInt64 {
+        self > other ? UInt64(bitPattern: self &- other) : UInt64(bitPattern: other &- self)
     }
 }

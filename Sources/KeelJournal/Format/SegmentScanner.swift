@@ -4,6 +4,8 @@ internal import KeelCore
 struct SegmentScanner {
     /// The longest content of a frame: the longest record, and room for what sealing adds.
     static let contentLimit = (16 << 20) + 4096
+    /// How much is read at a time.
+    private static let stretch = 64 << 10
 
     let header: SegmentHeader
     /// Where the next frame begins.
@@ -21,16 +23,42 @@ struct SegmentScanner {
 
     /// Looks at the next frame and goes behind it, except where there is nothing to go behind.
     ///
+    /// Where a frame is damaged its length may be what is: the next whole frame counts, wherever it
+    /// begins.
+    ///
     /// - Parameter limit: Where what may be looked at ends, nil for the end of the file.
     /// - Returns: What is there; never that more bytes are needed.
     /// - Throws: `FileSystemError`.
     mutating func next(upTo limit: Int? = nil) throws(FileSystemError) -> RecordFrame.Finding {
         if let limit, offset >= limit { return .nothing }
+        let finding = try look()
+        switch finding {
+        case .record(_, _, let end), .erased(let end):
+            offset = end
+        case .damaged(let end):
+            let next = try wholeFrame(below: limit ?? .max)
+            // Other damaged frames may stand in between, if their lengths lead to the whole one.
+            let isLength = try next.map { next throws(FileSystemError) in
+                try leads(from: end, to: next)
+            }
+            offset = isLength == false ? next ?? end : end
+            return .damaged(end: offset)
+        case .nothing where limit == nil:
+            guard let next = try wholeFrame(below: .max) else { return .nothing }
+            offset = next
+            return .damaged(end: next)
+        case .end, .nothing, .needs: break
+        }
+        return finding
+    }
+
+    /// Looks at the frame here.
+    private mutating func look() throws(FileSystemError) -> RecordFrame.Finding {
         var wanted = RecordFrame.headerByteCount
         while true {
             if offset < start || offset + wanted > start + buffer.count {
                 start = offset
-                buffer = try file.read(at: offset, count: max(wanted, 64 << 10))
+                buffer = try file.read(at: offset, count: max(wanted, Self.stretch))
                 guard buffer.count >= wanted else { return .nothing }
             }
             let finding = buffer.withUnsafeBytes { bytes in
@@ -42,14 +70,51 @@ struct SegmentScanner {
                     limit: Self.contentLimit
                 )
             }
-            switch finding {
-            case .needs(let count): wanted = count
-            case .record(_, _, let end), .damaged(let end):
-                offset = end
-                return finding
-            case .end, .nothing: return finding
-            }
+            guard case .needs(let count) = finding else { return finding }
+            wanted = count
         }
+    }
+
+    /// Whether the lengths of damaged frames lead from one place to another.
+    private func leads(from start: Int, to end: Int) throws(FileSystemError) -> Bool {
+        var place = start
+        while place < end {
+            var probe = SegmentScanner(file, header, at: place)
+            guard case .damaged(let next) = try probe.look() else { return false }
+            place = next
+        }
+        return place == end
+    }
+
+    /// Where the first whole frame behind the beginning of the one here begins.
+    private func wholeFrame(below limit: Int) throws(FileSystemError) -> Int? {
+        let size = try file.size()
+        var place = offset + RecordFrame.headerByteCount
+        let last = min(limit, size - RecordFrame.headerByteCount + 1)
+        while place < last {
+            let bytes = try file.read(at: place, count: Self.stretch)
+            let count = min(bytes.count - RecordFrame.headerByteCount + 1, last - place)
+            guard count > 0 else { return nil }
+            let candidates = bytes.withUnsafeBytes { bytes in
+                (0..<count).filter { index in
+                    RecordFrame.mayBegin(
+                        bytes,
+                        at: index,
+                        rest: size - place - index,
+                        segmentTime: header.time
+                    )
+                }
+            }
+            for candidate in candidates {
+                var probe = SegmentScanner(file, header, at: place + candidate)
+                switch try probe.look() {
+                case .record, .erased, .end: return place + candidate
+                case .damaged, .nothing, .needs: continue
+                }
+            }
+            place += count
+        }
+        return nil
     }
 
     /// Whether there are bytes behind the place at which ``next(upTo:)`` found nothing.

@@ -23,6 +23,10 @@ final class CoreLocationSession: NSObject, CLLocationManagerDelegate, @unchecked
         guard !isOver.load(ordering: .acquiring) else { return }
         let manager = CLLocationManager()
         manager.desiredAccuracy = request.desiredAccuracy ?? kCLLocationAccuracyBest
+        #if os(iOS)
+        // Paused by the system, a device at rest would look as if its signal was lost.
+        manager.pausesLocationUpdatesAutomatically = false
+        #endif
         self.manager = manager
         // CoreLocation tells the delegate of the permission as soon as it is set.
         manager.delegate = self

@@ -146,9 +146,8 @@ public final class LogRecorder: Sendable {
 
     /// Replaces a value that goes by its name or its mark, and looks at the texts of others.
     private func judge(_ field: inout LogField, _ redactor: Redactor, _ findings: inout Findings) {
-        let isHidden =
-            field.rule == .hiding || field.rule == .names && isSensitive(field.name, redactor)
-        if isHidden {
+        let isSensitive = judge(name: &field.name, redactor)
+        if field.rule == .hiding || field.rule == .names && isSensitive {
             field.value = field.value.hidden(by: redactor.marker)
             field.rule = .nothing
         } else {
@@ -166,7 +165,7 @@ public final class LogRecorder: Sendable {
             value = .list(values)
         case .map(var fields):
             for index in fields.indices {
-                if isSensitive(fields[index].name, redactor) {
+                if judge(name: &fields[index].name, redactor) {
                     fields[index].value = fields[index].value.hidden(by: redactor.marker)
                 } else {
                     judge(&fields[index].value, redactor, &findings)
@@ -176,12 +175,16 @@ public final class LogRecorder: Sendable {
         }
     }
 
-    private func isSensitive(_ name: String, _ redactor: Redactor) -> Bool {
-        name.withBytes { name in
+    /// Takes out what a name holds itself, and says whether its values are taken out.
+    private func judge(name: inout String, _ redactor: Redactor) -> Bool {
+        let verdict = name.withBytes { name in
             scratch.withLock { scratch in
-                scratch.names.verdict(on: name) { redactor.isSensitive(utf8: $0) } == .sensitive
+                scratch.names.verdict(on: name) { redactor.verdict(onName: $0) }
             }
         }
+        guard verdict == .secret else { return verdict == .sensitive }
+        defer { name = redactor.redact(name) }
+        return redactor.isSensitive(name)
     }
 
     // MARK: Without a record
@@ -242,7 +245,7 @@ public final class LogRecorder: Sendable {
     ) -> Bool {
         name.withBytes { name in
             let verdict = scratch.names.verdict(on: name) {
-                redactor?.isSensitive(utf8: $0) ?? false
+                redactor?.verdict(onName: $0)
             }
             guard verdict == .plain else { return false }
             return value.withBytes { value in

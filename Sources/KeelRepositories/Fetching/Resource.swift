@@ -24,7 +24,8 @@ public struct Resource<Value: Sendable>: Sendable {
     }
 
     let fetch: @Sendable () async throws(DataSourceError) -> Arrival
-    let read: @Sendable () async throws(DataSourceError) -> Value?
+    /// Returns what is kept, given whether a fetched value has been kept before.
+    let read: @Sendable (_ wasKept: Bool) async throws(DataSourceError) -> Value?
     let forget: @Sendable () async throws(DataSourceError) -> Void
 
     /// Creates a resource.
@@ -44,13 +45,34 @@ public struct Resource<Value: Sendable>: Sendable {
         keep: @escaping @Sendable (Value) async throws(DataSourceError) -> Void,
         forget: @escaping @Sendable () async throws(DataSourceError) -> Void = {}
     ) {
+        self.init(key, tags: tags) { () async throws(DataSourceError) in
+            try await fetch()
+        } readKept: { _ async throws(DataSourceError) in
+            try await read()
+        } keep: { value async throws(DataSourceError) in
+            try await keep(value)
+        } forget: { () async throws(DataSourceError) in
+            try await forget()
+        }
+    }
+
+    /// Creates a resource of which nothing can be kept, such as an empty list: what is read then
+    /// depends on whether a fetched value has been kept before.
+    init(
+        _ key: String,
+        tags: Set<String>,
+        fetch: @escaping @Sendable () async throws(DataSourceError) -> Value,
+        readKept: @escaping @Sendable (_ wasKept: Bool) async throws(DataSourceError) -> Value?,
+        keep: @escaping @Sendable (Value) async throws(DataSourceError) -> Void,
+        forget: @escaping @Sendable () async throws(DataSourceError) -> Void = {}
+    ) {
         self.init(key: key, tags: tags.union([key])) { () async throws(DataSourceError) in
             let value = try await fetch()
             return Arrival(value: value) { () async throws(DataSourceError) in
                 try await keep(value)
             }
-        } read: { () async throws(DataSourceError) in
-            try await read()
+        } read: { wasKept async throws(DataSourceError) in
+            try await readKept(wasKept)
         } forget: { () async throws(DataSourceError) in
             try await forget()
         }
@@ -60,7 +82,7 @@ public struct Resource<Value: Sendable>: Sendable {
         key: String,
         tags: Set<String>,
         fetch: @escaping @Sendable () async throws(DataSourceError) -> Arrival,
-        read: @escaping @Sendable () async throws(DataSourceError) -> Value?,
+        read: @escaping @Sendable (_ wasKept: Bool) async throws(DataSourceError) -> Value?,
         forget: @escaping @Sendable () async throws(DataSourceError) -> Void
     ) {
         self.key = key
@@ -87,8 +109,8 @@ public struct Resource<Value: Sendable>: Sendable {
         return Resource<Other>(key: key, tags: tags) { () async throws(DataSourceError) in
             let arrival = try await fetch()
             return .init(value: try mapped(arrival.value), keep: arrival.keep)
-        } read: { () async throws(DataSourceError) in
-            guard let value = try await read() else { return nil }
+        } read: { wasKept async throws(DataSourceError) in
+            guard let value = try await read(wasKept) else { return nil }
             return try mapped(value)
         } forget: { [forget] () async throws(DataSourceError) in
             try await forget()

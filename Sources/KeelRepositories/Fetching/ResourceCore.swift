@@ -71,10 +71,9 @@ final class ResourceCore: Sendable {
         _ resource: Resource<Value>,
         maxAge: Duration?
     ) async throws(DataSourceError) -> Fetched<Value>? {
-        guard let value = try await resource.read() else { return nil }
-        guard let time = try await ledger.time(of: resource.key) else {
-            return Fetched(value, .stale(age: nil))
-        }
+        let time = try await ledger.time(of: resource.key)
+        guard let value = try await resource.read(time != nil) else { return nil }
+        guard let time else { return Fetched(value, .stale(age: nil)) }
         let seconds = now().timeIntervalSince(time)
         // A clock that was set back tells no age.
         guard seconds >= 0 else { return Fetched(value, .stale(age: nil)) }

@@ -57,9 +57,10 @@ where Local.Element: DomainConvertible {
             let before = try await unsent()
             let dtos = try await remote.all()
             return try await merged(dtos, protecting: before.union(try await unsent()))
-        } read: { () async throws(DataSourceError) in
+        } readKept: { wasKept async throws(DataSourceError) in
+            // An empty list is an answer once the service has given it.
             let kept = try await local.findAll()
-            return kept.isEmpty ? nil : kept
+            return kept.isEmpty && !wasKept ? nil : kept
         } keep: { dtos async throws(DataSourceError) in
             let unsent = try await unsent()
             let arrived = Set(dtos.map(id))
@@ -104,7 +105,7 @@ where Local.Element: DomainConvertible {
     private func unsent() async throws(DataSourceError) -> Set<String> {
         guard let offline else { return [] }
         do throws(OutboxError) {
-            return try await offline.outbox.unsentKeys()
+            return try await offline.outbox.protectedKeys()
         } catch {
             throw DataSourceError(error)
         }

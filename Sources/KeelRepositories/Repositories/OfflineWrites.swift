@@ -10,6 +10,11 @@ public import KeelSync
 ///     }
 /// }
 /// ```
+///
+/// Until the service has taken a change, what it says of that thing does not replace what is here. A
+/// change that it refuses for good waits in the outbox's `rejected()`, and the next fetch shows the
+/// service's state again; with the outbox's rejection `holdsKey` the change stays until somebody
+/// decides.
 public struct OfflineWrites<DTO: Sendable>: Sendable {
     /// A change of one thing.
     public enum Change: Sendable {

@@ -84,13 +84,21 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
         try await DataSourceError.local { () async throws(StorageError) in
             var writes: [DocumentWrite] = []
             for element in elements { writes.append(try write(saving: element)) }
-            try await collection.client.commitInBatches(writes)
+            try await collection.client.commitInBatches(
+                writes,
+                for: "save",
+                on: collection.path.string
+            )
         }
     }
 
     public func delete(_ ids: [String]) async throws(DataSourceError) {
         try await DataSourceError.local { () async throws(StorageError) in
-            try await collection.client.commitInBatches(ids.map { write(deleting: $0) })
+            try await collection.client.commitInBatches(
+                ids.map { write(deleting: $0) },
+                for: "delete",
+                on: collection.path.string
+            )
         }
     }
 
@@ -112,17 +120,5 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
     /// The write that removes an element, for a batch of one's own.
     public func write(deleting id: String) -> DocumentWrite {
         .delete(collection.path.document(id))
-    }
-}
-
-extension StorageClient {
-    /// Commits writes in batches of the largest size.
-    fileprivate func commitInBatches(_ writes: [DocumentWrite]) async throws(StorageError) {
-        var rest = writes[...]
-        while !rest.isEmpty {
-            let part = Array(rest.prefix(500))
-            try await commit(part)
-            rest = rest.dropFirst(part.count)
-        }
     }
 }

@@ -18,8 +18,10 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
     private static let lockName = "secrets.lock"
 
     private nonisolated let folder: String
-    private let key: SecretFileKey
-    private let files: any FileSystem
+    private var key: SecretFileKey
+    /// How often the key was changed.
+    private var changes = 0
+    private nonisolated let files: any FileSystem
     private let lockMilliseconds: Int
     /// The key that was made from a passphrase last: making it again costs a tenth of a second.
     private var remembered: (kind: SecretFileHeader.KeyKind, key: SymmetricKey)?
@@ -44,6 +46,9 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         self.files = files
         self.lockMilliseconds = lockMilliseconds
     }
+
+    /// Where it is noted that this file, or another store, has the secrets.
+    nonisolated var choice: StoreChoice { StoreChoice(folder: folder, files: files) }
 
     public func capabilities() async -> SecretStoreCapabilities {
         var capabilities = SecretStoreCapabilities(
@@ -88,9 +93,51 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         return true
     }
 
+    /// Encrypts the file under another key; the secrets in it stay as they are.
+    ///
+    /// The file is under the old or the new key at any moment. This adapter goes on with the new
+    /// one; others need to be made anew, and say `wrongKey` until then. Who has the old key and a
+    /// copy of the old file has the secrets that it held: after a leak, change those too.
+    ///
+    /// - Parameter next: Where the new key comes from.
+    /// - Throws: ``SecretError``; the file is then as it was, or under the new key where only its
+    ///   folder could not be synchronised. This adapter goes on with the key that holds.
+    public func rekey(to next: SecretFileKey) async throws(SecretError) {
+        let nextSource = try await Self.sourceKey(of: next)
+        let source = try await sourceKey()
+        let lock = try locked()
+        defer { withExtendedLifetime(lock) {} }
+        let contents = try contents(with: source)
+        let (old, known) = (key, remembered)
+        (key, remembered) = (next, nil)
+        var kind: SecretFileHeader.KeyKind?
+        do throws(SecretError) {
+            let made = try newKind(nextSource)
+            kind = made
+            try write(contents, with: nextSource, as: made)
+            changes += 1
+        } catch {
+            let bytes = try? fileBytes()
+            let found = bytes.flatMap { try? SecretFileHeader.read($0).header.kind }
+            if found == nil || found != kind { (key, remembered) = (old, known) }
+            throw error
+        }
+    }
+
     // MARK: Keys
 
+    /// The key of the source that holds when this returns.
     private func sourceKey() async throws(SecretError) -> KeyEncryptionKey? {
+        while true {
+            let before = changes
+            let found = try await Self.sourceKey(of: key)
+            if changes == before { return found }
+        }
+    }
+
+    private static func sourceKey(
+        of key: SecretFileKey
+    ) async throws(SecretError) -> KeyEncryptionKey? {
         guard case .source(let source) = key.origin else { return nil }
         do {
             return try await source.keyEncryptionKey()
@@ -194,6 +241,14 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         // An existing file keeps its salt, so that a passphrase is worked on once a process.
         var kind = try newKind(source)
         if let bytes = try fileBytes() { kind = try SecretFileHeader.read(bytes).header.kind }
+        try write(contents, with: source, as: kind)
+    }
+
+    private func write(
+        _ contents: SecretFileContents,
+        with source: KeyEncryptionKey?,
+        as kind: SecretFileHeader.KeyKind
+    ) throws(SecretError) {
         let sealed = try SecretFileCipher.seal(contents, with: try key(source, for: kind), of: kind)
         do throws(FileSystemError) {
             try files.replaceFile(path(Self.fileName), by: path(Self.newFileName), with: sealed)

@@ -3,6 +3,8 @@ public import KeelCore
 
 /// A key in a file of the mode 0600, which is made at the first use.
 ///
+/// A file that another user owns, root aside, or that others may use is refused.
+///
 /// Keep it on another disk than what it encrypts, or leave it out of backups: who has both has the
 /// secrets. A file that is lost is replaced by a new key, which opens nothing that the old one
 /// sealed; the stores say `wrongKey` then and leave their files alone.
@@ -43,19 +45,27 @@ public struct KeyFileSource: KeyEncryptionKeySource {
     }
 
     private func existing() throws(SecretError) -> KeyEncryptionKey? {
-        let bytes: [UInt8]
+        let limit = 1_024
+        let bytes: [UInt8]?
+        if files is DiskFileSystem {
+            bytes = try PrivateFile.bytes(path, upTo: limit)
+        } else {
+            // The simulated disk of the tests knows no owners and no modes.
+            bytes = try simulated(upTo: limit)
+        }
+        return try bytes.map { bytes throws(SecretError) in
+            try KeyText.key(bytes, from: "The key file \(path)")
+        }
+    }
+
+    private func simulated(upTo limit: Int) throws(SecretError) -> [UInt8]? {
         do throws(FileSystemError) {
             let file = try files.open(path, for: .reading)
-            bytes = try file.read(at: 0, count: min(try file.size(), 1_024))
+            return try file.read(at: 0, count: min(try file.size(), limit))
         } catch {
             if error.kind == .notFound { return nil }
             throw SecretError(error, otherwise: .missingKey)
         }
-        // After reading, which is harmless: the simulated disk of the tests knows no modes.
-        if files is DiskFileSystem, FilePermissions.isOpenToOthers(path) {
-            throw SecretError(.permissionDenied, "Others than its owner may use \(path).")
-        }
-        return try KeyText.key(bytes, from: "The key file \(path)")
     }
 
     private func make() throws(FileSystemError) {

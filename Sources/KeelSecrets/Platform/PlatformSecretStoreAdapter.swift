@@ -5,6 +5,7 @@
 /// throws `noStore`, and the next one looks again.
 public actor PlatformSecretStoreAdapter: SecretStoreAdapter {
     private let candidates: [any SecretStoreAdapter]
+    private let noted: StoreChoice?
     private var chosen: (any SecretStoreAdapter)?
 
     #if Crypto
@@ -13,24 +14,35 @@ public actor PlatformSecretStoreAdapter: SecretStoreAdapter {
     /// - Parameter file: The encrypted file to take where the platform has no store.
     public init(orElse file: EncryptedFileSecretStoreAdapter? = nil) {
         candidates = SecretStore.platformStores + (file.map { [$0] } ?? [])
+        noted = file?.choice
     }
     #else
     /// Creates an adapter; nothing is looked at yet.
-    public init() { candidates = SecretStore.platformStores }
+    public init() {
+        candidates = SecretStore.platformStores
+        noted = nil
+    }
     #endif
 
-    package init(candidates: [any SecretStoreAdapter]) { self.candidates = candidates }
+    package init(candidates: [any SecretStoreAdapter]) {
+        self.init(candidates: candidates, noted: nil)
+    }
+
+    init(candidates: [any SecretStoreAdapter], noted: StoreChoice?) {
+        self.candidates = candidates
+        self.noted = noted
+    }
 
     public func capabilities() async -> SecretStoreCapabilities {
         do throws(SecretError) {
-            return await (try await adapter()).capabilities()
+            return await (try await adapter(for: nil)).capabilities()
         } catch {
             return SecretStoreCapabilities(kind: .none, features: [], problem: error.code)
         }
     }
 
     public func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
-        try await adapter().read(name)
+        try await adapter(for: name.service).read(name)
     }
 
     public func replace(
@@ -38,16 +50,21 @@ public actor PlatformSecretStoreAdapter: SecretStoreAdapter {
         with bytes: [UInt8]?,
         expecting expectation: SecretExpectation
     ) async throws(SecretError) -> Bool {
-        try await adapter().replace(name, with: bytes, expecting: expectation)
+        try await adapter(for: name.service)
+            .replace(name, with: bytes, expecting: expectation)
     }
 
     public func accounts(of service: String) async throws(SecretError) -> [String] {
-        try await adapter().accounts(of: service)
+        try await adapter(for: service).accounts(of: service)
     }
 
-    private func adapter() async throws(SecretError) -> any SecretStoreAdapter {
+    /// The store of a service; without one only a look at which it would be.
+    private func adapter(
+        for service: String?
+    ) async throws(SecretError) -> any SecretStoreAdapter {
         if let chosen { return chosen }
-        let found = try await SecretStore.firstUsable(of: candidates)
+        let found = try await SecretStore.usable(of: candidates, noted, for: service)
+        guard service != nil else { return found }
         // Another call may have found one meanwhile: all stay with the same.
         let adapter = chosen ?? found
         chosen = adapter

@@ -2,10 +2,15 @@ extension SecretStore {
     #if Crypto
     /// Chooses where the secrets of a service are kept.
     ///
-    /// What is chosen explicitly is taken as it is. Otherwise it is the first that can be used at
-    /// this moment: the Secret Service, where it runs and is unlocked, then the encrypted file,
-    /// where one is given and its key is there. It is never memory. Secrets stay where they were
-    /// saved: a program that has to find them with and without a desktop chooses.
+    /// What is chosen explicitly is taken as it is. Otherwise it is the first that has secrets of
+    /// the service, or else the first that can be used: the Secret Service, where it runs and is
+    /// unlocked, then the encrypted file, where one is given and its key is there. It is never
+    /// memory. A store that is locked or does not answer may have the secrets: it is an error, and
+    /// no reason to take another.
+    ///
+    /// With an encrypted file the choice is made once, and noted in `secrets.choice` in its folder:
+    /// a store that was chosen and cannot be used just now is an error too. To choose anew, move the
+    /// secrets with ``migrate(to:)`` and delete that file.
     ///
     /// - Parameters:
     ///   - service: The service, usually the app's identifier.
@@ -18,7 +23,12 @@ extension SecretStore {
         choosing choice: (any SecretStoreAdapter)? = nil,
         orElse file: EncryptedFileSecretStoreAdapter? = nil
     ) async throws(SecretError) -> SecretStore {
-        try await choose(service: service, choice, from: platformStores + (file.map { [$0] } ?? []))
+        try await choose(
+            service: service,
+            choice,
+            from: platformStores + (file.map { [$0] } ?? []),
+            noted: file?.choice
+        )
     }
     #else
     /// Chooses where the secrets of a service are kept.
@@ -51,31 +61,78 @@ extension SecretStore {
         #endif
     }
 
-    /// Takes the choice, or the first store that has no problem.
-    package static func choose(
+    /// Takes the choice, or the store that was chosen before, or chooses one.
+    static func choose(
         service: String,
         _ choice: (any SecretStoreAdapter)?,
-        from stores: [any SecretStoreAdapter]
+        from stores: [any SecretStoreAdapter],
+        noted: StoreChoice? = nil
     ) async throws(SecretError) -> SecretStore {
         if let choice { return try SecretStore(choice, service: service) }
-        return try SecretStore(try await firstUsable(of: stores), service: service)
+        let store = try await usable(of: stores, noted, for: service)
+        return try SecretStore(store, service: service)
     }
 
-    /// The first store that has no problem.
-    static func firstUsable(
-        of stores: [any SecretStoreAdapter]
+    /// The store of a service.
+    ///
+    /// - Parameters:
+    ///   - stores: The stores, the preferred one first.
+    ///   - noted: Where the choice is kept; nil where there is nothing to choose.
+    ///   - service: The service; nil takes a look, and decides nothing.
+    /// - Returns: The store that was chosen before, or is chosen now.
+    /// - Throws: `noStore`, `cancelled`, and what the stores throw.
+    static func usable(
+        of stores: [any SecretStoreAdapter],
+        _ noted: StoreChoice?,
+        for service: String?
     ) async throws(SecretError) -> any SecretStoreAdapter {
+        if let kind = try noted?.kind() { return try await chosen(kind, of: stores) }
+        var found: [(adapter: any SecretStoreAdapter, kind: SecretStoreCapabilities.Kind)] = []
         var problems: [String] = []
         for adapter in stores {
             let capabilities = await adapter.capabilities()
-            guard let problem = capabilities.problem else { return adapter }
+            guard let problem = capabilities.problem else {
+                found.append((adapter, capabilities.kind))
+                continue
+            }
             // Nobody has looked: the next store might not be the one that holds the secrets.
             guard problem != .cancelled else {
                 throw SecretError(.cancelled, "The call was cancelled.", cause: CancellationError())
             }
             problems.append("\(capabilities.kind): \(problem)")
+            // It is there, and may be the one that holds the secrets.
+            if problem == .locked || problem == .timeout { break }
         }
-        let reasons = problems.isEmpty ? "none was given" : problems.joined(separator: ", ")
-        throw SecretError(.noStore, "No store of secrets can be used (\(reasons)).")
+        guard var best = found.first else {
+            let reasons = problems.isEmpty ? "none was given" : problems.joined(separator: ", ")
+            throw SecretError(.noStore, "No store of secrets can be used (\(reasons)).")
+        }
+        guard let noted, let service else { return best.adapter }
+        for store in found where try await !store.adapter.accounts(of: service).isEmpty {
+            best = store
+            break
+        }
+        let standing = noted.settle(on: best.kind)
+        return standing == best.kind ? best.adapter : try await chosen(standing, of: stores)
+    }
+
+    /// The store of a kind, which has the secrets; no other one will do.
+    private static func chosen(
+        _ kind: SecretStoreCapabilities.Kind,
+        of stores: [any SecretStoreAdapter]
+    ) async throws(SecretError) -> any SecretStoreAdapter {
+        for adapter in stores {
+            let capabilities = await adapter.capabilities()
+            guard capabilities.kind == kind else { continue }
+            guard let problem = capabilities.problem else { return adapter }
+            guard problem != .cancelled else {
+                throw SecretError(.cancelled, "The call was cancelled.", cause: CancellationError())
+            }
+            throw SecretError(
+                .noStore,
+                "The store that has the secrets cannot be used just now (\(kind): \(problem))."
+            )
+        }
+        throw SecretError(.noStore, "The store that has the secrets is missing (\(kind)).")
     }
 }

@@ -51,20 +51,29 @@ extension Keyset {
 ///
 /// The form is that of Tink's hybrid encryption: `prefix ‖ encapsulated key ‖ ciphertext ‖ tag`. Who
 /// encrypted is not authenticated: anybody with the public keyset can. Sign what has to have a
-/// sender.
+/// sender. Which key encrypts follows the keys' dates.
 public struct HybridEncryption: Sendable {
-    /// The public keys.
-    public let publicKeyset: Keyset
+    private let ring: KeyRing
+
+    /// The public keys as they are now.
+    public var publicKeyset: Keyset { ring.keyset }
 
     /// Uses a public keyset.
     ///
-    /// - Parameter publicKeyset: What ``Keyset/publicKeyset()`` returned, or Tink's libraries.
+    /// - Parameters:
+    ///   - publicKeyset: What ``Keyset/publicKeyset()`` returned, or Tink's libraries.
+    ///   - now: The clock.
     /// - Throws: `invalidArgument` if the keys are for another purpose.
-    public init(publicKeyset: Keyset) throws(SecurityError) {
+    public init(
+        publicKeyset: Keyset,
+        now: @escaping @Sendable () -> Date = { Date.now }
+    ) throws(SecurityError) {
         guard publicKeyset.primary.algorithm.purpose == .hybridEncryption else {
             throw SecurityError(.invalidArgument, "the keyset is not one of public keys")
         }
-        self.publicKeyset = publicKeyset
+        var configuration = KeyRing.Configuration()
+        configuration.now = now
+        ring = KeyRing(publicKeyset, configuration: configuration)
     }
 
     /// Encrypts data with the primary key, and authenticates it.
@@ -73,16 +82,12 @@ public struct HybridEncryption: Sendable {
     ///   - data: What to encrypt, in memory; encrypt the key of a stream for what is larger.
     ///   - contextInfo: What the result belongs to; decryption needs the same bytes.
     /// - Returns: Another result each time, 53 bytes longer than `data` with the usual keys.
-    /// - Throws: `keyNotFound` if the dates of the primary key do not let it encrypt,
-    ///   `encryptionFailed`.
+    /// - Throws: `keyNotFound` if the dates let no key encrypt, `encryptionFailed`.
     public func encrypt(
         _ data: Data,
         contextInfo: Data = Data()
     ) throws(SecurityError) -> Data {
-        let key = publicKeyset.primary
-        guard key.dates.permitEncryption(at: .now) else {
-            throw SecurityError(.keyNotFound, "the dates of the primary key let it not encrypt")
-        }
+        let key = try ring.primaryKey()
         guard let material = key.material, case .hybrid(let cipher, _) = key.algorithm.cipher else {
             throw SecurityError(.keyNotFound, "key \(key.id) is destroyed")
         }
@@ -102,8 +107,10 @@ public struct HybridEncryption: Sendable {
 
 /// Decrypts what others encrypted with the public halves of the keys (HPKE, RFC 9180).
 public struct HybridDecryption: Sendable {
-    /// The private keys.
-    public let keyset: Keyset
+    private let ring: KeyRing
+
+    /// The private keys as they are now.
+    public var keyset: Keyset { ring.keyset }
 
     /// How many bytes the encapsulated key of X25519 has.
     private static let encapsulatedByteCount = 32
@@ -113,10 +120,19 @@ public struct HybridDecryption: Sendable {
     /// - Parameter keyset: Keys of an algorithm with `hpke` in its name.
     /// - Throws: `invalidArgument` if the keys are for another purpose.
     public init(keyset: Keyset) throws(SecurityError) {
-        guard keyset.primary.algorithm.purpose == .hybridDecryption else {
+        try self.init(keys: KeyRing(keyset))
+    }
+
+    /// Uses private keys that others use too, such as the ring of a ``KeysetFile``, which follows
+    /// what is written to the file.
+    ///
+    /// - Parameter keys: Keys of an algorithm with `hpke` in its name.
+    /// - Throws: `invalidArgument` if the keys are for another purpose.
+    public init(keys: KeyRing) throws(SecurityError) {
+        guard keys.keyset.primary.algorithm.purpose == .hybridDecryption else {
             throw SecurityError(.invalidArgument, "the keyset is not one of private keys for HPKE")
         }
-        self.keyset = keyset
+        ring = keys
     }
 
     /// Decrypts what was encrypted for any key of the keyset that is still enabled.
@@ -131,8 +147,9 @@ public struct HybridDecryption: Sendable {
         contextInfo: Data = Data()
     ) throws(SecurityError) -> Data {
         // The prefix is only a hint: bytes for a key without one may begin in the same way.
+        let keys = keyset.keys
         for isRaw in [false, true] {
-            for key in keyset.keys where (key.prefix == .raw) == isRaw {
+            for key in keys where (key.prefix == .raw) == isRaw {
                 if let plain = Self.open(data, key, contextInfo) { return plain }
             }
         }

@@ -22,6 +22,15 @@ enum EncryptedForm {
         return found
     }
 
+    /// What a file in JSON says in clear about a key; nil if it does not know the key.
+    ///
+    /// It is not authenticated: a reason to stop, and none to go on.
+    static func status(of id: UInt32, in content: [UInt8]) -> KeysetKey.Status? {
+        let form = try? JSONDecoder().decode(JSONForm.self, from: Data(content))
+        let entry = form?.keysetInfo?.keyInfo.first { $0.keyId == id }
+        return entry.flatMap { KeysetKey.Status(name: $0.status) }
+    }
+
     static func written(
         _ sealed: Data,
         describing keyset: Keyset,

@@ -14,20 +14,31 @@ extension Keyset {
     /// - Parameter cleartextBinary: The bytes.
     /// - Throws: `invalidKey` if they are damaged, `unsupportedKey` for keys of unknown types.
     public init(cleartextBinary: Data) throws(SecurityError) {
+        var bytes = [UInt8](cleartextBinary)
+        try self.init(wiping: &bytes)
+    }
+
+    /// Reads a keyset, and overwrites what it was read from.
+    init(wiping bytes: inout [UInt8]) throws(SecurityError) {
+        // After the reader and its slices are gone: as long as they share the bytes, what is
+        // overwritten is a copy.
+        defer { Wiping.overwrite(&bytes) }
+        self = try Self.read(bytes[...])
+    }
+
+    private static func read(_ bytes: ArraySlice<UInt8>) throws(SecurityError) -> Keyset {
         var primary: UInt32?
         var parts = KeysetParts()
-        var bytes = [UInt8](cleartextBinary)
-        defer { Wiping.overwrite(&bytes) }
-        var reader = ProtobufReader(bytes[...])
+        var reader = ProtobufReader(bytes)
         while let (field, value) = reader.next() {
             switch (field, value) {
             case (1, .varint(let id)): primary = UInt32(exactly: id)
-            case (2, .data(let data)): try Self.read(data, into: &parts)
+            case (2, .data(let data)): try read(data, into: &parts)
             default: break
             }
         }
         guard let primary, !reader.isDamaged else { throw Self.damaged }
-        try self.init(keys: parts.keys(primaryID: primary), primaryID: primary)
+        return try Keyset(keys: parts.keys(primaryID: primary), primaryID: primary)
     }
 
     /// The keyset in Tink's binary format, not encrypted: whoever has the bytes has the keys.

@@ -53,8 +53,10 @@ extension Keyset {
         _ cipher: KeysetCipher,
         _ associatedData: Data
     ) throws(SecurityError) {
-        let plain = try cipher.open(try EncryptedForm.content(of: data), associatedData)
-        try self.init(cleartextBinary: plain)
+        var plain = try cipher.open(try EncryptedForm.content(of: data), associatedData)
+        var bytes = [UInt8](plain)
+        plain.resetBytes(in: plain.startIndex..<plain.endIndex)
+        try self.init(wiping: &bytes)
     }
 
     /// The keyset, encrypted with AES-256-GCM under a source's key.

@@ -13,9 +13,12 @@ public import Foundation
 /// Several tasks may use one ring. A ring that can save its keyset does what the keys' dates ask
 /// for, and adds a new primary key when the present one has encrypted ``Configuration/limit``
 /// messages. A ring that cannot save refuses to encrypt then: data encrypted with a key that nobody
-/// kept is lost. The count is kept in the keyset, ahead of what happened: after a crash it is too
-/// high, never too low. It holds for one process: several that share a keyset need limits that
-/// together stay under 2³².
+/// kept is lost.
+///
+/// The count is kept in the keyset, ahead of what happened: after a crash it is too high, never too
+/// low. The rings of one ``KeysetFile`` count together, in any number of processes. A ring without a
+/// file counts what it encrypts itself, from where its keyset stands: keep ``keyset`` when the limit
+/// is to hold beyond the process.
 public final class KeyRing: Sendable {
     /// How a ring counts and saves.
     public struct Configuration: Sendable {
@@ -24,7 +27,10 @@ public final class KeyRing: Sendable {
         /// With random nonces of 96 bits a key may encrypt 2³² messages (NIST SP 800-38D); the
         /// usual value is half of that.
         public var limit: UInt64 = 1 << 31
-        /// How many messages are counted ahead with each saving.
+        /// How many messages are counted ahead with each saving, at most.
+        ///
+        /// The first saving is for 16 and each next one for twice as many, so that a program that
+        /// encrypts little does not use up the limit.
         public var reservation: UInt64 = 1 << 20
         /// Keeps the keyset; nil if the ring is to add and destroy no keys.
         ///
@@ -41,68 +47,52 @@ public final class KeyRing: Sendable {
         public init() {}
     }
 
-    /// The enabled keys.
-    ///
-    /// Those without a prefix come last, and have to be tried. A prefix is only a hint: bytes of a
-    /// key without one may begin in the same way.
-    private struct Work {
-        let primary: SealingKey?
-        let all: [SealingKey]
-
-        init(_ keyset: Keyset) {
-            let keys = keyset.keys.compactMap { SealingKey($0) }
-            primary = keys.first { $0.id == keyset.primaryID }
-            all = keys.filter { $0.prefix != .raw } + keys.filter { $0.prefix == .raw }
-        }
-    }
-
-    private struct State {
-        var keyset: Keyset {
-            didSet { work = Work(keyset) }
-        }
-        /// The keys of the keyset, at hand for each message.
-        private(set) var work: Work
-        /// How many messages the primary key has encrypted at most.
-        var used: UInt64
-        /// Up to which count the keyset that was saved accounts for.
-        var reserved: UInt64
-        var fingerprint: SymmetricKey
-        /// Whether time changes anything.
-        let hasDates: Bool
-
-        init(_ keyset: Keyset) {
-            self.keyset = keyset
-            work = Work(keyset)
-            used = keyset.primary.usage
-            reserved = used
-            fingerprint = keyset.fingerprintKey
-            hasDates = keyset.keys.contains { key in
-                key.dates.notBefore ?? key.dates.expires ?? key.dates.destroyAfter != nil
-            }
-        }
-    }
-
     private let configuration: Configuration
-    private let state: Mutex<State>
+    private let follower: KeysetFollower?
+    private let state: Mutex<KeyRingState>
 
     /// Begins to use a keyset.
     ///
     /// - Parameters:
     ///   - keyset: The keys.
     ///   - configuration: How to count and save.
-    public init(_ keyset: Keyset, configuration: Configuration = Configuration()) {
-        self.configuration = configuration
-        state = Mutex(State(keyset))
+    public convenience init(_ keyset: Keyset, configuration: Configuration = Configuration()) {
+        self.init(keyset, configuration: configuration, following: nil)
     }
 
-    /// The keyset as it is now.
-    public var keyset: Keyset { state.withLock(\.keyset) }
+    init(_ keyset: Keyset, configuration: Configuration, following follower: KeysetFollower?) {
+        self.configuration = configuration
+        self.follower = follower
+        state = Mutex(KeyRingState(keyset, reservation: configuration.reservation))
+    }
+
+    /// The keyset as it is now, with what others have written to its file.
+    public var keyset: Keyset { current(\.keyset) }
 
     /// Uses another keyset from now on, one that was rotated for example.
     ///
+    /// Where both have a key, the higher count holds. The ring of a ``KeysetFile`` follows its file,
+    /// so change that instead; call this with what ``KeysetFile/load()`` returns to accept a file
+    /// that another keyset was put into.
+    ///
     /// - Parameter keyset: The keyset; what it lacks cannot be decrypted any more.
     public func replace(with keyset: Keyset) {
-        state.withLock { $0 = State(keyset) }
+        state.withLock { $0.take(keyset) }
+    }
+
+    /// Asks the sources of the ring's ``KeysetFile`` for their keys again, and reads the file.
+    ///
+    /// Needed when the file was encrypted under a key-encryption key that its sources did not have
+    /// when the ring began. Without a file it does nothing.
+    ///
+    /// - Throws: What ``KeysetFile/load()`` throws; the ring is then as it was.
+    public func refresh() async throws(SecurityError) {
+        guard let follower else { return }
+        try await follower.refresh()
+        let keyset = try follower.read()
+        state.withLock { state in
+            if keyset.key(state.keyset.primaryID) != nil { state.take(keyset) }
+        }
     }
 
     /// Encrypts data with the primary key, and authenticates it.
@@ -139,7 +129,7 @@ public final class KeyRing: Sendable {
         _ associatedData: some DataProtocol
     ) throws(SecurityError) -> (plain: Data, keyID: UInt32) {
         let start = SealingKey.start(of: data)
-        for key in state.withLock({ $0.work.all }) {
+        for key in current(\.keys) {
             if let plain = key.open(data, start, associatedData) { return (plain, key.id) }
         }
         throw SecurityError(
@@ -150,58 +140,123 @@ public final class KeyRing: Sendable {
 
     var fingerprintKey: SymmetricKey { state.withLock(\.fingerprint) }
 
+    // MARK: The key that encrypts
+
     /// The primary key, after one more message was counted for it.
     private func nextKey() throws(SecurityError) -> SealingKey {
-        try state.withLock { state throws(SecurityError) in
-            try applyDates(&state)
-            try countOne(&state)
-            guard let primary = state.work.primary else {
+        let isStale = follower?.isCurrent == false
+        return try state.withLock { state throws(SecurityError) in
+            if isStale { follow(&state) }
+            try doWhatIsDue(&state)
+            if state.left == 0 { try reserve(&state) }
+            guard let primary = state.primary else {
                 throw SecurityError(.keyNotFound, "the primary key is not enabled")
             }
+            state.useOne()
             return primary
         }
     }
 
-    private func applyDates(_ state: inout State) throws(SecurityError) {
+    /// The primary key, for what needs no count: streams, and public keys.
+    func primaryKey() throws(SecurityError) -> KeysetKey {
+        let isStale = follower?.isCurrent == false
+        return try state.withLock { state throws(SecurityError) in
+            if isStale { follow(&state) }
+            if state.isInDoubt { try change(&state) { _ in } }
+            try doWhatIsDue(&state)
+            return state.keyset.primary
+        }
+    }
+
+    private func doWhatIsDue(_ state: inout KeyRingState) throws(SecurityError) {
         guard state.hasDates else { return }
         let now = configuration.now()
-        var next = state.keyset
-        // What nobody keeps must not be given up: it would be back with the next program.
-        if next.advance(to: now, destroying: configuration.save != nil) {
-            try install(next, &state)
+        if state.isDue(at: now, destroying: keeps) {
+            // What nobody keeps must not be given up: it would be back with the next program.
+            let keeps = keeps
+            try change(&state) { keyset in _ = keyset.advance(to: now, destroying: keeps) }
         }
         guard state.keyset.primary.dates.permitEncryption(at: now) else {
             throw SecurityError(.keyNotFound, "the dates of the keys let none of them encrypt now")
         }
     }
 
-    private func countOne(_ state: inout State) throws(SecurityError) {
-        if state.used >= configuration.limit {
-            guard configuration.save != nil else {
-                throw SecurityError(
-                    .usageLimitReached,
-                    "key \(state.keyset.primaryID) has encrypted as much as it may"
-                )
+    /// Counts messages ahead, and rotates where the key has encrypted as much as it may.
+    private func reserve(_ state: inout KeyRingState) throws(SecurityError) {
+        let wish = state.wish(upTo: configuration.reservation)
+        var count: UInt64 = 0
+        try change(&state) { keyset throws(SecurityError) in
+            // The file may have been written since it was looked at.
+            _ = keyset.advance(to: configuration.now(), destroying: keeps)
+            if keyset.primary.usage >= configuration.limit {
+                guard keeps else {
+                    throw SecurityError(
+                        .usageLimitReached,
+                        "key \(keyset.primaryID) has encrypted as much as it may"
+                    )
+                }
+                try keyset.rotate(at: configuration.now())
             }
-            var next = state.keyset
-            try next.rotate(at: configuration.now())
-            try install(next, &state)
+            let index = try keyset.index(of: keyset.primaryID)
+            let used = keyset.keys[index].usage
+            count = max(1, min(wish, configuration.limit - min(used, configuration.limit)))
+            keyset.keys[index].usage = used + count
         }
-        if state.used >= state.reserved {
-            let (sum, isTooLarge) = state.used.addingReportingOverflow(configuration.reservation)
-            let ahead = max(state.used + 1, isTooLarge ? 0 : min(sum, configuration.limit))
-            var next = state.keyset
-            next.keys[try next.index(of: next.primaryID)].usage = ahead
-            try save(next)
-            state.keyset = next
-            state.reserved = ahead
-        }
-        state.used += 1
+        state.reserved(count)
     }
 
-    private func install(_ keyset: Keyset, _ state: inout State) throws(SecurityError) {
-        try save(keyset)
-        state = State(keyset)
+    // MARK: The place where the keyset is kept
+
+    /// Whether somebody keeps the changes of this ring.
+    private var keeps: Bool { follower != nil || configuration.save != nil }
+
+    /// A part of the state, after a look at the file.
+    private func current<Value>(_ part: (KeyRingState) -> Value) -> Value {
+        let isStale = follower?.isCurrent == false
+        return state.withLock { state in
+            if isStale { follow(&state) }
+            return part(state)
+        }
+    }
+
+    /// Takes over what others have written; where that is not possible, the next reservation says
+    /// why.
+    private func follow(_ state: inout KeyRingState) {
+        guard let follower, !follower.isCurrent else { return }
+        let primary = state.keyset.primaryID
+        do throws(SecurityError) {
+            let found = try follower.read()
+            if found.key(primary) == nil { state.doubt() } else { state.take(found) }
+        } catch {
+            let isGivenUp = follower.status(of: primary) != .enabled
+            if error.code == .keyNotFound || error.code == .decryptionFailed && isGivenUp {
+                state.doubt()
+            }
+        }
+    }
+
+    private func change(
+        _ state: inout KeyRingState,
+        _ body: (inout Keyset) throws(SecurityError) -> Void
+    ) throws(SecurityError) {
+        guard let follower else {
+            var next = state.keyset
+            try body(&next)
+            try save(next)
+            return state.take(next)
+        }
+        let known = state.keyset
+        let next = try follower.change { keyset throws(SecurityError) in
+            guard keyset.key(known.primaryID) != nil else {
+                throw SecurityError(
+                    .keyStoreFailed,
+                    "the file holds another keyset, without key \(known.primaryID)"
+                )
+            }
+            keyset.adoptUsage(of: known)
+            try body(&keyset)
+        }
+        state.take(next)
     }
 
     private func save(_ keyset: Keyset) throws(SecurityError) {

@@ -1,4 +1,6 @@
 #if Crypto
+internal import Synchronization
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -8,11 +10,18 @@ public import Foundation
 /// Encrypts one stream that is given in pieces; keeps less than one segment of it.
 ///
 /// Write what each call returns, in order. A stream without ``finish()`` is refused by its reader.
-public struct StreamEncryptor: Sendable {
-    private let cipher: SegmentCipher
-    private var waiting = Data()
-    private var index = 0
-    private var isFinished = false
+///
+/// It is an object and no value, because a copy would encrypt other bytes with the nonces of the
+/// original, which gives both away. After an error it takes nothing more: begin the stream anew.
+public final class StreamEncryptor: Sendable {
+    private struct State {
+        var waiting = Data()
+        var index = 0
+        var isFinished = false
+    }
+
+    let cipher: SegmentCipher
+    private let state = Mutex(State())
 
     init(_ cipher: SegmentCipher) { self.cipher = cipher }
 
@@ -21,44 +30,54 @@ public struct StreamEncryptor: Sendable {
     /// - Parameter piece: Bytes, of any number.
     /// - Returns: The next bytes of the encrypted stream, often none.
     /// - Throws: `encryptionFailed`, or `invalidArgument` after the end.
-    public mutating func update(_ piece: Data) throws(SecurityError) -> Data {
-        try refuseAfterEnd()
-        var output = Data()
-        var rest = piece
-        // A segment is sealed only when more follows: the last one is sealed as the last.
-        while !rest.isEmpty {
-            let room = cipher.layout.plainCount(of: index) - waiting.count
-            if room == 0 {
-                try output.append(sealed(isLast: false))
-                continue
+    public func update(_ piece: Data) throws(SecurityError) -> Data {
+        try state.withLock { state throws(SecurityError) in
+            try refuseAfterEnd(state)
+            var output = Data()
+            var rest = piece
+            // A segment is sealed only when more follows: the last one is sealed as the last.
+            while !rest.isEmpty {
+                let room = cipher.layout.plainCount(of: state.index) - state.waiting.count
+                if room == 0 {
+                    try output.append(sealed(&state, isLast: false))
+                    continue
+                }
+                state.waiting.append(rest.prefix(room))
+                rest = rest.dropFirst(room)
             }
-            waiting.append(rest.prefix(room))
-            rest = rest.dropFirst(room)
+            return output
         }
-        return output
     }
 
     /// Ends the stream.
     ///
     /// - Returns: The last bytes of the encrypted stream.
     /// - Throws: `encryptionFailed`, or `invalidArgument` after the end.
-    public mutating func finish() throws(SecurityError) -> Data {
-        try refuseAfterEnd()
-        isFinished = true
-        return try sealed(isLast: true)
-    }
-
-    private mutating func sealed(isLast: Bool) throws(SecurityError) -> Data {
-        let segment = try cipher.seal(waiting, index: index, isLast: isLast)
-        defer {
-            index += 1
-            waiting.removeAll(keepingCapacity: true)
+    public func finish() throws(SecurityError) -> Data {
+        try state.withLock { state throws(SecurityError) in
+            try refuseAfterEnd(state)
+            state.isFinished = true
+            return try sealed(&state, isLast: true)
         }
-        return index == 0 ? cipher.header + segment : segment
     }
 
-    private func refuseAfterEnd() throws(SecurityError) {
-        guard !isFinished else {
+    private func sealed(_ state: inout State, isLast: Bool) throws(SecurityError) -> Data {
+        let segment: Data
+        do throws(SecurityError) {
+            segment = try cipher.seal(state.waiting, index: state.index, isLast: isLast)
+        } catch {
+            state.isFinished = true
+            throw error
+        }
+        defer {
+            state.index += 1
+            state.waiting.removeAll(keepingCapacity: true)
+        }
+        return state.index == 0 ? cipher.header + segment : segment
+    }
+
+    private func refuseAfterEnd(_ state: State) throws(SecurityError) {
+        guard !state.isFinished else {
             throw SecurityError(.invalidArgument, "the stream has been finished")
         }
     }

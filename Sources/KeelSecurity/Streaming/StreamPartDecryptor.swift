@@ -99,7 +99,7 @@ extension StreamingEncryption {
     /// How many bytes an encrypted stream has.
     ///
     /// - Parameter count: How many bytes are encrypted.
-    /// - Returns: The size; nil where the enabled keys are of several algorithms.
+    /// - Returns: The size; nil where the enabled keys were of several algorithms.
     package func encryptedCount(of count: Int) -> Int? { layout?.encryptedCount(of: count) }
 
     /// How many bytes were encrypted.
@@ -131,10 +131,9 @@ extension StreamingEncryption {
         return StreamPartDecryptor(ciphers, layout, range: range, size: size)
     }
 
-    /// Where the segments are, as far as the enabled keys agree.
-    private var layout: SegmentLayout? {
-        let layouts = Set(keys.map { SegmentLayout($0.algorithm) })
-        return layouts.count == 1 ? layouts.first.flatMap(\.self) : nil
+    /// Whether the sizes of a stream are those that ``encryptedCount(of:)`` tells.
+    package func hasKnownSizes(_ encryptor: StreamEncryptor) -> Bool {
+        encryptor.cipher.layout == layout
     }
 }
 #endif

@@ -3,7 +3,7 @@ import KeelStorageFirestore
 
 extension FirestoreExchange {
     /// `list`: the documents of a collection, page by page.
-    func listDocuments(of collection: CollectionPath) async throws(StorageError) -> [UInt8] {
+    func listDocuments(of collection: CollectionPath) async throws(StorageError) -> ReplyBody {
         try items.check(
             "pageSize",
             "pageToken",
@@ -28,6 +28,10 @@ extension FirestoreExchange {
         query.limit = .first(size + 1)
         query = try checked(query)
         let snapshot = try snapshotOfItems()
+        guard showsMissing || snapshot.notesReads else {
+            _ = try record(TransactionReads(), in: snapshot)
+            return try await .made(by: ListReply(of: size, to: query, mask, of: self, snapshot))
+        }
         let (documents, _) = try await found(query, asOf: snapshot.time)
         _ = try record(reads(of: query, documents), in: snapshot)
         var entries = documents.map(ListedDocument.found)
@@ -40,34 +44,7 @@ extension FirestoreExchange {
             )
             entries = ListedDocument.merge(entries, missing, as: query.orders[0].direction)
         }
-        return try page(entries, size, query.orders, mask)
-    }
-
-    private func page(
-        _ entries: [ListedDocument],
-        _ size: Int,
-        _ orders: [DocumentQuery.Order],
-        _ mask: [FieldPath]?
-    ) throws(StorageError) -> [UInt8] {
-        var bytes = Array(#"{"documents":["#.utf8)
-        for (position, entry) in entries.prefix(size).enumerated() {
-            if position > 0 { bytes.append(UInt8(ascii: ",")) }
-            switch entry {
-            case .found(let document): try append(document, mask, to: &bytes)
-            case .missing(let path):
-                FirestoreJSON.object([.init("name", .string(encoding.name(of: path)))])
-                    .append(to: &bytes)
-            }
-        }
-        bytes.append(UInt8(ascii: "]"))
-        if entries.count > size, let last = entries.prefix(size).last {
-            let token = PageToken(last.bound(in: orders), encoding)
-            bytes += #","nextPageToken":""#.utf8
-            bytes += token.text.utf8
-            bytes.append(UInt8(ascii: "\""))
-        }
-        bytes.append(UInt8(ascii: "}"))
-        return bytes
+        return try await .made(by: ListReply(of: size, entries, query.orders, mask, of: self))
     }
 
     /// The documents that are missing and have documents below them, in the part that is listed.

@@ -10,6 +10,9 @@ extension FirestoreExchange {
     /// What all documents are called tells where to divide: that reads the whole store, and keeps
     /// the names in the group.
     func partitionQuery(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
+        guard parent == nil else {
+            throw FirestoreDecoding.flaw("only a query of the whole database can be divided")
+        }
         let time = try time(try body.text("readTime"))
         let most = try body.wholeNumber("partitionCount") ?? 0
         guard most > 0 else { throw FirestoreDecoding.flaw("“partitionCount” must be positive") }

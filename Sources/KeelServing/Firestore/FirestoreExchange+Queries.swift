@@ -3,7 +3,7 @@ import KeelStorageFirestore
 
 extension FirestoreExchange {
     /// `runQuery`: what a query finds below a document, or below the root.
-    func runQuery(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
+    func runQuery(under parent: DocumentPath?) async throws(StorageError) -> ReplyBody {
         let explanation = try QueryExplanation(body, clock: configuration.clock)
         let json = try body.object("structuredQuery")
         if let query = try decoding.treeQuery(json, under: parent) {
@@ -15,31 +15,18 @@ extension FirestoreExchange {
         let query = try checked(try decoding.query(json, under: parent))
         let snapshot = try snapshot()
         if let explanation, !explanation.isAnalyzed {
-            return try await self.explanation(explanation, of: query, in: snapshot)
+            return .whole(try await self.explanation(explanation, of: query, in: snapshot))
         }
-        let (documents, result) = try await found(query, asOf: snapshot.time, needsTime: true)
-        let token = try record(reads(of: query, documents), in: snapshot)
-        let time = readTime(of: result, documents)
-        var reply = ReplyList(first: token, last: addition(result))
-        for document in documents {
-            try reply.append("document", at: time) { bytes throws(StorageError) in
-                try encoding.append(document, to: &bytes)
-            }
-        }
-        return reply.finish(
-            at: time,
-            metrics: explanation?.metrics(result.plan, of: query, count: documents.count)
-        )
+        return try await .made(by: QueryReply(to: query, of: self, snapshot, explanation))
     }
 
     /// `runAggregationQuery`: counts, sums and averages over what a query finds.
     func runAggregationQuery(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
         let explanation = try QueryExplanation(body, clock: configuration.clock)
         let json = try body.object("structuredAggregationQuery")
-        var (unchecked, wanted) = try decoding.aggregation(json, under: parent)
+        let (unchecked, wanted) = try decoding.aggregation(json, under: parent)
         let aggregations = wanted.map(\.1)
-        if !decoding.isExtended { unchecked.orderLimited(by: aggregations) }
-        let query = try checked(unchecked)
+        let query = try checked(unchecked).ordered(for: aggregations)
         try Self.check(aggregations)
         let snapshot = try snapshot()
         if let explanation, !explanation.isAnalyzed {
@@ -50,12 +37,13 @@ extension FirestoreExchange {
         var fields = DocumentFields()
         for ((alias, _), value) in zip(wanted, values) { fields[alias] = value }
         let time = readTime(of: result)
-        var reply = ReplyList(first: token, last: addition(result))
+        var reply = ReplyList(first: token)
         let part = FirestoreJSON.object([.init("aggregateFields", encoding.fields(fields))])
         reply.append("result", at: time) { part.append(to: &$0) }
         return reply.finish(
             at: time,
-            metrics: explanation?.metrics(result.plan, of: query, count: 1)
+            metrics: explanation?.metrics(result.plan, of: query, count: 1),
+            addition: addition(result)
         )
     }
 
@@ -125,37 +113,11 @@ extension FirestoreExchange {
             needsTime: true
         )
         let token = try record(TransactionReads(), in: snapshot)
-        var reply = ReplyList(first: token, last: addition(result))
+        var reply = ReplyList(first: token)
         return reply.finish(
             at: readTime(of: result),
-            metrics: explanation.metrics(result.plan, of: query, count: nil)
+            metrics: explanation.metrics(result.plan, of: query, count: nil),
+            addition: addition(result)
         )
-    }
-}
-
-extension DocumentQuery {
-    /// Orders a query by the fields that are summed up, where it has a limit and no order.
-    ///
-    /// Google's service takes sums from an index of these fields, so that a limit keeps the documents
-    /// with the smallest values, and none without a value.
-    fileprivate mutating func orderLimited(by aggregations: [Aggregation]) {
-        guard limit != nil, orders.isEmpty else { return }
-        let implied = withCompleteOrders.orders.map(\.field)
-        for aggregation in aggregations {
-            switch aggregation {
-            case .sum(let field), .average(let field):
-                guard !implied.contains(field), !orders.contains(where: { $0.field == field })
-                else { continue }
-                orders.append(Order(field, .ascending))
-            case .count: continue
-            }
-        }
-        // An inequality's field stays the first, as a query has to have it.
-        if !orders.isEmpty {
-            orders.insert(
-                contentsOf: implied.filter { !$0.isDocumentID }.map { Order($0, .ascending) },
-                at: 0
-            )
-        }
     }
 }

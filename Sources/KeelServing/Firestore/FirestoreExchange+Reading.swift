@@ -1,3 +1,4 @@
+import KeelCore
 import KeelStorage
 import KeelStorageFirestore
 
@@ -24,7 +25,34 @@ extension FirestoreExchange {
             request.needsPosition = try addition.flag("position") ?? false
             request.atLeast = try decoding.cursor("atLeast", of: addition)
         }
-        return try await adapter.read(request)
+        return try await answer(request)
+    }
+
+    /// Reads, and ends a read that takes too long.
+    private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        // A few documents are there before a limit could be set.
+        if case .documents(let paths) = request.operation, paths.count < 10 {
+            return try await adapter.read(request)
+        }
+        let timer = DeadlineTimer.on(configuration.clock)
+        let (result, wasReached) = await timer.run(until: timer.now + configuration.longestRead) {
+            [adapter] () async -> Result<ReadResult, StorageError> in
+            do throws(StorageError) {
+                return .success(try await adapter.read(request))
+            } catch {
+                return .failure(error)
+            }
+        }
+        do throws(StorageError) {
+            return try result.get()
+        } catch {
+            guard wasReached, error.code == .cancelled else { throw error }
+            throw StorageError(
+                .timeout,
+                "the store has not answered in \(configuration.longestRead); ask for less, or "
+                    + "declare an index that serves the query"
+            )
+        }
     }
 
     /// The documents at these paths.
@@ -99,8 +127,8 @@ extension FirestoreExchange {
         return bytes
     }
 
-    /// `batchGet`: several documents from one moment.
-    func batchGet() async throws(StorageError) -> [UInt8] {
+    /// `batchGet`: several documents.
+    func batchGet() async throws(StorageError) -> ReplyBody {
         try checkDatabase()
         var paths: [DocumentPath] = []
         var known: Set<DocumentPath> = []
@@ -116,25 +144,7 @@ extension FirestoreExchange {
             try decoding.mask(json)
         }
         let snapshot = try snapshot()
-        let (documents, result) = try await documents(
-            paths,
-            asOf: snapshot.time,
-            needsTime: true
-        )
-        let token = try record(reads(of: paths, documents), in: snapshot)
-        let time = readTime(of: result, documents.lazy.compactMap(\.self))
-        var reply = ReplyList(first: token, last: addition(result))
-        for case let document? in documents {
-            try reply.append("found", at: time) { bytes throws(StorageError) in
-                try append(document, mask, to: &bytes)
-            }
-        }
-        // Google's service tells last what is missing.
-        for (path, document) in zip(paths, documents) where document == nil {
-            let name = FirestoreJSON.string(encoding.name(of: path))
-            reply.append("missing", at: time) { name.append(to: &$0) }
-        }
-        return reply.finish(at: time)
+        return try await .made(by: BatchReply(.batchGet, with: paths, mask, of: self, snapshot))
     }
 
     /// `listCollectionIds`: the collections of a document, or those at the top.

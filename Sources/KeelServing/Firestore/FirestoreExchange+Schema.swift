@@ -12,19 +12,12 @@ extension FirestoreExchange {
                 )
             }
             let schema = try decoding.schema(body)
-            try Self.check(schema)
+            try schema.check()
             try await adapter.prepare(schema)
         }
         let names = adapter.capabilities.description.split(separator: ", ")
         return FirestoreJSON.object([
             .init("capabilities", .array(names.map { .string(String($0)) }))
         ]).bytes
-    }
-
-    private static func check(_ schema: StorageSchema) throws(StorageError) {
-        for name in schema.indexes.map(\.collection) + schema.searches.map(\.collection) {
-            guard let flaw = StoredName.flaw(inSegment: name) else { continue }
-            throw StorageError(.invalidArgument, "the collection’s name “\(name)” \(flaw)")
-        }
     }
 }

@@ -6,7 +6,7 @@ extension FirestoreExchange {
     ///
     /// Stores have no order of names over several collections; what all documents are called tells.
     /// That reads the whole store, and keeps the names that are wanted.
-    func runTreeQuery(_ query: TreeQuery) async throws(StorageError) -> [UInt8] {
+    func runTreeQuery(_ query: TreeQuery) async throws(StorageError) -> ReplyBody {
         let past: Timestamp?
         switch try snapshot() {
         // Names and documents are read one after the other: at one time, where the store can.
@@ -26,20 +26,16 @@ extension FirestoreExchange {
         let page = names.sorted(by: query.precedes).dropFirst(query.offset).prefix(
             query.limit ?? .max
         )
-        let (documents, result) = try await documents(
-            Array(page),
-            asOf: past,
-            needsTime: true
+        // One that was deleted meanwhile is not there any more, and not told.
+        return try await .made(
+            by: BatchReply(
+                .runQuery,
+                with: Array(page),
+                query.projection,
+                of: self,
+                past.map(Snapshot.past) ?? .current
+            )
         )
-        let time = readTime(of: result, documents.lazy.compactMap(\.self))
-        var reply = ReplyList(first: nil, last: addition(result))
-        // One that was deleted meanwhile is not there any more.
-        for case let document? in documents {
-            try reply.append("document", at: time) { bytes throws(StorageError) in
-                try append(document, query.projection, to: &bytes)
-            }
-        }
-        return reply.finish(at: time)
     }
 
     private func isVisible(_ path: DocumentPath) -> Bool {
@@ -103,6 +99,9 @@ extension FirestoreExchange {
         var request = ChangeRequest(after: cursor, limit: 1000)
         while true {
             let page = try await adapter.changes(request)
+            guard !Task.isCancelled else {
+                throw StorageError(.cancelled, "the client has gone")
+            }
             for change in page.changes {
                 if case .removed = change, !includingRemoved { continue }
                 visit(change.path)

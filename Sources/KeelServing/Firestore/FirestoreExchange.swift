@@ -4,8 +4,9 @@ import KeelStorageFirestore
 
 /// One request of Firestore's protocol, and what it takes to answer it.
 ///
-/// The methods of the protocol are extensions of it. Each returns the body of the reply; an error
-/// becomes the reply that the protocol has for it.
+/// The methods of the protocol are extensions of it. Each returns the body of the reply, those that
+/// tell of documents one that is made as it is read; an error becomes the reply that the protocol has
+/// for it.
 struct FirestoreExchange {
     let adapter: any StorageAdapter
     let transactions: TransactionTable
@@ -40,7 +41,7 @@ struct FirestoreExchange {
     func answer(
         _ route: FirestoreRoute,
         _ method: HTTPRequest.Method
-    ) async throws(StorageError) -> [UInt8] {
+    ) async throws(StorageError) -> ReplyBody {
         guard body.members != nil else {
             throw FirestoreDecoding.flaw("the request is \(body.kindName) and should be an object")
         }
@@ -49,18 +50,21 @@ struct FirestoreExchange {
             let path = DocumentPath(segments: segments)
             try reserved.check(path)
             switch method {
-            case .patch: return try await patchDocument(path)
-            case .delete: return try await deleteDocument(path)
-            default: return try await getDocument(path)
+            case .patch:
+                try MessageShape.document.check(body)
+                return .whole(try await patchDocument(path))
+            case .delete: return .whole(try await deleteDocument(path))
+            default: return .whole(try await getDocument(path))
             }
         case .collection(let segments):
             let collection = CollectionPath(segments: segments)
             try reserved.check(collection)
-            return method == .post
-                ? try await createDocument(in: collection)
-                : try await listDocuments(of: collection)
+            guard method == .post else { return try await listDocuments(of: collection) }
+            try MessageShape.document.check(body)
+            return .whole(try await createDocument(in: collection))
         case .call(let call, let segments):
             try items.check()
+            try MessageShape.request(of: call).check(body)
             return try await answer(call, on: try parent(segments))
         }
     }
@@ -68,16 +72,17 @@ struct FirestoreExchange {
     private func answer(
         _ call: FirestoreRoute.Call,
         on parent: DocumentPath?
-    ) async throws(StorageError) -> [UInt8] {
+    ) async throws(StorageError) -> ReplyBody {
         switch call {
         case .batchGet: return try await batchGet()
-        case .batchWrite: return try await batchWrite()
-        case .beginTransaction: return try beginTransaction()
-        case .commit: return try await commit()
-        case .listCollectionIds: return try await listCollectionIDs(under: parent)
-        case .partitionQuery: return try await partitionQuery(under: parent)
-        case .rollback: return try rollback()
-        case .runAggregationQuery: return try await runAggregationQuery(under: parent)
+        case .batchWrite: return .whole(try await batchWrite())
+        case .beginTransaction: return .whole(try beginTransaction())
+        case .commit: return .whole(try await commit())
+        case .listCollectionIds: return .whole(try await listCollectionIDs(under: parent))
+        case .partitionQuery: return .whole(try await partitionQuery(under: parent))
+        case .rollback: return .whole(try rollback())
+        case .runAggregationQuery:
+            return .whole(try await runAggregationQuery(under: parent))
         case .runQuery: return try await runQuery(under: parent)
         case .listen, .write:
             throw StorageError(

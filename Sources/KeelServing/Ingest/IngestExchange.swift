@@ -64,7 +64,8 @@ struct IngestExchange {
     private func json(of call: HTTPCall) async throws(ServingFailure) -> FirestoreJSON {
         try await call.json(
             upTo: configuration.mostBodyBytes,
-            levels: configuration.mostJSONLevels
+            levels: configuration.mostJSONLevels,
+            values: configuration.mostJSONValues
         )
     }
 

@@ -4,17 +4,14 @@ import KeelStorageFirestore
 extension LogExport {
     /// Reads the JSON form (OTLP/HTTP: proto3's mapping with ids in hexadecimal).
     ///
-    /// - Throws: `invalidArgument` if it is another form.
+    /// - Throws: `invalidArgument` if it is another form, `tooLarge` if it is too much.
     init(_ json: FirestoreJSON, makeID: () -> String) throws(StorageError) {
         for resource in try json.list("resourceLogs") {
-            let attributes = try Self.attributes(of: resource.object("resource"))
+            var source = LogSource(try Self.attributes(of: resource.object("resource")))
             for scope in try resource.list("scopeLogs") {
-                let name = try scope.object("scope")?.text("name")
+                source.scope = try scope.object("scope")?.text("name") ?? ""
                 for record in try scope.list("logRecords") {
-                    var fields = try Self.fields(of: record)
-                    if !attributes.isEmpty { fields["resource"] = .map(attributes) }
-                    if let name, !name.isEmpty { fields["scope"] = .string(name) }
-                    append(fields, makeID: makeID)
+                    try append(Self.fields(of: record), of: source, makeID: makeID)
                 }
             }
         }

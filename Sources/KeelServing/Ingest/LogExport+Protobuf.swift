@@ -5,23 +5,23 @@ import KeelStorageFirestore
 extension LogExport {
     /// Reads the binary form (OTLP/HTTP); fields that are not known are passed over.
     ///
-    /// - Throws: `invalidArgument` if it is no such message.
+    /// - Throws: `invalidArgument` if it is no such message, `tooLarge` if it is too much.
     init(protobuf bytes: [UInt8], makeID: () -> String) throws(StorageError) {
         try Self.messages(1, in: bytes[...]) { resource throws(StorageError) in
             var attributes = DocumentFields()
             try Self.messages(1, in: resource) { message throws(StorageError) in
                 attributes = try Self.fields(1, in: message, depth: 0)
             }
+            var source = LogSource(attributes)
             try Self.messages(2, in: resource) { scope throws(StorageError) in
-                var name = ""
+                source.scope = ""
                 try Self.messages(1, in: scope) { message throws(StorageError) in
-                    try Self.messages(1, in: message) { name = String(decoding: $0, as: UTF8.self) }
+                    try Self.messages(1, in: message) { name in
+                        source.scope = String(decoding: name, as: UTF8.self)
+                    }
                 }
                 try Self.messages(2, in: scope) { record throws(StorageError) in
-                    var fields = try Self.record(record)
-                    if !attributes.isEmpty { fields["resource"] = .map(attributes) }
-                    if !name.isEmpty { fields["scope"] = .string(name) }
-                    append(fields, makeID: makeID)
+                    try append(Self.record(record), of: source, makeID: makeID)
                 }
             }
         }

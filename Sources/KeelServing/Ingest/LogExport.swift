@@ -7,15 +7,44 @@ import KeelStorageFirestore
 struct LogExport {
     /// The attribute that tells a repetition from a new record (OpenTelemetry's semantic conventions).
     static let idAttribute = "log.record.uid"
+    /// The most records of a request.
+    static let mostRecords = 10_000
+    /// The most bytes that the records of a request take once each has its resource's attributes.
+    ///
+    /// Without this, a few kilobytes of compressed records would become gigabytes of documents.
+    static let mostBytes = 64 << 20
 
     private(set) var records: [(id: String, fields: DocumentFields)] = []
+    private var byteCount = 0
 
     /// Adds a record.
     ///
     /// - Parameters:
     ///   - fields: What it says.
+    ///   - source: What it shares with others of the request.
     ///   - makeID: Makes an id for one that names none.
-    mutating func append(_ fields: DocumentFields, makeID: () -> String) {
+    /// - Throws: `tooLarge` if there are too many records, or if they would take too many bytes.
+    mutating func append(
+        _ fields: DocumentFields,
+        of source: LogSource,
+        makeID: () -> String
+    ) throws(StorageError) {
+        guard records.count < Self.mostRecords else {
+            throw StorageError(
+                .tooLarge,
+                "the request has more than \(Self.mostRecords) records; send them in several"
+            )
+        }
+        byteCount += source.byteCount
+        guard byteCount <= Self.mostBytes else {
+            throw StorageError(
+                .tooLarge,
+                "the records of the request take more than \(Self.mostBytes) bytes, because each is "
+                    + "kept with its resource; send fewer at a time"
+            )
+        }
+        var fields = fields
+        source.add(to: &fields)
         var id: String?
         if case .map(let attributes)? = fields["attributes"],
             case .string(let text)? = attributes[Self.idAttribute]

@@ -8,16 +8,22 @@ extension HTTPCall {
     /// - Parameters:
     ///   - limit: The most bytes; no more are read.
     ///   - levels: How deeply it may nest.
+    ///   - values: The most values that it may have.
     /// - Returns: The JSON.
     /// - Throws: A failure if it is too large, is announced as something else, or is no JSON.
-    func json(upTo limit: Int, levels: Int) async throws(ServingFailure) -> FirestoreJSON {
+    func json(
+        upTo limit: Int,
+        levels: Int,
+        values: Int
+    ) async throws(ServingFailure) -> FirestoreJSON {
         let bytes = try await bytes(upTo: limit)
         guard !bytes.isEmpty else { return .object([]) }
         // A page of another site can send forms and plain text without asking, and JSON not.
         guard isJSON else { throw .notJSON }
         do throws(FirestoreJSONError) {
-            return try FirestoreJSON(parsing: bytes, deepest: levels)
+            return try FirestoreJSON(parsing: bytes, deepest: levels, mostValues: values)
         } catch {
+            guard error.reason != .tooMany else { throw .tooManyValues(values) }
             throw .invalid("the body of the request is no JSON: \(error)")
         }
     }

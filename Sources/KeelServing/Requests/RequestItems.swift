@@ -66,8 +66,9 @@ struct RequestItems {
         }
     }
 
-    private static func camelCase(_ name: String) -> String {
-        guard name.contains("_") else { return name }
+    /// A name in lowerCamelCase, also where it was in snake_case.
+    static func camelCase(_ name: String) -> String {
+        guard name.utf8.contains(UInt8(ascii: "_")) else { return name }
         var isStart = false
         return name.reduce(into: "") { text, character in
             if character == "_" {

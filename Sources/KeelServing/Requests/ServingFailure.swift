@@ -73,6 +73,14 @@ struct ServingFailure: Error {
         )
     }
 
+    static func tooManyValues(_ limit: Int) -> Self {
+        Self(
+            StorageError(.tooLarge, "the body of the request has more than \(limit) values"),
+            as: .invalidArgument,
+            httpStatus: 413
+        )
+    }
+
     static let notJSON = Self(
         StorageError(
             .invalidArgument,
@@ -89,6 +97,14 @@ extension HTTPReply {
         var reply = HTTPReply.bytes(status, type: "application/json; charset=utf-8", bytes)
         reply.head.headerFields[.cacheControl] = "no-store"
         reply.head.headerFields[.xContentTypeOptions] = "nosniff"
+        return reply
+    }
+
+    /// A reply of JSON that is made as it is read, which nobody keeps.
+    static func json(_ pieces: HTTPByteStream) -> HTTPReply {
+        var reply = HTTPReply.json([])
+        reply.head.headerFields[.contentLength] = nil
+        reply.body = pieces
         return reply
     }
 

@@ -72,9 +72,7 @@ extension ChangeHub {
             var woken: [ChangeListener.Wake] = []
             for (channel, bytes) in parcels {
                 guard let listeners = state.channels[channel]?.listeners.values else { continue }
-                woken += listeners.compactMap { listener in
-                    bytes.map { listener.push($0, at: page.next) } ?? listener.abandon()
-                }
+                woken += listeners.compactMap { $0.push(bytes, at: page.next) }
             }
             return woken
         }
@@ -134,8 +132,8 @@ private struct PageEncoder {
         self.mark = mark
     }
 
-    /// The events for an interest, nil if a document cannot be decoded.
-    mutating func events(_ positions: [Int], for interest: ChangeInterest) -> [UInt8]? {
+    /// The events for an interest.
+    mutating func events(_ positions: [Int], for interest: ChangeInterest) -> [UInt8] {
         guard interest.tellsContent else { return mark }
         var bytes: [UInt8] = []
         for position in positions {
@@ -145,8 +143,7 @@ private struct PageEncoder {
                 continue
             }
             let change = page.changes[position]
-            let event = try? ChangeMessages.event(change, database: interest.database)
-            guard let event else { return nil }
+            let event = ChangeMessages.event(change, database: interest.database)
             encoded[key] = event
             bytes += event
         }

@@ -16,20 +16,30 @@ enum ChangeMessages {
         path.collection.string.utf8.elementsEqual(ReservedNames.server.utf8)
     }
 
-    /// One element of `changes`.
-    ///
-    /// - Throws: `StorageError/Code/corrupted` if a document cannot be decoded.
-    static func change(
-        _ change: ChangePage.Change,
-        database: String
-    ) throws(StorageError) -> FirestoreJSON {
+    /// One element of `changes`; a document that cannot be decoded says so and hides no other one.
+    static func change(_ change: ChangePage.Change, database: String) -> FirestoreJSON {
         let path = FirestoreJSON.string(change.path.string)
         switch change {
         case .current(let document):
             let encoding = FirestoreEncoding(database: database, isExtended: true)
+            do throws(StorageError) {
+                return [
+                    "path": path, "rev": .string("\(document.revision)"),
+                    "doc": try encoding.document(document),
+                ]
+            } catch {
+                return self.change(
+                    .unreadable(UnreadableDocument(document.path, error)),
+                    database: database
+                )
+            }
+        case .unreadable(let document):
             return [
-                "path": path, "rev": .string("\(document.revision)"),
-                "doc": try encoding.document(document),
+                "path": path,
+                "unreadable": [
+                    "code": .string(document.error.code.name),
+                    "message": .string(document.error.message),
+                ],
             ]
         case .removed(_, let revision):
             return ["path": path, "rev": .string("\(revision)"), "deleted": true]
@@ -38,17 +48,8 @@ enum ChangeMessages {
     }
 
     /// A page.
-    ///
-    /// - Throws: `StorageError/Code/corrupted` if a document cannot be decoded.
-    static func page(
-        _ page: ChangePage,
-        database: String,
-        epoch: String
-    ) throws(StorageError) -> FirestoreJSON {
-        var changes: [FirestoreJSON] = []
-        for change in visible(page.changes) {
-            changes.append(try self.change(change, database: database))
-        }
+    static func page(_ page: ChangePage, database: String, epoch: String) -> FirestoreJSON {
+        let changes = visible(page.changes).map { change($0, database: database) }
         return [
             "epoch": .string(epoch), "changes": .array(changes),
             "next": .string(text(of: page.next)), "complete": .boolean(page.isCaughtUp),
@@ -58,13 +59,8 @@ enum ChangeMessages {
     // MARK: Events
 
     /// A `change` event.
-    ///
-    /// - Throws: `StorageError/Code/corrupted` if the document cannot be decoded.
-    static func event(
-        _ change: ChangePage.Change,
-        database: String
-    ) throws(StorageError) -> [UInt8] {
-        event("change", data: try self.change(change, database: database))
+    static func event(_ change: ChangePage.Change, database: String) -> [UInt8] {
+        event("change", data: self.change(change, database: database))
     }
 
     /// The event that ends a page: `checkpoint` where the point is consistent, else `progress`.

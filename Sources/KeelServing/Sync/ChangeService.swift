@@ -101,7 +101,7 @@ package final class ChangeService: Sendable {
         do throws(StorageError) {
             let epoch = try await hub.epoch.value()
             let page = try await hub.page(for: query)
-            return try ChangeMessages.page(page, database: query.database, epoch: epoch)
+            return ChangeMessages.page(page, database: query.database, epoch: epoch)
         } catch {
             throw ChangeFailure(error)
         }

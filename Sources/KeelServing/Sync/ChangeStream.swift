@@ -84,7 +84,7 @@ final class ChangeStream: Sendable {
         var bytes: [UInt8] = []
         if listener.interest.tellsContent {
             for change in ChangeMessages.visible(page.changes) {
-                bytes += try ChangeMessages.event(change, database: listener.interest.database)
+                bytes += ChangeMessages.event(change, database: listener.interest.database)
             }
         }
         listener.tell(page.next)

@@ -61,8 +61,9 @@ public struct ChangeRequest: Sendable, Hashable {
 /// Changes in the order in which they happened.
 ///
 /// A page holds *states*, not steps: a document that changed three times may appear once, with its
-/// state at the time of the read. Repeating a page does no harm, and a document's revision never
-/// goes back from one page to the next. Where ``isCaughtUp`` is true, what has been delivered so
+/// state at the time of the read, which is never older than what a page before has shown. Repeating a
+/// page does no harm. A document's revision goes back from one page to the next only where a
+/// ``DocumentWrite/Operation/replicate(_:)`` has lowered it. Where ``isCaughtUp`` is true, what has been delivered so
 /// far is a consistent state of the store; a listener publishes only there.
 public struct ChangePage: Sendable {
     /// A change to one document.
@@ -73,11 +74,17 @@ public struct ChangePage: Sendable {
         case removed(DocumentPath, Revision)
         /// The document still exists and is no longer visible to this reader.
         case leftScope(DocumentPath)
+        /// The document changed and cannot be read.
+        ///
+        /// One damaged document does not keep readers from those behind it: an adapter gives a page
+        /// with this in place of the document, and throws only where it can read no page at all.
+        case unreadable(UnreadableDocument)
 
         /// The document that changed.
         public var path: DocumentPath {
             switch self {
             case .current(let document): document.path
+            case .unreadable(let document): document.path
             case .removed(let path, _), .leftScope(let path): path
             }
         }

@@ -41,6 +41,9 @@ public struct ReadRequest: Sendable, Hashable {
     public var asOf: Timestamp?
     /// Whether ``ReadResult/time`` is wanted.
     public var needsTime = false
+    /// Whether documents that cannot be read are reported in ``ReadResult/unreadable`` and left out;
+    /// without it, or in an adapter that cannot tell them apart, one of them fails the read.
+    public var reportsUnreadable = false
 
     /// Creates a request.
     public init(_ operation: ReadOperation) { self.operation = operation }
@@ -72,6 +75,10 @@ public struct ReadResult: Sendable {
     public var plan: QueryPlan?
     /// Whether the answer comes from a local copy that may be behind the server.
     public var isFromCache: Bool
+    /// Documents that the read met and could not read, if ``ReadRequest/reportsUnreadable`` asked.
+    ///
+    /// A query does not find them, and among ``ReadOperation/documents(_:)`` they are nil.
+    public var unreadable: [UnreadableDocument]
 
     /// Creates an answer.
     public init(
@@ -79,12 +86,14 @@ public struct ReadResult: Sendable {
         position: ChangeCursor? = nil,
         time: Timestamp? = nil,
         plan: QueryPlan? = nil,
-        isFromCache: Bool = false
+        isFromCache: Bool = false,
+        unreadable: [UnreadableDocument] = []
     ) {
         self.payload = payload
         self.position = position
         self.time = time
         self.plan = plan
         self.isFromCache = isFromCache
+        self.unreadable = unreadable
     }
 }

@@ -12,6 +12,9 @@ public struct StorageCapabilities: OptionSet, Sendable, Hashable {
     /// A batch can be made to depend on documents and queries having stayed as they were read.
     public static let transactions = Self(rawValue: 1 << 1)
     /// A batch with an id takes effect once, however often it is committed.
+    ///
+    /// The store recognises a repetition for at least as long as its adapter says, days and not hours:
+    /// longer than any client goes on repeating.
     public static let idempotentCommits = Self(rawValue: 1 << 2)
     /// Counts, sums and averages are computed by the store; without it the front computes them.
     public static let aggregation = Self(rawValue: 1 << 3)

@@ -22,7 +22,11 @@ public struct StorageSchema: Sendable, Hashable {
     }
 }
 
-/// An index over the fields of documents.
+/// An index over the fields of documents: 1 to 100 components, of which one may be
+/// ``Component/contains(_:)`` and none names a field twice for its order.
+///
+/// Any other definition is refused with ``StorageError/Code/invalidArgument`` by the first call of a
+/// client that declares it.
 public struct IndexDefinition: Sendable, Hashable {
     /// What an index holds of one field.
     public enum Component: Sendable, Hashable {
@@ -122,5 +126,47 @@ public struct SearchDefinition: Sendable, Hashable {
     /// The definition's name, made of what it holds.
     public var name: String {
         "\(collection)~(\(fields.map(\.description).joined(separator: ",")))"
+    }
+}
+
+extension StorageSchema {
+    /// Refuses definitions that no adapter can keep.
+    package func check() throws(StorageError) {
+        for index in indexes {
+            guard let flaw = index.flaw else { continue }
+            throw StorageError(.invalidArgument, "\(index): \(flaw)")
+        }
+        for search in searches {
+            let fieldFlaw = search.fields.lazy.compactMap(\.flaw).first
+            let flaw = StoredName.flaw(inSegment: search.collection).map { "its collection \($0)" }
+            guard let flaw = flaw ?? fieldFlaw else { continue }
+            throw StorageError(.invalidArgument, "the search of “\(search.collection)”: \(flaw)")
+        }
+    }
+}
+
+extension IndexDefinition {
+    /// The most components of an index, as in Firestore.
+    private static let mostComponents = 100
+
+    /// What is wrong with the definition; nil for a good one.
+    fileprivate var flaw: String? {
+        if let flaw = StoredName.flaw(inSegment: collection) { return "its collection \(flaw)" }
+        guard (1...Self.mostComponents).contains(components.count) else {
+            return "it has \(components.count) components; 1 to \(Self.mostComponents) are possible"
+        }
+        var arrays = 0
+        var ordered: Set<FieldPath> = []
+        for component in components {
+            if component.field.isDocumentID { return "the document’s id is part of every index" }
+            if let flaw = component.field.flaw { return flaw }
+            if case .contains = component {
+                arrays += 1
+            } else if !ordered.insert(component.field).inserted {
+                return "it orders by “\(component.field)” twice"
+            }
+        }
+        // Two would make an entry of each pair of elements.
+        return arrays > 1 ? "it has \(arrays) components of elements; one is possible" : nil
     }
 }

@@ -6,7 +6,9 @@ package enum DocumentValidation {
     /// Refuses a path that breaks a rule or lies in the part of the store that is Keel's own.
     package static func check(_ path: DocumentPath) throws(StorageError) {
         if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }
-        if StoredName.isReserved(path.id) || StoredName.isReserved(path.collection.name) {
+        // Most paths have no reserved name: look before taking them apart.
+        let segments = path.string.contains("__") ? path.string.split(separator: "/") : []
+        if segments.contains(where: { StoredName.isReserved(String($0)) }) {
             throw StorageError(
                 .invalidArgument,
                 "“\(path)” has a segment of the reserved form “__…__”"

@@ -16,6 +16,7 @@ package final class SchemaPreparation: Sendable {
     /// call.
     func run(on adapter: any StorageAdapter) async throws(StorageError) {
         guard !isDone.load(ordering: .acquiring) else { return }
+        try schema.check()
         try await adapter.prepare(schema)
         isDone.store(true, ordering: .releasing)
     }

@@ -37,8 +37,8 @@ extension StorageClient {
         _ query: DocumentQuery,
         _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue] {
-        let checked = try check(query, for: "aggregate")
         try check(aggregations)
+        let checked = try check(query, for: "aggregate").ordered(for: aggregations)
         guard capabilities.contains(.aggregation) else {
             var whole = checked
             whole.projection = nil

@@ -19,9 +19,28 @@ package enum WriteValidation {
             try DocumentValidation.check(write.path)
             try check(write)
         }
+        try checkSequence(of: writes)
         for write in own {
             if let flaw = write.path.flaw { throw StorageError(.invalidArgument, flaw) }
             try check(write)
+        }
+    }
+
+    /// Refuses a write that asks for a document which the same batch has deleted before.
+    private static func checkSequence(of writes: [DocumentWrite]) throws(StorageError) {
+        var deleted: Set<DocumentPath> = []
+        for write in writes {
+            switch (write.operation, write.condition) {
+            case (.delete, .none): deleted.insert(write.path)
+            case (.verify, _): continue
+            case (_, .exists) where deleted.contains(write.path):
+                throw StorageError(
+                    .invalidArgument,
+                    "the batch deletes “\(write.path)” and then asks for it",
+                    resource: write.path.string
+                )
+            default: deleted.remove(write.path)
+            }
         }
     }
 
@@ -29,7 +48,7 @@ package enum WriteValidation {
         switch write.operation {
         case .set(let body, let transforms):
             try DocumentValidation.check(body, of: write.path)
-            try check(fields: transforms.map(\.field), of: write.path)
+            try check(transformed: transforms.map(\.field), of: write.path)
             for transform in transforms {
                 try check(transform.operation, of: transform.field, in: write.path)
             }
@@ -42,7 +61,7 @@ package enum WriteValidation {
                     resource: write.path.string
                 )
             }
-            try check(fields: changes.map(\.field), of: write.path)
+            try check(changes, of: write.path)
             for change in changes {
                 switch change.action {
                 case .set(let value):
@@ -61,6 +80,44 @@ package enum WriteValidation {
             }
         case .delete, .verify: return
         }
+    }
+
+    /// Refuses changes that depend on an order which a request cannot tell.
+    ///
+    /// Transforms are computed after everything that is set or removed, and in their order.
+    private static func check(
+        _ changes: [FieldChange],
+        of path: DocumentPath
+    ) throws(StorageError) {
+        var (set, transformed): ([FieldPath], [FieldPath]) = ([], [])
+        for change in changes {
+            if case .transform = change.action {
+                transformed.append(change.field)
+                continue
+            }
+            if let before = transformed.first(where: { field in
+                field.contains(change.field) || change.field.contains(field)
+            }) {
+                throw StorageError(
+                    .invalidArgument,
+                    "the write to “\(path)” transforms “\(before)” and then changes "
+                        + "“\(change.field)”; transforms come last",
+                    resource: path.string
+                )
+            }
+            set.append(change.field)
+        }
+        try check(fields: set, of: path)
+        try check(transformed: transformed, of: path)
+    }
+
+    /// Refuses bad field paths, and transforms of a map and of a field in it.
+    private static func check(
+        transformed fields: [FieldPath],
+        of path: DocumentPath
+    ) throws(StorageError) {
+        // Several transforms of one field build on each other.
+        try check(fields: Array(Set(fields)), of: path)
     }
 
     /// Refuses bad field paths and paths of which one contains the other.

@@ -2,7 +2,8 @@ extension DocumentCollection {
     /// Listens to the values that a query finds.
     ///
     /// It behaves like ``StorageClient/listen(to:)``; of each snapshot, only the values that
-    /// changed are decoded.
+    /// changed are decoded. A document that cannot be read, or that does not have the form of the
+    /// type, is in ``CollectionSnapshot/failures``, and the others are shown without it.
     ///
     /// ```swift
     /// for try await snapshot in restaurants.listen({ $0.order(by: "name") }) {
@@ -20,8 +21,10 @@ extension DocumentCollection {
 public struct CollectionSnapshot<Element: Sendable>: Sendable {
     /// The values, in the query's order.
     public let items: [Element]
-    /// The steps that lead from the snapshot before to this one: see ``QuerySnapshot/changes``.
+    /// The steps that lead from the items before to these: see ``QuerySnapshot/changes``.
     public let changes: [DocumentChange]
+    /// The documents that are not among the items because they cannot be read or decoded, by path.
+    public let failures: [UnreadableDocument]
     /// Whether one of the documents has a write that the server has not accepted yet.
     public let hasPendingWrites: Bool
     /// Whether the result comes from a local copy that may be behind the server.
@@ -63,7 +66,7 @@ actor CollectionListener<Item: Codable & Sendable> {
     private let collection: DocumentCollection<Item>
     private let query: DocumentQuery
     private var listener: QueryListener?
-    private var items: [Item] = []
+    private var result = DecodedResult<Item>()
 
     init(_ collection: DocumentCollection<Item>, _ query: DocumentQuery) {
         self.collection = collection
@@ -73,12 +76,13 @@ actor CollectionListener<Item: Codable & Sendable> {
     func next() async throws(StorageError) -> CollectionSnapshot<Item>? {
         let listener = try currentListener()
         guard let snapshot = try await listener.next() else { return nil }
-        try items.apply(snapshot.changes) { document throws(StorageError) in
+        let changes = result.apply(snapshot.changes) { document throws(StorageError) in
             try collection.decode(document)
         }
         return CollectionSnapshot(
-            items: items,
-            changes: snapshot.changes,
+            items: result.items,
+            changes: changes,
+            failures: (result.failures + snapshot.failures).sorted { $0.path < $1.path },
             hasPendingWrites: snapshot.hasPendingWrites,
             isFromCache: snapshot.isFromCache
         )

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 extension DocumentCollection {
     /// Stores a value under its own id, replacing what is there.
     ///
@@ -29,7 +31,12 @@ extension DocumentCollection {
 
     /// Stores values under their own ids, up to 500 in one atomic batch after the other.
     ///
+    /// The first batch that fails is the last one that is tried: those before it are stored.
+    ///
     /// - Returns: The paths, in the order of the values.
+    /// - Throws: The error of the batch that failed. Its effect is
+    ///   ``StorageError/Effect-swift.enum/unknown`` where batches before it have been stored, and its
+    ///   message says how many values those are.
     @discardableResult
     @concurrent
     public func saveAll(_ elements: [Element]) async throws(StorageError) -> [DocumentPath] {
@@ -75,16 +82,39 @@ extension DocumentCollection {
     /// Removes everything that a query finds, up to 500 documents in one atomic batch after the
     /// other.
     ///
+    /// A document is removed as it was found. One that somebody changes meanwhile is looked at again,
+    /// and stays if the query does not find it any more; as often as
+    /// ``StorageClient/Configuration/transactions`` says.
+    ///
     /// - Returns: How many documents were removed.
+    /// - Throws: The error of the batch that failed, with the effect
+    ///   ``StorageError/Effect-swift.enum/unknown`` where others have been removed before;
+    ///   ``StorageError/Code/conflict`` where documents keep changing.
     @discardableResult
     @concurrent
     public func deleteAll(
         _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery = { $0 }
     ) async throws(StorageError) -> Int {
-        let found = try await client.queryDocuments(try refined(refine).select())
-        let writes = found.map { DocumentWrite.delete($0.path) }
-        try await client.commitInBatches(writes, for: "deleteAll", on: path.string)
-        return writes.count
+        let query = try refined(refine).select()
+        let (client, path) = (client, path)
+        var deleted = 0
+        try await withRetry(
+            client.configuration.transactions,
+            clock: client.configuration.clock,
+            shouldRetry: { $0.code == .conflict || $0.code == .documentNotFound },
+            operation: { _ async throws(StorageError) in
+                let writes = try await client.queryDocuments(query).map {
+                    DocumentWrite.delete($0.path, if: .revision($0.revision))
+                }
+                try await client.commitInBatches(
+                    writes,
+                    for: "deleteAll",
+                    on: path.string,
+                    done: &deleted
+                )
+            }
+        )
+        return deleted
     }
 
     private func write(for element: Element) throws(StorageError) -> DocumentWrite {
@@ -109,26 +139,57 @@ extension DocumentEncoder.EncodedDocument {
 }
 
 extension StorageClient {
-    /// Commits writes in as few calls as the limits allow, each batch atomic by itself.
-    func commitInBatches(
+    /// Commits writes in as few batches as the limits allow, and stops at the first that fails.
+    ///
+    /// - Throws: The error of that batch; where others have been committed, their number is in its
+    ///   message and its effect is unknown.
+    package func commitInBatches(
         _ writes: [DocumentWrite],
         for operation: String,
         on resource: String
     ) async throws(StorageError) {
-        guard !writes.isEmpty else { return }
+        var done = 0
+        try await commitInBatches(writes, for: operation, on: resource, done: &done)
+    }
+
+    /// Commits writes likewise, and counts those that have been committed.
+    func commitInBatches(
+        _ writes: [DocumentWrite],
+        for operation: String,
+        on resource: String,
+        done: inout Int
+    ) async throws(StorageError) {
+        var batches: [WriteBatch] = []
         do throws(StorageError) {
-            try await preparation.run(on: adapter)
-            var batches: [WriteBatch] = []
-            var rest = writes[...]
-            while !rest.isEmpty {
-                let part = Array(rest.prefix(WriteValidation.mostWrites))
+            for start in stride(from: 0, to: writes.count, by: WriteValidation.mostWrites) {
+                let end = min(start + WriteValidation.mostWrites, writes.count)
+                let part = Array(writes[start..<end])
                 try WriteValidation.check(part)
                 batches.append(WriteBatch(part))
-                rest = rest.dropFirst(part.count)
             }
-            for result in try await adapter.commit(batches) { _ = try result.get() }
+            // One call after the other, so that a lost connection is waited for once.
+            try await preparation.run(on: adapter)
+            for batch in batches {
+                for result in try await adapter.commit([batch]) { _ = try result.get() }
+                done += batch.writes.count
+            }
         } catch {
-            throw error.during(operation, on: resource)
+            throw error.after(done).during(operation, on: resource)
         }
+    }
+}
+
+extension StorageError {
+    /// The error of a call of which so many writes have taken effect.
+    fileprivate func after(_ count: Int) -> StorageError {
+        guard count > 0 else { return self }
+        return StorageError(
+            code,
+            "after \(count) writes had been committed: \(message)",
+            effect: .unknown,
+            operation: operation,
+            resource: resource,
+            cause: cause
+        )
     }
 }

@@ -23,7 +23,10 @@ internal import KeelCore
 ///   in between is not taken for one; bodies and order count, times and revisions do not.
 /// - Changes come from the first store.
 ///
-/// What was stored before is not copied: `keel documents copy` does that. Each mirrored commit costs
+/// What was stored before is not copied: `keel documents copy` does that. What waits to be copied is
+/// known to this process only: when one has ended with ``waitingCount`` above zero or was killed, the
+/// mirror may lack its last writes. Run `keel documents copy` once more, which copies and compares,
+/// before the composition root names the new store alone. Each mirrored commit costs
 /// a read and a commit more, each compared read a read more, and the caller waits for them.
 public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAdapter>:
     StorageAdapter

@@ -18,17 +18,23 @@ package struct Aggregator: Sendable {
         totals = aggregations.map { _ in Total() }
     }
 
-    /// Takes one more document of the result.
+    /// Takes one more document of the result, unless it lacks one of the aggregated fields.
     package mutating func add(_ document: Document) {
-        for index in aggregations.indices {
-            guard let path = paths[index] else {
-                totals[index].count += 1
+        var values: [DocumentValue?] = []
+        for path in paths {
+            guard let path else {
+                values.append(.none)
                 continue
             }
-            switch document.body.value(at: path) {
-            case .integer(let number)?: totals[index].add(number)
-            case .double(let number)?: totals[index].add(number)
-            default: break
+            guard let value = document.body.value(at: path) else { return }
+            values.append(.some(value))
+        }
+        for (index, value) in values.enumerated() {
+            switch value {
+            case .none: totals[index].count += 1
+            case .some(.integer(let number)): totals[index].add(number)
+            case .some(.double(let number)): totals[index].add(number)
+            case .some: break
             }
         }
     }

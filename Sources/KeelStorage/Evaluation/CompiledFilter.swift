@@ -25,6 +25,9 @@ package indirect enum CompiledFilter: Sendable {
     }
 
     /// Compiles a validated filter.
+    ///
+    /// Null and NaN are found by equality alone: as members of a list and as elements of an array
+    /// they match nothing, which is how Firestore takes them.
     package init(_ filter: DocumentFilter, scope: DocumentQuery.Scope) {
         switch filter {
         case .and(let filters): self = .and(filters.map { CompiledFilter($0, scope: scope) })
@@ -40,15 +43,22 @@ package indirect enum CompiledFilter: Sendable {
         _ value: DocumentValue
     ) -> Test {
         let values = comparison.takesList ? value.arrayValue ?? [] : [value]
-        let keys = values.map(IndexKey.key)
+        let findable = values.filter(\.isFindable)
         switch comparison {
-        case .equal, .in: return .isOne(of: keys, encoded: values.map(DocumentBody.encoded))
-        case .notEqual:
-            return keys == [IndexKey.null] ? .isNone(of: []) : .isNone(of: keys)
-        case .notIn: return .isNone(of: keys)
-        case .arrayContains, .arrayContainsAny: return .contains(keys)
+        case .equal:
+            return .isOne(of: [IndexKey.key(value)], encoded: [DocumentBody.encoded(value)])
+        case .in:
+            return .isOne(
+                of: findable.map(IndexKey.key),
+                encoded: findable.map(DocumentBody.encoded)
+            )
+        case .notEqual: return .isNone(of: value.isNull ? [] : [IndexKey.key(value)])
+        case .notIn: return .isNone(of: values.filter { !$0.isNaN }.map(IndexKey.key))
+        case .arrayContains, .arrayContainsAny: return .contains(findable.map(IndexKey.key))
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
-            return .relates(comparison, keys.first ?? [])
+            // Null and NaN are neither less than anything nor greater.
+            return value.isFindable
+                ? .relates(comparison, IndexKey.key(value)) : .isOne(of: [], encoded: [])
         }
     }
 

@@ -31,7 +31,11 @@ extension StorageEvaluator {
     ) -> (value: DocumentValue, result: DocumentValue) {
         switch operation {
         case .serverTimestamp:
-            return (.timestamp(time), .timestamp(time))
+            // Firestore's have no finer part.
+            let microseconds = time.microseconds
+            let rest = (microseconds % 1_000 + 1_000) % 1_000
+            let value = DocumentValue.timestamp(Timestamp(microseconds: microseconds - rest))
+            return (value, value)
         case .increment(let operand):
             let value = sum(stored, operand)
             return (value, value)

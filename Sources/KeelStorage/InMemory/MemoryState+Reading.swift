@@ -9,7 +9,7 @@ extension MemoryState {
             result = ReadResult(.found(documents), plan: plan)
         case .aggregate(let query, let aggregations):
             // Aggregations need fields that the projection may leave out.
-            let whole = query.with { $0.projection = nil }
+            let whole = query.ordered(for: aggregations).with { $0.projection = nil }
             let (documents, plan) = try self.result(of: whole, isStrict: request.isStrict)
             var aggregator = Aggregator(aggregations)
             for document in documents { aggregator.add(document) }

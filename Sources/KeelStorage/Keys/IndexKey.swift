@@ -94,24 +94,21 @@ package enum IndexKey {
     }
 
     /// Whether two keys are of values that inequalities compare: the same kind.
+    ///
+    /// NaN is a kind of its own, in no range of numbers.
     package static func areOfOneKind(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         guard let first = one.first, let second = other.first else { return false }
-        return kindClass(first) == kindClass(second)
+        return first == second
     }
 
     /// The cut before all values of the kind of this key's value.
     package static func start(ofKindOf key: [UInt8]) -> KeyRange.Cut {
-        let kind = key.first ?? 0
-        return .before([kind == Kind.number ? Kind.notANumber : kind])
+        .before([key.first ?? 0])
     }
 
     /// The cut after all values of the kind of this key's value.
     package static func end(ofKindOf key: [UInt8]) -> KeyRange.Cut {
-        .after([kindClass(key.first ?? 0)])
-    }
-
-    private static func kindClass(_ kind: UInt8) -> UInt8 {
-        kind == Kind.notANumber ? Kind.number : kind
+        .after([key.first ?? 0])
     }
 
     static func append(escaping bytes: some Sequence<UInt8>, to key: inout [UInt8]) {

@@ -6,6 +6,11 @@ extension StorageClient {
     /// The first snapshot is the document as it is, or says that there is none; listening goes on
     /// in either case, also when the document is deleted and created again. A reader that is slower
     /// than the changes gets the latest state. Listening ends with the iterating task.
+    ///
+    /// A failure that may pass, such as a lost connection, is waited out: the snapshot comes when the
+    /// store answers. Where the document itself cannot be read, a snapshot says so in
+    /// ``DocumentSnapshot/failure`` and listening goes on. The sequence throws only what repeating
+    /// does not mend.
     public func listenToDocument(_ path: DocumentPath) -> DocumentSnapshots {
         DocumentSnapshots(client: self, path: path)
     }
@@ -59,7 +64,8 @@ actor DocumentListener {
     private let subscription: Subscription
     private var id: ListenerHub.ID?
     private var current: DocumentSnapshot?
-    private var revision = Revision(number: 0)
+    /// Whether the document has to be read before anything can be told; also after a failed read.
+    private var needsRead = true
     private var base: ChangeCursor?
     private var pending: ChangePage.Change?
 
@@ -75,84 +81,81 @@ actor DocumentListener {
 
     func next() async throws(StorageError) -> DocumentSnapshot? {
         do throws(StorageError) {
-            if current == nil {
-                if client.capabilities.contains(.changeLog) {
-                    id = client.hub.subscribe(subscription)
-                }
-                return try await load()
-            }
             return try await client.capabilities.contains(.changeLog) ? follow() : poll()
         } catch {
-            if error.isCancellation { return nil }
+            if error.isCancellation || Task.isCancelled { return nil }
             throw error.during("listenToDocument", on: path.string)
         }
     }
 
-    /// Reads the document; nil if it is as it was.
-    private func load() async throws(StorageError) -> DocumentSnapshot? {
-        while true {
-            var request = ReadRequest(.documents([path]))
-            request.needsPosition = client.capabilities.contains(.changeLog)
-            let result = try await client.read(request, for: "listenToDocument")
-            guard case .documents(let documents) = result.payload else { return nil }
-            if let position = result.position, !client.hub.activate(at: position) { continue }
-            base = result.position
-            return take(documents.first ?? nil, isFromCache: result.isFromCache)
-        }
-    }
-
-    private func take(_ document: Document?, isFromCache: Bool) -> DocumentSnapshot? {
-        let snapshot = DocumentSnapshot(path: path, document: document, isFromCache: isFromCache)
-        guard snapshot != current else { return nil }
-        current = snapshot
-        if let document { revision = document.revision }
-        return snapshot
-    }
-
     private func follow() async throws(StorageError) -> DocumentSnapshot? {
+        if id == nil { id = client.hub.subscribe(subscription) }
         while true {
+            if needsRead, let snapshot = try await read() { return snapshot }
             switch await subscription.next() {
             case .cancelled: return nil
             case .failure(let error): throw error
             case .reset:
                 pending = nil
-                if let snapshot = try await load() { return snapshot }
+                needsRead = true
             case .changes(let changes, let position, let isFromCache):
                 pending = changes[path] ?? pending
                 if let base, position < base {
                     guard let id, client.hub.hasReached(base, for: id) else { continue }
                 }
-                defer { pending = nil }
-                if let snapshot = apply(pending, isFromCache: isFromCache) { return snapshot }
+                if let snapshot = apply(isFromCache: isFromCache) { return snapshot }
             }
-        }
-    }
-
-    private func apply(
-        _ change: ChangePage.Change?,
-        isFromCache: Bool
-    ) -> DocumentSnapshot? {
-        switch change {
-        case .current(let document)? where document.revision >= revision:
-            return take(document, isFromCache: isFromCache)
-        case .removed(_, let removed)? where removed > revision:
-            revision = removed
-            return take(nil, isFromCache: isFromCache)
-        case .leftScope?: return take(nil, isFromCache: isFromCache)
-        default: return nil
         }
     }
 
     /// For adapters without a change log: asks again at intervals and compares.
     private func poll() async throws(StorageError) -> DocumentSnapshot? {
         while true {
-            let interval = client.configuration.pollInterval
-            guard (try? await client.configuration.clock.sleep(for: interval)) != nil else {
-                return nil
-            }
-            // What is past stays as it was, also once the history has forgotten it.
-            if client.isOfThePast { continue }
-            if let snapshot = try await load() { return snapshot }
+            if needsRead, let snapshot = try await read() { return snapshot }
+            guard await client.waitForPoll() else { return nil }
+            needsRead = true
         }
+    }
+
+    /// Reads the document; nil if it is as it was.
+    private func read() async throws(StorageError) -> DocumentSnapshot? {
+        let result = try await client.readForListener(.documents([path]), for: "listenToDocument")
+        guard case .documents(let documents) = result.payload else {
+            throw StorageError(.unknown, "the adapter answered a path with something else")
+        }
+        base = result.position
+        needsRead = false
+        return take(
+            documents.first ?? nil,
+            failure: result.unreadable.first,
+            isFromCache: result.isFromCache
+        )
+    }
+
+    private func apply(isFromCache: Bool) -> DocumentSnapshot? {
+        defer { pending = nil }
+        switch pending {
+        case .current(let document)?: return take(document, isFromCache: isFromCache)
+        case .removed?, .leftScope?: return take(nil, isFromCache: isFromCache)
+        case .unreadable(let document)?:
+            return take(nil, failure: document, isFromCache: isFromCache)
+        case nil: return nil
+        }
+    }
+
+    private func take(
+        _ document: Document?,
+        failure: UnreadableDocument? = nil,
+        isFromCache: Bool
+    ) -> DocumentSnapshot? {
+        let snapshot = DocumentSnapshot(
+            path: path,
+            document: document,
+            failure: failure,
+            isFromCache: isFromCache
+        )
+        guard snapshot != current else { return nil }
+        current = snapshot
+        return snapshot
     }
 }

@@ -16,6 +16,8 @@ package final class ListenerHub: Sendable {
         var byCollection: [CollectionPath: Set<ID>] = [:]
         var byGroup: [String: Set<ID>] = [:]
         var pump: Task<Void, Never>?
+        /// Which pump may still tell something: one that was cancelled can come back with a page.
+        var generation: UInt64 = 0
         /// Where the pump began to read: earlier changes never reach the mailboxes.
         var coverage: ChangeCursor?
         /// The last consistent position that the pump has passed on.
@@ -70,6 +72,7 @@ package final class ListenerHub: Sendable {
             state.staged.remove(id)
             state.lagging.remove(id)
             guard state.subscriptions.isEmpty else { return nil }
+            state.generation += 1
             defer { state.pump = nil }
             return state.pump
         }
@@ -85,8 +88,10 @@ package final class ListenerHub: Sendable {
             guard state.pump == nil else { return state.coverage.map { $0 <= position } ?? true }
             state.coverage = position
             state.reached = position
+            state.generation += 1
+            let generation = state.generation
             let hub: @Sendable () -> ListenerHub? = { [weak self] in self }
-            state.pump = Task { await Self.pump(from: position, into: hub) }
+            state.pump = Task { await Self.pump(from: position, generation, into: hub) }
             return true
         }
     }
@@ -107,32 +112,33 @@ package final class ListenerHub: Sendable {
     /// The hub is held only between the waits, so that a client that is let go can go.
     private static func pump(
         from start: ChangeCursor,
+        _ generation: UInt64,
         into hub: @Sendable () -> ListenerHub?
     ) async {
         var cursor = start
         var failures = 0
-        let pauses = RetryPolicy(baseDelay: .milliseconds(100), maximumDelay: .seconds(30))
         var generator = SystemRandomNumberGenerator()
         while !Task.isCancelled, let adapter = hub()?.adapter, let clock = hub()?.clock {
             let request = ChangeRequest(after: cursor, limit: 500, waitsUpTo: .seconds(30))
             do throws(StorageError) {
                 let page = try await adapter.changes(request)
-                hub()?.deliver(page)
+                hub()?.deliver(page, generation)
                 cursor = page.next
                 failures = 0
             } catch {
                 if error.isCancellation { return }
                 if error.code == .cursorExpired, let position = try? await position(of: adapter) {
                     cursor = position
-                    hub()?.restart(at: position)
+                    hub()?.restart(at: position, generation)
                     continue
                 }
                 guard error.isTransient || error.code == .cursorExpired else {
-                    hub()?.fail(error.during("listen"))
+                    hub()?.fail(error.during("listen"), generation)
                     return
                 }
                 failures += 1
-                try? await clock.sleep(for: pauses.delay(before: failures, using: &generator))
+                let pause = RetryPolicy.listening.delay(before: failures, using: &generator)
+                try? await clock.sleep(for: pause)
             }
         }
     }
@@ -145,8 +151,9 @@ package final class ListenerHub: Sendable {
         return try await adapter.read(request).position
     }
 
-    private func deliver(_ page: ChangePage) {
+    private func deliver(_ page: ChangePage, _ generation: UInt64) {
         state.withLock { state in
+            guard state.generation == generation else { return }
             for change in page.changes {
                 let collection = change.path.collection
                 let interested = [
@@ -168,8 +175,9 @@ package final class ListenerHub: Sendable {
         }
     }
 
-    private func restart(at position: ChangeCursor) {
+    private func restart(at position: ChangeCursor, _ generation: UInt64) {
         state.withLock { state in
+            guard state.generation == generation else { return }
             state.coverage = position
             state.reached = position
             state.staged = []
@@ -178,8 +186,9 @@ package final class ListenerHub: Sendable {
         }
     }
 
-    private func fail(_ error: StorageError) {
+    private func fail(_ error: StorageError, _ generation: UInt64) {
         state.withLock { state in
+            guard state.generation == generation else { return }
             state.pump = nil
             for subscription in state.subscriptions.values { subscription.fail(error) }
         }

@@ -12,7 +12,8 @@ public import Observation
 /// }
 /// ```
 ///
-/// It listens while ``run()`` does; without it, it shows what it saw last.
+/// It listens while ``run()`` does; without it, it shows what it saw last. What passes, such as a lost
+/// connection, does not end it: the values stay, and are current again when the store answers.
 @MainActor
 @Observable
 public final class LiveCollection<Item: Codable & Sendable> {
@@ -20,8 +21,10 @@ public final class LiveCollection<Item: Codable & Sendable> {
     public private(set) var items: [Item] = []
     /// How far the first result has come.
     public private(set) var phase = LivePhase.loading
-    /// Why listening ended, if it failed.
+    /// Why listening ended, if it failed for good.
     public private(set) var error: StorageError?
+    /// The documents that cannot be shown, because they cannot be read or decoded, by path.
+    public private(set) var failures: [UnreadableDocument] = []
     /// Whether one of the values has a write that the server has not accepted yet.
     public private(set) var hasPendingWrites = false
     /// Whether the values come from a local copy that may be behind the server.
@@ -37,7 +40,7 @@ public final class LiveCollection<Item: Codable & Sendable> {
         snapshots = collection.listen(refine)
     }
 
-    /// Keeps the values current until the task is cancelled or listening fails.
+    /// Keeps the values current until the task is cancelled or listening fails for good.
     ///
     /// It can be called again afterwards, for example when a view reappears.
     public func run() async {
@@ -45,6 +48,7 @@ public final class LiveCollection<Item: Codable & Sendable> {
             error = nil
             for try await snapshot in snapshots {
                 items = snapshot.items
+                failures = snapshot.failures
                 hasPendingWrites = snapshot.hasPendingWrites
                 isFromCache = snapshot.isFromCache
                 phase = .ready
@@ -62,6 +66,6 @@ public enum LivePhase: Sendable, Hashable {
     case loading
     /// There is a value, and it is kept current while the live value runs.
     case ready
-    /// Listening ended with an error; the last value stays.
+    /// Listening ended with an error, or the one document cannot be read; the last value stays.
     case failed
 }

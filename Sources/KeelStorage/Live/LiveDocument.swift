@@ -8,7 +8,9 @@ public import Observation
 /// Text(profile.value?.name ?? "").task { await profile.run() }
 /// ```
 ///
-/// It listens while ``run()`` does; without it, it shows what it saw last.
+/// It listens while ``run()`` does; without it, it shows what it saw last. What passes, such as a lost
+/// connection, does not end it. Where the document cannot be read or decoded, ``error`` says so, the
+/// last value stays, and listening goes on.
 @MainActor
 @Observable
 public final class LiveDocument<Value: Codable & Sendable> {
@@ -16,7 +18,7 @@ public final class LiveDocument<Value: Codable & Sendable> {
     public private(set) var value: Value?
     /// How far the first result has come.
     public private(set) var phase = LivePhase.loading
-    /// Why listening ended, if it failed.
+    /// Why listening ended, or why the document cannot be read as it is now.
     public private(set) var error: StorageError?
     /// Whether the document has a write that the server has not accepted yet.
     public private(set) var hasPendingWrites = false
@@ -32,16 +34,27 @@ public final class LiveDocument<Value: Codable & Sendable> {
         path = collection.path.document(id)
     }
 
-    /// Keeps the value current until the task is cancelled or listening fails.
+    /// Keeps the value current until the task is cancelled or listening fails for good.
     public func run() async {
         do throws(StorageError) {
             error = nil
             for try await snapshot in collection.client.listenToDocument(path) {
-                value = try await decode(snapshot.document)
-                hasPendingWrites = snapshot.hasPendingWrites
-                isFromCache = snapshot.isFromCache
-                phase = .ready
+                await show(snapshot)
             }
+        } catch {
+            self.error = error
+            phase = .failed
+        }
+    }
+
+    private func show(_ snapshot: DocumentSnapshot) async {
+        hasPendingWrites = snapshot.hasPendingWrites
+        isFromCache = snapshot.isFromCache
+        do throws(StorageError) {
+            if let failure = snapshot.failure { throw failure.error }
+            value = try await decode(snapshot.document)
+            error = nil
+            phase = .ready
         } catch {
             self.error = error
             phase = .failed

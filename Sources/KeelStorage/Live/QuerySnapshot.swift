@@ -9,13 +9,25 @@ public struct QuerySnapshot: Sendable {
     /// them in order to the old list gives the new one. The first snapshot adds every document.
     public let changes: [DocumentChange]
 
+    /// The documents of the query's collections that cannot be read, by path.
+    ///
+    /// Nobody can tell whether the query would find them, so ``documents`` does not have them. One
+    /// that can be read again is added like a new one.
+    public let failures: [UnreadableDocument]
+
     /// Whether the result comes from a local copy that may be behind the server.
     public let isFromCache: Bool
 
     /// Creates a snapshot.
-    public init(documents: [Document], changes: [DocumentChange], isFromCache: Bool = false) {
+    public init(
+        documents: [Document],
+        changes: [DocumentChange],
+        failures: [UnreadableDocument] = [],
+        isFromCache: Bool = false
+    ) {
         self.documents = documents
         self.changes = changes
+        self.failures = failures
         self.isFromCache = isFromCache
     }
 

@@ -6,6 +6,11 @@ extension StorageClient {
     /// changes skips snapshots and gets the latest, never a gap. Listening costs nothing until the
     /// sequence is iterated, and ends with the iterating task.
     ///
+    /// A failure that may pass, such as a lost connection, is waited out and never ends listening: the
+    /// next snapshot comes when the store answers. A document that cannot be read is named in
+    /// ``QuerySnapshot/failures`` and does not hide the others. The sequence throws only what
+    /// repeating does not mend.
+    ///
     /// On an adapter without a change log the query is asked again at
     /// ``Configuration/pollInterval``.
     ///

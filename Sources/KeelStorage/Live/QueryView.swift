@@ -24,6 +24,7 @@ package struct QueryView: Sendable {
     private var isComplete = true
     /// For a query with a limit: the result as the last steps left it.
     private var told: [Entry] = []
+    private var unreadable: [DocumentPath: UnreadableDocument] = [:]
 
     /// Creates an empty view of a validated query.
     package init(_ query: DocumentQuery) {
@@ -48,12 +49,21 @@ package struct QueryView: Sendable {
     /// The documents of the result.
     package var documents: [Document] { isWindowed ? window.map(\.document) : kept }
 
+    /// The documents of the query's collections that cannot be read, by path.
+    package var failures: [UnreadableDocument] {
+        unreadable.isEmpty ? [] : unreadable.values.sorted { $0.path < $1.path }
+    }
+
     private var isWindowed: Bool { prepared.window != nil || prepared.query.offset > 0 }
 
     // MARK: Reading
 
     /// Takes what a read of ``readQuery`` found, and tells the steps from the result before.
-    package mutating func load(_ found: [Document]) -> [DocumentChange] {
+    package mutating func load(
+        _ found: [Document],
+        unreadable failures: [UnreadableDocument] = []
+    ) -> [DocumentChange] {
+        unreadable = Dictionary(failures.map { ($0.path, $0) }) { first, _ in first }
         let before = isWindowed ? told : window
         var entries: [(key: [UInt8], document: Document)] = found.compactMap { document in
             prepared.place(of: document).map { ($0, document) }
@@ -72,8 +82,13 @@ package struct QueryView: Sendable {
     // MARK: Applying changes
 
     /// Applies changes whose states belong together.
+    ///
+    /// The states are those that the store has, whatever their revisions: a replica may be at a lower
+    /// one than the document that it replaced.
     package mutating func apply(_ changes: some Sequence<ChangePage.Change>) -> Outcome {
-        let relevant = changes.filter { prepared.covers($0.path.collection) && isNews($0) }
+        let covered = changes.filter { prepared.covers($0.path.collection) }
+        for change in covered { note(change) }
+        let relevant = covered.filter(isNews)
         guard !relevant.isEmpty else { return .unchanged }
         // Words are not part of the sort keys; a search is read again.
         guard prepared.query.search == nil else { return .needsRead }
@@ -97,16 +112,20 @@ package struct QueryView: Sendable {
         return steps(from: before, to: now)
     }
 
-    private func isNews(_ change: ChangePage.Change) -> Bool {
-        guard let key = places[change.path], let index = index(of: key) else { return true }
-        switch change {
-        case .current(let document):
-            return document.revision > kept[index].revision
-                || document.revision == kept[index].revision
-                    && document.hasPendingWrites != kept[index].hasPendingWrites
-        case .removed(_, let revision): return revision > kept[index].revision
-        case .leftScope: return true
+    private mutating func note(_ change: ChangePage.Change) {
+        if case .unreadable(let document) = change {
+            unreadable[document.path] = document
+        } else if !unreadable.isEmpty {
+            unreadable[change.path] = nil
         }
+    }
+
+    private func isNews(_ change: ChangePage.Change) -> Bool {
+        guard case .current(let document) = change, let key = places[change.path],
+            let index = index(of: key)
+        else { return true }
+        return document.revision != kept[index].revision
+            || prepared.project(document) != kept[index]
     }
 
     /// Moves one document and tells the step, in terms of the documents kept.

@@ -65,19 +65,28 @@ public struct DocumentMigrations: Sendable {
         Int(body.value(at: versionField)?.integerValue ?? 0)
     }
 
+    /// Returns the version that a document is at.
+    ///
+    /// - Throws: ``StorageError/Code/schemaTooNew`` for one that this app does not know.
+    @discardableResult
+    func knownVersion(of document: Document) throws(StorageError) -> Int {
+        let version = Self.version(of: document.body)
+        guard let known = currentVersion(of: document.path.collection), version > known else {
+            return version
+        }
+        throw StorageError(
+            .schemaTooNew,
+            "“\(document.path)” is at version \(version); this app knows \(known)",
+            resource: document.path.string
+        )
+    }
+
     /// Returns the document's body at the current version, or nil if it is there already.
     ///
     /// - Throws: ``StorageError/Code/schemaTooNew`` for a version that this app does not know.
     func migrated(_ document: Document) throws(StorageError) -> DocumentBody? {
         guard let steps = steps[document.path.collection.name] else { return nil }
-        let version = Self.version(of: document.body)
-        guard version <= steps.count else {
-            throw StorageError(
-                .schemaTooNew,
-                "“\(document.path)” is at version \(version); this app knows \(steps.count)",
-                resource: document.path.string
-            )
-        }
+        let version = try knownVersion(of: document)
         guard version < steps.count else { return nil }
         var fields = try document.fields()
         for step in steps[max(0, version)...] {

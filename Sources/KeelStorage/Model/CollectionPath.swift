@@ -53,11 +53,17 @@ public struct CollectionPath: Sendable {
     /// The path of a document in this collection.
     public func document(_ id: String) -> DocumentPath { DocumentPath(self, id) }
 
+    /// The most collections on the way to a document, as in Firestore.
+    private static let deepest = 100
+
     private static func flaw<Segment: StringProtocol>(of string: String, in segments: [Segment])
         -> String?
     {
         guard segments.count % 2 == 1 else {
             return "“\(string)” names a document, not a collection"
+        }
+        guard segments.count < 2 * deepest else {
+            return "“\(string.prefix(40))…” lies in more than \(deepest) collections"
         }
         return segments.lazy.compactMap { segment -> String? in
             StoredName.flaw(inSegment: String(segment), allowingReserved: true)

@@ -79,6 +79,8 @@ extension DocumentValue {
     package var isNumber: Bool { doubleValue != nil }
     package var isNaN: Bool { if case .double(let value) = self { value.isNaN } else { false } }
     package var isNull: Bool { if case .null = self { true } else { false } }
+    /// Whether a list's member or an array's element of this value is found, and an inequality holds.
+    package var isFindable: Bool { !isNull && !isNaN }
 }
 
 extension DocumentValue: Hashable {

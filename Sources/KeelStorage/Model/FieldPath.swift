@@ -33,7 +33,11 @@ public struct FieldPath: Sendable {
         if names.isEmpty || names.contains(where: \.isEmpty) {
             return "the field path “\(self)” has an empty name"
         }
-        if let name = names.first(where: StoredName.isReserved) {
+        // Below a field, `__type__` names the kind of a map that stands for a value of its own.
+        let reserved = names.enumerated().first { position, name in
+            StoredName.isReserved(name) && (position == 0 || name != "__type__")
+        }
+        if let name = reserved?.element {
             return "the field name “\(name)” has the reserved form “__…__”"
         }
         if let name = names.first(where: { $0.utf8.count > StoredName.longest }) {

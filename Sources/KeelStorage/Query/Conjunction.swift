@@ -15,6 +15,8 @@ package struct Conjunction: Sendable, Hashable {
     var equalities: [Constant] = []
     var memberships: [Constant] = []
     var inequalities: [Inequality] = []
+    /// Whether the keys find more than the conditions do: null and NaN where they match nothing.
+    var findsMore = false
 
     /// The alternatives of a filter; a missing filter is one alternative without conditions.
     package static func all(of filter: DocumentFilter?) -> [Conjunction] {
@@ -38,16 +40,30 @@ package struct Conjunction: Sendable, Hashable {
     ) -> [Conjunction] {
         switch comparison {
         case .equal: [equality(field, value)]
-        case .in: (value.arrayValue ?? []).map { equality(field, $0) }
-        case .arrayContains: [membership(field, value)]
-        case .arrayContainsAny: (value.arrayValue ?? []).map { membership(field, $0) }
+        case .in: findable(value).map { equality(field, $0).checking($0) }
+        case .arrayContains: [membership(field, value).checking(value)]
+        case .arrayContainsAny: findable(value).map { membership(field, $0).checking($0) }
         case .notEqual, .notIn, .less, .lessOrEqual, .greater, .greaterOrEqual:
             [
                 Conjunction(inequalities: [
                     Inequality(field: field, comparison: comparison, key: IndexKey.key(value))
-                ])
+                ]).checking(value)
             ]
         }
+    }
+
+    /// The members of a list that find something; one that does not stays where all are such, so
+    /// that there is an alternative to look up.
+    private static func findable(_ list: DocumentValue) -> [DocumentValue] {
+        let values = list.arrayValue ?? []
+        let findable = values.filter(\.isFindable)
+        return findable.isEmpty ? Array(values.prefix(1)) : findable
+    }
+
+    private func checking(_ value: DocumentValue) -> Conjunction {
+        var copy = self
+        copy.findsMore = !value.isFindable
+        return copy
     }
 
     private static func equality(_ field: FieldPath, _ value: DocumentValue) -> Conjunction {
@@ -62,7 +78,8 @@ package struct Conjunction: Sendable, Hashable {
         Conjunction(
             equalities: equalities + other.equalities,
             memberships: memberships + other.memberships,
-            inequalities: inequalities + other.inequalities
+            inequalities: inequalities + other.inequalities,
+            findsMore: findsMore || other.findsMore
         )
     }
 
@@ -117,7 +134,7 @@ package struct Conjunction: Sendable, Hashable {
     /// conditions say.
     func isCovered(byOrder order: DocumentQuery.Order?) -> Bool {
         // A second condition on a field, or on the path, is checked on the document only.
-        equalities.count == equalFields.count && memberships.count <= 1
+        !findsMore && equalities.count == equalFields.count && memberships.count <= 1
             && inequalities.allSatisfy { inequality in
                 switch inequality.comparison {
                 case .less, .lessOrEqual, .greater, .greaterOrEqual:

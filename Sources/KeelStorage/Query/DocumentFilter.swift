@@ -1,8 +1,10 @@
 /// A condition on the fields of documents.
 ///
 /// A document without the field matches no condition on it, not even ``Comparison/notEqual``. The
-/// order comparisons match only values of the field's own kind (integers and doubles are one kind);
-/// `notEqual` and `notIn` leave out null. These are Firestore's rules.
+/// order comparisons match only values of the field's own kind (integers and doubles are one kind;
+/// NaN is none of them); `notEqual` and `notIn` leave out null. Null and NaN are found by `equal`
+/// alone: as members of a list or elements of an array they match nothing, and nothing is less or
+/// greater than they are. These are Firestore's rules.
 public indirect enum DocumentFilter: Sendable, Hashable {
     /// Compares a field with a value; for the comparisons with a list, with an array of values.
     case field(FieldPath, Comparison, DocumentValue)
@@ -25,9 +27,10 @@ public indirect enum DocumentFilter: Sendable, Hashable {
         case greater
         /// The field is of the value’s kind and at least the value.
         case greaterOrEqual
-        /// The field equals one of up to 30 values.
+        /// The field equals one of up to 30 values; null and NaN among them are passed over.
         case `in`
-        /// The field exists and equals none of up to 10 values.
+        /// The field exists, is not null and equals none of up to 10 values. A null among them lets
+        /// nothing through, and a NaN leaves out nothing.
         case notIn
         /// The field is an array that has the value as an element.
         case arrayContains

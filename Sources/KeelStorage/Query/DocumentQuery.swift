@@ -60,6 +60,9 @@ public struct DocumentQuery: Sendable, Hashable {
     /// A point in the order of results.
     public struct Bound: Sendable, Hashable {
         /// Values of the first orders; fewer than there are orders is fine.
+        ///
+        /// Without any, the bound lies at everything: an inclusive one changes nothing, an exclusive
+        /// one leaves nothing.
         public var values: [DocumentValue]
         /// Whether documents that have just these values belong to the result.
         public var isInclusive: Bool

@@ -112,7 +112,13 @@ extension PredicateExpressions.SequenceContains: PredicateCondition {
             }
             var values: [DocumentValue] = []
             for constant in constants { values.append(try scope.value(constant, for: field)) }
-            guard negated else { return .in(field, values) }
+            guard negated else {
+                // Among the members of a list, nil would find nothing.
+                let some = values.filter { !$0.isNull }
+                guard some.count < values.count else { return .in(field, values) }
+                let none = DocumentFilter.equal(field, .null)
+                return some.isEmpty ? none : .anyOf([none, .in(field, some)])
+            }
             guard !isOptional || scope.present.contains(field) else {
                 throw PredicateScope.absence(of: field)
             }

@@ -87,7 +87,8 @@ enum PredicateNames {
         StorageError(
             .unsupported,
             "a key path of the predicate tells no name, as those of computed properties and of "
-                + "properties with wrappers do not; let \(type) conform to PredicateFieldNaming"
+                + "properties with wrappers do not, nor any in a build without reflection "
+                + "metadata; let \(type) conform to PredicateFieldNaming"
         )
     }
 }

@@ -12,6 +12,10 @@
 /// }
 /// ```
 ///
+/// In a build without reflection metadata (`-disable-reflection-metadata`) no key path tells a name:
+/// there, every property that a predicate uses needs an entry, and one without is refused with
+/// ``StorageError/Code/unsupported``.
+///
 /// Foundation's `PredicateCodableKeyPathProviding` has the same purpose and exists on Apple's
 /// platforms only.
 public protocol PredicateFieldNaming {

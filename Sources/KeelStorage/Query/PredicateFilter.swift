@@ -61,12 +61,23 @@ extension DocumentFilter {
     }
 
     /// All of these hold; an `and` among them becomes part of the one.
+    ///
+    /// That a field is not null is left out where another condition says so: a query can have one
+    /// condition of this kind.
     static func allOf(_ filters: [DocumentFilter]) -> DocumentFilter {
-        .and(
-            filters.flatMap { filter in
-                if case .and(let inner) = filter { inner } else { [filter] }
+        let all = filters.flatMap { filter in
+            if case .and(let inner) = filter { inner } else { [filter] }
+        }
+        let kept = all.filter { filter in
+            guard case .field(let field, .notEqual, .null) = filter else { return true }
+            return !all.contains { other in
+                guard case .field(field, let comparison, _) = other, other != filter else {
+                    return false
+                }
+                return comparison.isInequality
             }
-        )
+        }
+        return kept.count == 1 ? kept[0] : .and(kept)
     }
 
     /// At least one of these holds; an `or` among them becomes part of the one.

@@ -6,6 +6,8 @@ package enum QueryValidation {
     package static let mostDisjunctions = 30
     /// The most values in a list of `notIn`.
     package static let mostExclusions = 10
+    /// The longest constant of a condition, as an index key: a text of 1,499 bytes.
+    private static let longestConstant = 1_502
 
     /// Checks a query and returns it with ids turned into references where they are compared.
     package static func checked(_ query: DocumentQuery) throws(StorageError) -> DocumentQuery {
@@ -32,14 +34,25 @@ package enum QueryValidation {
         switch query.scope {
         case .collection(let collection):
             if let flaw = collection.flaw { throw invalid(flaw) }
+            try checkPlace(collection.string)
         case .group(let name, let ancestor):
             if let flaw = StoredName.flaw(inSegment: name, allowingReserved: true) {
                 throw invalid("the collection group’s name “\(name)” \(flaw)")
             }
             if let flaw = ancestor?.flaw { throw invalid(flaw) }
+            if let ancestor { try checkPlace(ancestor.string) }
         }
         if let limit = query.limit, limit.count < 0 { throw invalid("a limit cannot be negative") }
         if query.offset < 0 { throw invalid("an offset cannot be negative") }
+    }
+
+    /// Refuses a path with a reserved name in its midst; Keel's own collections are at the top.
+    private static func checkPlace(_ path: String) throws(StorageError) {
+        guard path.contains("__") else { return }
+        for segment in path.split(separator: "/").dropFirst()
+        where StoredName.isReserved(String(segment)) {
+            throw invalid("“\(path)” has a segment of the reserved form “__…__”")
+        }
     }
 
     private static func checkFilter(_ query: DocumentQuery) throws(StorageError) {
@@ -48,15 +61,21 @@ package enum QueryValidation {
             try check(field)
             try check(comparison, of: field, with: value)
         }
-        let exclusions = comparisons.filter { $0.comparison == .notIn }
-        guard exclusions.count <= 1 else { throw invalid("a query can have one notIn") }
-        if !exclusions.isEmpty {
-            let clashes = comparisons.contains {
-                [.in, .arrayContainsAny, .notEqual].contains($0.comparison)
-            }
+        let exclusions = comparisons.filter { [.notEqual, .notIn].contains($0.comparison) }
+        guard exclusions.count <= 1 else {
+            throw invalid("a query can have one notEqual or one notIn")
+        }
+        if exclusions.first?.comparison == .notIn {
+            let clashes = comparisons.contains { [.in, .arrayContainsAny].contains($0.comparison) }
             guard !clashes, !containsDisjunction(query.filter) else {
-                throw invalid("notIn cannot be combined with in, arrayContainsAny, notEqual or or")
+                throw invalid("notIn cannot be combined with in, arrayContainsAny or or")
             }
+        }
+        guard memberships(of: query.filter) <= 1 else {
+            throw invalid(
+                "an and can have one arrayContains or one arrayContainsAny; filter what it finds "
+                    + "by the other"
+            )
         }
         guard disjunctions(of: query.filter) <= mostDisjunctions else {
             throw invalid(
@@ -79,18 +98,24 @@ package enum QueryValidation {
             guard (1...most).contains(values.count) else {
                 throw invalid("\(comparison) on “\(field)” takes 1 to \(most) values")
             }
-            return
+            for value in values { try checkSize(of: value, comparedWith: field) }
+        } else {
+            try checkSize(of: value, comparedWith: field)
         }
-        let hasNoOrder = value.isNull || value.isNaN
-        switch comparison {
-        case .less, .lessOrEqual, .greater, .greaterOrEqual:
-            guard !hasNoOrder else {
-                throw invalid(
-                    "“\(field)” is compared by \(comparison) with \(value); null and NaN can only "
-                        + "be compared by equal and notEqual"
-                )
-            }
-        default: break
+    }
+
+    /// Refuses a constant that is longer than what an index of Firestore's holds of a value.
+    private static func checkSize(
+        of value: DocumentValue,
+        comparedWith field: FieldPath
+    ) throws(StorageError) {
+        guard DocumentBody.encoded(value).count > longestConstant else { return }
+        // A text of 1,499 bytes has a header of three in its encoding.
+        if !field.isDocumentID, IndexKey.key(value).count > longestConstant {
+            throw invalid(
+                "“\(field)” is compared with a value of more than \(longestConstant - 3) bytes; "
+                    + "store a digest of it in a field of its own and compare that"
+            )
         }
     }
 
@@ -101,6 +126,11 @@ package enum QueryValidation {
             guard seen.insert(order.field).inserted else {
                 throw invalid("the query is ordered by “\(order.field)” twice")
             }
+        }
+        // What comes behind the path decides nothing, and an inequality's order would.
+        let place = query.completeOrders.firstIndex(where: \.field.isDocumentID)
+        guard place == nil || place == query.completeOrders.count - 1 else {
+            throw invalid("nothing can be ordered behind the document’s id, which is unique")
         }
         if case .last = query.limit, query.orders.isEmpty {
             throw invalid("limit(toLast:) needs at least one order(by:)")
@@ -115,7 +145,7 @@ package enum QueryValidation {
     ) throws(StorageError) -> DocumentQuery.Bound? {
         guard var bound else { return nil }
         let orders = query.completeOrders
-        guard !bound.values.isEmpty, bound.values.count <= orders.count else {
+        guard bound.values.count <= orders.count else {
             throw invalid(
                 "the query’s \(name) has \(bound.values.count) values and the query has "
                     + "\(orders.count) orders; give one value for each of the first orders"
@@ -190,6 +220,16 @@ package enum QueryValidation {
         case .or?: true
         case .and(let filters)?: filters.contains(where: containsDisjunction)
         default: false
+        }
+    }
+
+    /// The most conditions on elements of arrays in one alternative.
+    private static func memberships(of filter: DocumentFilter?) -> Int {
+        switch filter {
+        case .and(let filters)?: filters.map(memberships).reduce(0, +)
+        case .or(let filters)?: filters.map(memberships).max() ?? 0
+        case .field(_, .arrayContains, _)?, .field(_, .arrayContainsAny, _)?: 1
+        default: 0
         }
     }
 

@@ -172,7 +172,7 @@ extension FirestoreDecoding {
             guard let value = try comparison.object("value") else {
                 throw Self.flaw("a filter has no value")
             }
-            return .field(
+            return Self.filter(
                 try reference(comparison),
                 try Self.comparison(comparison.member("op")),
                 try self.value(value)
@@ -189,6 +189,23 @@ extension FirestoreDecoding {
             }
         }
         throw Self.flaw("a filter has none of “compositeFilter”, “fieldFilter” and “unaryFilter”")
+    }
+
+    /// A comparison, whose operators for equality mean another thing of null and NaN than Keel's.
+    ///
+    /// Clients send `IS_NULL`, `IS_NAN` and their opposites. `EQUAL` finds neither; `NOT_EQUAL` finds
+    /// nothing where it is compared with null, and leaves out nothing but null where with NaN.
+    private static func filter(
+        _ field: FieldPath,
+        _ comparison: DocumentFilter.Comparison,
+        _ value: DocumentValue
+    ) -> DocumentFilter {
+        switch comparison {
+        case .equal where !value.isFindable: .in(field, [value])
+        case .notEqual where value.isNull: .less(field, .null)
+        case .notEqual where value.isNaN: .notEqual(field, .null)
+        default: .field(field, comparison, value)
+        }
     }
 
     /// The operators by name and by number, as `StructuredQuery.FieldFilter.Operator` has them.

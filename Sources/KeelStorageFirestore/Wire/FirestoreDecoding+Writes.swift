@@ -28,6 +28,14 @@ extension FirestoreDecoding {
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func write(_ json: FirestoreJSON) throws(StorageError) -> DocumentWrite {
         let condition = try condition(try json.object("currentDocument"))
+        let isUpdate = json.member("update") != nil
+        guard isUpdate || json.member("updateMask") == nil else {
+            throw Self.flaw("“updateMask” belongs to an “update”")
+        }
+        let transforms = try json.list("updateTransforms")
+        guard isUpdate || transforms.isEmpty else {
+            throw Self.flaw("“updateTransforms” belong to an “update”")
+        }
         if let name = try json.text("delete") {
             return DocumentWrite(try path(of: name), .delete, if: condition)
         }
@@ -49,7 +57,17 @@ extension FirestoreDecoding {
             throw Self.flaw("it has none of “update”, “delete”, “verify” and “transform”")
         }
         let path = try path(of: try document.text("name") ?? "")
-        return DocumentWrite(path, try update(document, json, of: path), if: condition)
+        let operation = try update(document, json, of: path)
+        // A merge of nothing changes nothing, or makes an empty document.
+        if case .update([]) = operation, condition != .none {
+            let isNew = condition == .isMissing
+            return DocumentWrite(
+                path,
+                isNew ? .set(DocumentBody(DocumentFields())) : .verify,
+                if: condition
+            )
+        }
+        return DocumentWrite(path, operation, if: condition)
     }
 
     /// A set where there is no mask, and changes to the fields of the mask where there is one.
@@ -73,13 +91,18 @@ extension FirestoreDecoding {
         return .update(changes + transforms.map { FieldChange($0.field, .transform($0.operation)) })
     }
 
-    /// The paths of a `DocumentMask`.
+    /// The paths of a `DocumentMask`, without those that another one contains.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func mask(_ json: FirestoreJSON) throws(StorageError) -> [FieldPath] {
         var paths: [FieldPath] = []
         for element in try json.list("fieldPaths") { paths.append(try field(element.text)) }
-        return paths
+        // Sorted, a path stands directly before those it contains.
+        var outermost: [FieldPath] = []
+        for path in paths.sorted() where outermost.last?.contains(path) != true {
+            outermost.append(path)
+        }
+        return outermost
     }
 
     /// A field's path.
@@ -87,9 +110,49 @@ extension FirestoreDecoding {
     /// - Throws: `StorageError/Code/invalidArgument`.
     package func field(_ text: String?) throws(StorageError) -> FieldPath {
         guard let text else { throw Self.flaw("the path of a field is missing") }
+        guard Self.isWellFormed(text) else {
+            throw Self.flaw(
+                "“\(text)” is no path of a field: names of other characters than letters, digits "
+                    + "and underscores, or with a digit first, stand in back-ticks"
+            )
+        }
         let field = FieldPath(text)
         if let flaw = field.flaw { throw Self.flaw(flaw) }
         return field
+    }
+
+    /// Whether a path has the form that the protocol asks for (`StructuredQuery.FieldReference`).
+    private static func isWellFormed(_ path: String) -> Bool {
+        let (tick, backslash) = (UInt8(ascii: "`"), UInt8(ascii: "\\"))
+        var rest = path.utf8[...]
+        while true {
+            if rest.first == tick {
+                rest = rest.dropFirst()
+                let start = rest.startIndex
+                while let byte = rest.first, byte != tick {
+                    rest = rest.dropFirst(byte == backslash ? 2 : 1)
+                }
+                guard !rest.isEmpty, rest.startIndex != start else { return false }
+                rest = rest.dropFirst()
+            } else {
+                let name = rest.prefix(while: isPlain)
+                guard let first = name.first, !isDigit(first) else { return false }
+                rest = rest.dropFirst(name.count)
+            }
+            guard let next = rest.first else { return true }
+            guard next == UInt8(ascii: ".") else { return false }
+            rest = rest.dropFirst()
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        // The letters of ASCII, in either case.
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || isDigit(byte)
+            || byte == UInt8(ascii: "_")
     }
 
     /// A `Precondition`.
@@ -99,7 +162,11 @@ extension FirestoreDecoding {
         guard let json else { return .none }
         if let revision = try revision(json) { return .revision(revision) }
         if let exists = try json.flag("exists") { return exists ? .exists : .isMissing }
-        guard json.member("updateTime") != nil else { return .none }
+        guard let text = try json.text("updateTime") else { return .none }
+        let decimals = text.utf8.drop { $0 != UInt8(ascii: ".") }.dropFirst()
+        guard decimals.prefix(while: Self.isDigit).dropFirst(6).allSatisfy({ $0 == 0x30 }) else {
+            throw Self.flaw("“updateTime” is finer than the microseconds that times have")
+        }
         return .updateTime(try time("updateTime", of: json))
     }
 

@@ -8,7 +8,10 @@ extension FirestoreEncoding {
     /// - Throws: `StorageError/Code/corrupted` if the document's body cannot be decoded; what has
     ///   been appended until then stays.
     package func append(_ document: Document, to bytes: inout [UInt8]) throws(StorageError) {
-        bytes.reserveCapacity(bytes.count + 256 + 2 * document.body.bytes.count)
+        // `reserveCapacity` takes what it is told to the byte: told so for each document of a list, it
+        // would copy the list each time.
+        let needed = bytes.count + 256 + 2 * document.body.bytes.count
+        if bytes.capacity < needed { bytes.reserveCapacity(max(needed, 2 * bytes.capacity)) }
         bytes += #"{"name":"#.utf8
         FirestoreJSON.string(name(of: document.path)).append(to: &bytes)
         bytes += #","fields":"#.utf8

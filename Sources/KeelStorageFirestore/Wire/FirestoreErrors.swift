@@ -18,7 +18,8 @@ extension FirestoreEncoding {
     ) -> FirestoreJSON {
         let info = FirestoreJSON.members([
             "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-            "reason": .string(error.code.name),
+            // A server that is being stopped has closed its store; to a client it is away for a while.
+            "reason": .string((error.code == .closed ? .unavailable : error.code).name),
             "domain": domain,
             "metadata": .members([
                 "effect": error.effect == .none ? "none" : "unknown",

@@ -8,6 +8,7 @@ package struct FirestoreJSONError: Error, Hashable, CustomStringConvertible {
         case badEscape = "an escape sequence in a string is not one of JSON's"
         case badNumber = "a number is not of JSON's form, or is too large for a double"
         case tooDeep = "arrays and objects are nested too deeply"
+        case tooMany = "there are too many values"
         case trailingBytes = "something follows the value"
     }
 

@@ -6,10 +6,12 @@ struct FirestoreJSONParser {
     let bytes: UnsafeBufferPointer<UInt8>
     var position = 0
     private var levelsLeft: Int
+    private var valuesLeft: Int
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>, deepest: Int) {
+    init(_ bytes: UnsafeBufferPointer<UInt8>, deepest: Int, mostValues: Int) {
         self.bytes = bytes
         levelsLeft = deepest
+        valuesLeft = mostValues
     }
 
     mutating func document() throws(FirestoreJSONError) -> FirestoreJSON {
@@ -42,6 +44,8 @@ struct FirestoreJSONParser {
 
     private mutating func value() throws(FirestoreJSONError) -> FirestoreJSON {
         skipSpace()
+        guard valuesLeft > 0 else { throw fault(.tooMany) }
+        valuesLeft -= 1
         switch next {
         case UInt8(ascii: "{"):
             return try nested { parser throws(FirestoreJSONError) in

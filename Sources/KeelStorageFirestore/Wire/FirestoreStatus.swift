@@ -46,7 +46,8 @@ extension FirestoreStatus {
         (.indexRequired, .failedPrecondition), (.readOnly, .failedPrecondition),
         (.schemaTooNew, .failedPrecondition), (.unauthenticated, .unauthenticated),
         (.permissionDenied, .permissionDenied), (.diskFull, .resourceExhausted),
-        (.busy, .unavailable), (.unavailable, .unavailable), (.timeout, .deadlineExceeded),
+        (.busy, .unavailable), (.closed, .unavailable), (.unavailable, .unavailable),
+        (.timeout, .deadlineExceeded),
         (.cursorExpired, .outOfRange), (.snapshotTooOld, .failedPrecondition),
         (.corrupted, .dataLoss), (.cancelled, .cancelled),
     ]

@@ -1,6 +1,7 @@
 package import KeelStorage
 
-/// A query over all collections at once: a `StructuredQuery` whose selector names none.
+/// A query over all collections at once: a `StructuredQuery` without a selector, or whose selector
+/// names none.
 ///
 /// Google's clients send it to walk or delete everything below a place. It can be ordered and bounded
 /// by documents' names, and by nothing else.
@@ -74,24 +75,27 @@ extension FirestoreDecoding {
         _ json: FirestoreJSON?,
         under parent: DocumentPath?
     ) throws(StorageError) -> TreeQuery? {
-        guard let json, let selector = try json.list("from").first,
-            try json.list("from").count == 1,
-            try selector.text("collectionId") ?? "" == ""
-        else { return nil }
+        guard let json, try json.list("from").count <= 1 else { return nil }
+        let selector = try json.list("from").first
+        guard try selector?.text("collectionId") ?? "" == "" else { return nil }
         let query = try clauses(of: json, over: DocumentQuery("tree"))
-        guard query.filter == nil, query.search == nil,
-            query.orders.allSatisfy({ $0.field.isDocumentID })
-        else {
+        guard query.filter == nil, query.search == nil else {
             throw StorageError(
                 .unsupported,
                 "a query over all collections can only be ordered and bounded by names"
             )
         }
+        guard query.orders.allSatisfy({ $0.field.isDocumentID }) else {
+            throw Self.flaw("a query over all collections can only be ordered by “__name__”")
+        }
+        guard selector != nil || query.orders.first?.direction != .descending else {
+            throw Self.flaw("a query without “from” can only be ordered by ascending names")
+        }
         var limit: Int?
         if case .first(let count) = query.limit { limit = count }
         return TreeQuery(
             parent: parent,
-            isDeep: try selector.flag("allDescendants") ?? false,
+            isDeep: try selector?.flag("allDescendants") ?? false,
             isDescending: query.orders.first?.direction == .descending,
             start: try Self.name(query.start),
             end: try Self.name(query.end),

@@ -95,7 +95,7 @@ struct ChangeFeed {
                 isDone = false
                 return false
             }
-            changes.append(.current(try reader.document(row)))
+            changes.append(try reader.change(row))
             last = row.integer(0)
             return true
         }
@@ -132,7 +132,7 @@ struct ChangeFeed {
                     isDone = false
                     return false
                 }
-                changes.append(.current(try reader.document(row)))
+                changes.append(try reader.change(row))
                 last = .scopedCopy(start: start, collection: collection, id: row.text(2))
                 return true
             }
@@ -155,8 +155,8 @@ struct ChangeFeed {
         var removals: [DocumentPath: Int] = [:]
         for (position, row) in rows.enumerated() where latest[paths[position]] == position {
             let path = paths[position]
-            if let document = try reader.document(at: path, in: row.collection)?.document {
-                changes.append(.current(document))
+            if let change = try reader.change(at: path, in: row.collection) {
+                changes.append(change)
             } else if row.isRemoval {
                 removals[path] = changes.count
                 changes.append(.removed(path, Revision(number: row.revision)))

@@ -11,6 +11,10 @@ struct QueryExecution {
     /// What of the query's collections was otherwise at the time that is read; nil in the present.
     private(set) var past: PastDocuments?
 
+    /// Whether a document that cannot be read is noted; without it, it fails the query.
+    var reportsUnreadable = false
+    /// The documents that were met and cannot be read.
+    private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
     /// The documents looked at so far.
     var examined = 0
     private var found: [(key: [UInt8], document: Document)] = []
@@ -95,7 +99,7 @@ struct QueryExecution {
         let statement = try stretch.documents(in: reader.database)
         try statement.each { row in
             examined += 1
-            let document = try document(row)
+            guard let document = try document(row) else { return true }
             if checksScope, !prepared.covers(document.path.collection) { return true }
             return isOrdered && scan.isExact ? takeExact(document) : take(document)
         }
@@ -121,7 +125,7 @@ struct QueryExecution {
         let statement = try stretch.statement(in: reader.database, collection: number)
         try statement.each { row in
             examined += 1
-            return take(try document(row))
+            return try document(row).map { take($0) } ?? true
         }
     }
 
@@ -135,7 +139,7 @@ struct QueryExecution {
             try statement.bind(1, collection.number)
             try statement.each { row in
                 examined += 1
-                takeUnordered(try document(row))
+                if let document = try document(row) { takeUnordered(document) }
                 return true
             }
         }
@@ -148,20 +152,24 @@ struct QueryExecution {
             try statement.bind(2, collection.number)
             try statement.each { row in
                 examined += 1
-                takeUnordered(try document(row))
+                if let document = try document(row) { takeUnordered(document) }
                 return true
             }
         }
     }
 
-    private mutating func document(_ row: RawStatement) throws -> Document {
+    /// The document of a row; nil if it cannot be read and the query goes on without it.
+    private mutating func document(_ row: RawStatement) throws -> Document? {
         let number = row.integer(StoreReader.collectionColumn)
-        if let collection, collection.number == number {
-            return try reader.document(row, in: collection.path)
+        if collection?.number != number { collection = (number, try reader.path(of: number)) }
+        guard let path = collection?.path else { return nil }
+        guard reportsUnreadable else { return try reader.document(row, in: path) }
+        switch reader.change(row, in: path) {
+        case .current(let document): return document
+        case .unreadable(let document): unreadable[document.path] = document
+        case .removed, .leftScope: break
         }
-        let path = try reader.path(of: number)
-        collection = (number, path)
-        return try reader.document(row, in: path)
+        return nil
     }
 
     // MARK: Taking documents

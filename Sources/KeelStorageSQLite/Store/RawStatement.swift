@@ -2,6 +2,16 @@
 internal import GRDB
 internal import GRDBSQLite
 
+extension Database {
+    /// Lets SQLite ask every ten thousand steps of a statement, about a millisecond, whether the task that
+    /// runs it was cancelled.
+    ///
+    /// Only for connections that read: a commit is written for several tasks.
+    func endStatementsOfCancelledTasks() {
+        sqlite3_progress_handler(sqliteConnection, 10_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
+    }
+}
+
 /// A prepared statement that is driven through SQLite's own functions.
 ///
 /// GRDB boxes each argument and each column in an enum. On the way of every document that costs

@@ -11,6 +11,7 @@ internal import GRDB
 /// - `entries`: the indexes' keys. Group indexes use collection 0.
 /// - `changes`: the change log.
 /// - `receipts`: the receipts of batches that carry an id.
+/// - `moments`: which change was the last one at which time (``StoreAge``).
 /// - `readers`: how far the registered readers of the change log have come.
 /// - `search_1`, …: a full-text table for each search definition, numbered like its index.
 /// - `history`: what documents were, where the store keeps that (``StoredHistory``).
@@ -77,6 +78,7 @@ enum StoreFormat {
             name TEXT PRIMARY KEY, seq INTEGER NOT NULL, seen INTEGER NOT NULL
         ) STRICT;
         INSERT INTO state VALUES (1, 0, 0, 0);
+        \(StoreAge.table)
         """
 
     /// Creates the tables in an empty file, inside of a transaction.

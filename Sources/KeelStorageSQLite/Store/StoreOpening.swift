@@ -61,6 +61,14 @@ struct StoreOpening {
             // GRDB sets NORMAL when it turns the log on.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         }
+        if !configuration.isReadOnly {
+            try pool.writeWithoutTransaction { database in
+                // A file of an earlier version has none. Mostly nobody has to wait for a lock.
+                if try !database.tableExists("moments") {
+                    try database.execute(sql: StoreAge.table)
+                }
+            }
+        }
         if let age = configuration.history, !configuration.isReadOnly {
             try pool.writeWithoutTransaction { try StoredHistory.keep(age, in: $0) }
         }
@@ -88,6 +96,7 @@ struct StoreOpening {
         settings.prepareDatabase { [mostPages = configuration.mostPages] database in
             // GRDB lets readers wait ten seconds, with a blocked thread.
             try database.execute(sql: "PRAGMA busy_timeout = 5")
+            if database.configuration.readonly { database.endStatementsOfCancelledTasks() }
             guard let mostPages else { return }
             try database.execute(sql: "PRAGMA max_page_count = \(mostPages)")
         }
@@ -96,25 +105,26 @@ struct StoreOpening {
 
     // MARK: Creation
 
-    /// Looks at the file's header before SQLite may touch a file that is not Keel's.
+    /// Asks whose the file is, through a connection that cannot write.
     ///
-    /// The two numbers are at fixed places: https://sqlite.org/fileformat2.html#the_database_header
+    /// Through SQLite and not by reading the file: to close a descriptor of a file drops all locks that
+    /// the process holds on it, those of other adapters too. Another process would then believe that it
+    /// closes the last connection, and remove the log that these adapters go on writing to.
+    /// https://sqlite.org/howtocorrupt.html, section 2.2
     private func needsCreation(_ path: String) throws -> Bool {
-        guard let file = FileHandle(forReadingAtPath: path) else { return true }
-        defer { try? file.close() }
-        let header = [UInt8](try file.read(upToCount: 100) ?? Data())
-        // A creation that was interrupted leaves a journal, which only SQLite can undo.
-        if header.isEmpty || FileManager.default.fileExists(atPath: path + "-journal") {
-            return true
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard let size = attributes?[.size] as? NSNumber, size.int64Value > 0 else { return true }
+        // A creation that was interrupted leaves a journal, which only a connection that writes can undo.
+        if FileManager.default.fileExists(atPath: path + "-journal") { return true }
+        var readOnly = settings
+        readOnly.readonly = true
+        let queue = try DatabaseQueue(path: path, configuration: readOnly)
+        defer { try? queue.close() }
+        try queue.unsafeRead { database in
+            let id = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+            guard id == StoreFormat.applicationID else { throw Self.foreign }
+            try check(version: try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0)
         }
-        guard header.count == 100, header.starts(with: Array("SQLite format 3\0".utf8)) else {
-            throw StorageError(.corrupted, "the file is not an SQLite database")
-        }
-        func number(at offset: Int) -> Int64 {
-            header[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) }
-        }
-        guard number(at: 68) == StoreFormat.applicationID else { throw Self.foreign }
-        try check(version: number(at: 60))
         return false
     }
 

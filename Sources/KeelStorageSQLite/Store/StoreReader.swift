@@ -134,7 +134,36 @@ struct StoreReader {
         try document(at: DocumentPath(trusted: collection, id: row.text(2)), row)
     }
 
-    private func document(at path: DocumentPath, _ row: RawStatement) throws -> Document {
+    /// What a reader of changes is told of a document: how it is, or that it cannot be read.
+    func change(_ row: RawStatement) throws -> ChangePage.Change {
+        change(row, in: try path(of: row.integer(Self.collectionColumn)))
+    }
+
+    /// What a reader of changes is told of a document whose collection is known.
+    func change(_ row: RawStatement, in collection: CollectionPath) -> ChangePage.Change {
+        change(DocumentPath(trusted: collection, id: row.text(2)), row)
+    }
+
+    private func change(_ path: DocumentPath, _ row: RawStatement) -> ChangePage.Change {
+        do throws(StorageError) {
+            return .current(try document(at: path, row))
+        } catch {
+            return .unreadable(UnreadableDocument(path, error))
+        }
+    }
+
+    /// What a reader of changes is told of the document at a path; nil if it is missing.
+    func change(at path: DocumentPath, in collection: Int64) throws -> ChangePage.Change? {
+        let statement = try RawStatement(database, Self.selection)
+        try statement.bind(1, collection)
+        try statement.bind(2, path.id)
+        return try statement.first { change(path, $0) }
+    }
+
+    private func document(
+        at path: DocumentPath,
+        _ row: RawStatement
+    ) throws(StorageError) -> Document {
         Document(
             path: path,
             body: try sealing.open(row.bytes(7), of: path),

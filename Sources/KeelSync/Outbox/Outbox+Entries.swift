@@ -28,6 +28,15 @@ extension Outbox {
         Set(try await (pending() + rejected()).map(\.write.key))
     }
 
+    /// The keys whose state on this device is ahead of what the server can say.
+    ///
+    /// Those of pending writes, and of rejected ones that hold their key. A rejected write that lets
+    /// others pass no longer keeps the server's state away: it waits in ``rejected()``.
+    package func protectedKeys() async throws(OutboxError) -> Set<String> {
+        let rejected = configuration.rejection == .holdsKey ? try await rejected() : []
+        return Set(try await (pending() + rejected).map(\.write.key))
+    }
+
     /// What is in the outbox now and after each change, for a view.
     public func updates() -> OutboxUpdates { OutboxUpdates(core: core) }
 
@@ -50,7 +59,9 @@ extension Outbox {
     @concurrent
     public func retry(_ id: OutboxWrite.ID) async throws(OutboxError) {
         try await change(id) { entry in
-            entry.isRejected ? entry.renewal(isNewWish: entry.isRefused) : entry.release
+            entry.isRejected
+                ? entry.renewal(isNewWish: entry.isRefused, position: core.nextPosition())
+                : entry.release
         }
     }
 
@@ -71,7 +82,7 @@ extension Outbox {
         try await change(id) { entry in
             var write = entry.write
             body(&write)
-            return entry.renewal(isNewWish: true) + [
+            return entry.renewal(isNewWish: true, position: core.nextPosition()) + [
                 FieldChange("kind", .set(.string(write.kind))),
                 FieldChange("attributes", .set(.map(write.attributeFields))),
                 FieldChange("body", .set(.bytes(write.body))),
@@ -84,7 +95,9 @@ extension Outbox {
     /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``.
     @concurrent
     public func discard(_ id: OutboxWrite.ID) async throws(OutboxError) {
-        try await decide(id) { entry throws(StorageError) in try await core.remove(entry) }
+        try await decide(id) { entry throws(StorageError) in
+            try await core.remove(id, as: .discarded, if: .revision(entry.revision))
+        }
         core.receipts[id]?.fulfil(.failure(OutboxError(.discarded, write: id)))
     }
 
@@ -97,8 +110,9 @@ extension Outbox {
     public func discardAll() async throws(OutboxError) {
         for entry in try await pending() + rejected() {
             do throws(StorageError) {
-                let path = core.collection.document(entry.id)
-                _ = try await core.client.commitOwn([.delete(path)], for: "discardAll")
+                // One that is gone has been taken meanwhile, or dropped by somebody else.
+                let isHere = try await core.remove(entry.id, as: .discarded, if: .exists)
+                guard isHere else { continue }
             } catch {
                 throw OutboxError(error)
             }
@@ -143,7 +157,7 @@ extension Outbox {
 
 extension OutboxEntry {
     /// What makes a write one that is to be sent, behind the others of its key.
-    fileprivate func renewal(isNewWish: Bool) -> [FieldChange] {
+    fileprivate func renewal(isNewWish: Bool, position: Int64) -> [FieldChange] {
         release + [
             FieldChange("status", .set(.string(Self.pendingStatus))),
             FieldChange("generation", .set(.integer(Int64(generation + (isNewWish ? 1 : 0))))),
@@ -151,6 +165,7 @@ extension OutboxEntry {
             FieldChange("attempts", .set(0)), FieldChange("tries", .set(0)),
             // Those put in meanwhile have been sent, or will be: it comes after them.
             FieldChange("at", .transform(.serverTimestamp)),
+            FieldChange("position", .set(.integer(position))),
         ]
     }
 

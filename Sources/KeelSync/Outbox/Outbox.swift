@@ -51,7 +51,7 @@ public struct Outbox: Sendable {
     @discardableResult
     @concurrent
     public func enqueue(_ write: OutboxWrite) async throws(OutboxError) -> OutboxReceipt {
-        let insertion = try core.insertion(of: write, position: 0)
+        let insertion = try core.insertion(of: write)
         let receipt = core.receipts.receipt(for: write.id, core)
         do throws(StorageError) {
             _ = try await core.client.commitOwn([insertion], for: "enqueue")
@@ -59,6 +59,7 @@ public struct Outbox: Sendable {
             // It is there from a call before.
             guard error.code == .alreadyExists else { throw OutboxError(error, write: write.id) }
         }
+        receipt.reopen()
         core.ring()
         return receipt
     }
@@ -101,8 +102,11 @@ public struct Outbox: Sendable {
         _ write: OutboxWrite,
         in batch: inout WriteBatchBuilder
     ) throws(OutboxError) {
-        let insertion = try core.insertion(of: write, position: batch.ownWrites.count)
-        batch.addOwn(insertion) { [core] in core.ring() }
+        let insertion = try core.insertion(of: write)
+        batch.addOwn(insertion) { [core] in
+            core.receipts[write.id]?.reopen()
+            core.ring()
+        }
     }
 
     /// The receipt of a write that is or was in the outbox, for example from an earlier launch.

@@ -6,6 +6,8 @@ internal import Synchronization
 final class OutboxCore: Sendable {
     let client: StorageClient
     let collection: CollectionPath
+    /// How writes ended that are not in the outbox any more.
+    let outcomes: CollectionPath
     let configuration: Outbox.Configuration
     /// Raised when a runner should look again.
     let signal = Signal()
@@ -18,6 +20,7 @@ final class OutboxCore: Sendable {
         self.client = client
         // A reserved name: the app's queries and its listing of collections do not meet it.
         collection = CollectionPath("__outbox.\(name)__")
+        outcomes = CollectionPath("__outcomes.\(name)__")
         self.configuration = configuration
     }
 
@@ -94,12 +97,27 @@ final class OutboxCore: Sendable {
 
     // MARK: Writing
 
+    /// The place of the last entry of this process, among those of one server time.
+    private static let lastPosition = Mutex<Int64>(0)
+
+    /// A place behind all that this process has given out.
+    ///
+    /// The store's times have milliseconds, in which many writes are put in. The time of day orders
+    /// those of several processes.
+    func nextPosition() -> Int64 {
+        let now = now.microseconds
+        return Self.lastPosition.withLock { last in
+            last = max(last + 1, now)
+            return last
+        }
+    }
+
     /// The write that puts something into the outbox.
-    func insertion(of write: OutboxWrite, position: Int) throws(OutboxError) -> DocumentWrite {
+    func insertion(of write: OutboxWrite) throws(OutboxError) -> DocumentWrite {
         do throws(StorageError) {
             let path = collection.document(write.id)
             if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }
-            let fields = write.fields(position: position)
+            let fields = write.fields(position: nextPosition())
             try DocumentValidation.check(fields, of: path)
             let stamp = FieldTransform("at", .serverTimestamp)
             return DocumentWrite(
@@ -124,20 +142,49 @@ final class OutboxCore: Sendable {
         return try await commitIfUnchanged(write)?.revision
     }
 
-    /// Removes an entry that is as it was read.
+    /// Removes an entry, and notes in the same batch how its write ended.
     ///
-    /// - Returns: Whether it was.
-    func remove(_ entry: OutboxEntry) async throws(StorageError) -> Bool {
-        let path = collection.document(entry.id)
-        let write = DocumentWrite.delete(path, if: .revision(entry.revision))
-        return try await commitIfUnchanged(write) != nil
+    /// - Returns: Whether the entry was as the condition says.
+    func remove(
+        _ id: String,
+        as outcome: OutboxOutcome,
+        if condition: WriteCondition
+    ) async throws(StorageError) -> Bool {
+        let note = DocumentWrite(
+            outcomes.document(id),
+            .set(
+                DocumentBody(["outcome": .string(outcome.rawValue)]),
+                transforms: [FieldTransform("at", .serverTimestamp)]
+            )
+        )
+        return try await commitIfUnchanged(
+            .delete(collection.document(id), if: condition),
+            note
+        ) != nil
     }
 
+    /// Forgets how writes ended that nobody can be expected to ask for any more.
+    func forgetOutcomes() async throws(StorageError) {
+        let limit = Timestamp(microseconds: now.microseconds - Self.outcomeAge)
+        let query = try client.check(
+            DocumentQuery(outcomes).where(.less("at", .timestamp(limit))).limit(to: 500),
+            for: "outbox"
+        )
+        while true {
+            let result = try await client.read(ReadRequest(.query(query)), for: "outbox")
+            guard case .found(let old) = result.payload, !old.isEmpty else { return }
+            _ = try await client.commitOwn(old.map { .delete($0.path) }, for: "outbox")
+        }
+    }
+
+    /// How long it is known how a write ended, in microseconds: seven days.
+    private static let outcomeAge: Int64 = 7 * 86_400 * 1_000_000
+
     private func commitIfUnchanged(
-        _ write: DocumentWrite
+        _ writes: DocumentWrite...
     ) async throws(StorageError) -> CommitReceipt? {
         do throws(StorageError) {
-            return try await client.commitOwn([write], for: "outbox")
+            return try await client.commitOwn(writes, for: "outbox")
         } catch {
             guard error.code == .conflict || error.code == .documentNotFound else { throw error }
             return nil
@@ -146,31 +193,43 @@ final class OutboxCore: Sendable {
 
     // MARK: Receipts
 
-    /// Tells a receipt what the store knows of its write.
-    func lookUp(_ receipt: OutboxReceipt) async {
-        guard let found = try? await entries(withIDs: [receipt.id]) else { return }
-        tell(receipt, found.first ?? nil)
+    /// Asks the store what has become of a write.
+    ///
+    /// - Returns: Nil while it waits, or where the store does not answer.
+    func lookUp(_ id: String) async -> OutboxReceipt.Outcome? {
+        guard let outcome = try? await outcome(of: id) else { return nil }
+        return outcome
     }
 
     /// Tells those who wait for writes that somebody else has sent or given up.
     func lookUpAwaited() async throws(StorageError) {
-        let receipts = receipts.awaited
-        guard !receipts.isEmpty else { return }
-        // As many documents as one read should ask for.
-        for receipt in receipts.prefix(500) {
-            tell(receipt, try await entry(receipt.id))
+        for receipt in receipts.awaited {
+            if let outcome = try await outcome(of: receipt.id) { receipt.fulfil(outcome) }
         }
     }
 
-    private func tell(_ receipt: OutboxReceipt, _ entry: OutboxEntry?) {
-        guard let entry else {
-            receipt.fulfil(.success(OutboxReply(body: nil)))
-            return
+    /// What has become of a write, from one moment; nil while it waits.
+    private func outcome(of id: String) async throws(StorageError) -> OutboxReceipt.Outcome? {
+        let request = ReadRequest(.documents([collection.document(id), outcomes.document(id)]))
+        let result = try await client.read(request, for: "outbox")
+        guard case .documents(let documents) = result.payload else { return nil }
+        if let document = documents.first ?? nil {
+            let entry = try OutboxEntry(document, now: now)
+            return entry.isRejected ? .failure(.rejected(id, entry.lastFailure ?? "")) : nil
         }
-        if entry.isRejected {
-            receipt.fulfil(.failure(.rejected(entry.id, entry.lastFailure ?? "")))
+        let name = documents.last.flatMap { $0?["outcome"]?.stringValue }
+        switch name.flatMap(OutboxOutcome.init) {
+        case .accepted: return .success(OutboxReply(body: nil))
+        case .discarded: return .failure(OutboxError(.discarded, write: id))
+        case nil: return .failure(OutboxError(.notFound, write: id))
         }
     }
+}
+
+/// How a write ended that is not in the outbox any more.
+enum OutboxOutcome: String {
+    case accepted
+    case discarded
 }
 
 extension OutboxError {

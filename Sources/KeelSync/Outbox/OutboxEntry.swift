@@ -44,7 +44,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         generation == 0 ? write.id : "\(write.id).\(generation)"
     }
 
-    /// Its place among those that were put into the outbox together.
+    /// Its place among those that were put into the outbox at the same time.
     let position: Int64
     /// How often it was tried, those attempts included that reached nobody.
     let tries: Int
@@ -53,7 +53,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// The runner that has claimed it.
     let owner: String?
     /// Until when the claim holds.
-    let leaseEnd: Timestamp?
+    private(set) var leaseEnd: Timestamp?
     /// Before when it is not to be tried again.
     let notBefore: Timestamp?
     let isRejected: Bool
@@ -112,17 +112,24 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         self.revision = revision
     }
 
+    /// The same entry as if nobody had claimed it.
+    var withoutClaim: OutboxEntry {
+        var entry = self
+        entry.leaseEnd = nil
+        return entry
+    }
+
     static let pendingStatus = "pending"
     static let rejectedStatus = "rejected"
 }
 
 extension OutboxWrite {
     /// The fields of a new entry, without the time, which the store puts in.
-    func fields(position: Int) -> DocumentFields {
+    func fields(position: Int64) -> DocumentFields {
         [
             "key": .string(key), "kind": .string(kind),
             "attributes": .map(attributeFields), "body": .bytes(body),
-            "status": .string(OutboxEntry.pendingStatus), "position": .integer(Int64(position)),
+            "status": .string(OutboxEntry.pendingStatus), "position": .integer(position),
             "attempts": 0, "tries": 0, "generation": 0,
         ]
     }

@@ -44,12 +44,17 @@ public final class OutboxReceipt: Sendable {
     /// the write, this one's runner notices, and the reply is not known here.
     ///
     /// - Returns: What the server said.
-    /// - Throws: ``OutboxError/Code/rejected``, ``OutboxError/Code/discarded``, or
-    ///   ``OutboxError/Code/cancelled`` when the calling task is, which leaves the write where it
-    ///   is.
+    /// - Throws: ``OutboxError/Code/rejected``, ``OutboxError/Code/discarded``,
+    ///   ``OutboxError/Code/notFound`` for a write that was never put in, or ended more than seven
+    ///   days ago, or ``OutboxError/Code/cancelled`` when the calling task is, which leaves the write
+    ///   where it is.
     @discardableResult
     public func server() async throws(OutboxError) -> OutboxReply {
-        if state.withLock({ $0.outcome == nil }) { await outbox.lookUp(self) }
+        if state.withLock({ $0.outcome == nil }), let found = await outbox.lookUp(id) {
+            fulfil(found)
+            // Not kept: the write may be put in later.
+            if case .failure(let error) = found, error.code == .notFound { throw error }
+        }
         let waiter = state.withLock { state in
             state.nextWaiter += 1
             return state.nextWaiter
@@ -78,7 +83,11 @@ public final class OutboxReceipt: Sendable {
     func fulfil(_ outcome: Outcome) {
         let waiters = state.withLock { state -> [Int: CheckedContinuation<Outcome, Never>] in
             if case .success = state.outcome { return [:] }
-            state.outcome = outcome
+            if case .failure(let error) = outcome, error.code == .notFound {
+                state.outcome = nil
+            } else {
+                state.outcome = outcome
+            }
             defer { state.waiters = [:] }
             return state.waiters
         }

@@ -15,6 +15,8 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         /// Pauses of writes that reached nobody are over, since there is a way again.
         var ignoresPausesOfUnreached = false
         var isStopped = false
+        /// Claims of others that have not ended, and since when they have been seen unchanged.
+        var claims: [String: (revision: Revision, since: Duration)] = [:]
     }
 
     private let core: OutboxCore
@@ -73,6 +75,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         // Time alone can change what may be sent, and other processes ring no bell here.
         var hasTimePassed = false
         var failures = 0
+        var nextForgetting = core.now
         while !Task.isCancelled {
             let generation = core.signal.generation
             let changes = core.changeCount.load(ordering: .relaxed)
@@ -82,6 +85,10 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
                     (backlog, nextTime) = try await plan()
                     seenChanges = changes
                     try await core.lookUpAwaited()
+                }
+                if core.now >= nextForgetting {
+                    try await core.forgetOutcomes()
+                    nextForgetting = core.now.advanced(by: .seconds(3_600))
                 }
                 failures = 0
             } catch {
@@ -139,10 +146,30 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
                 after: last,
                 limit: pageSize
             )
-            for entry in page { plan.add(entry) }
+            for entry in page { plan.add(withoutOutlivedClaim(entry)) }
             last = page.count == pageSize ? page.last : nil
         } while last != nil && plan.lanes.count < core.configuration.concurrency
         return (plan.lanes, plan.nextTime)
+    }
+
+    /// Ends a claim that has been seen unchanged for longer than any lasts.
+    ///
+    /// Its end is a time of day: a clock that was set back would make it last until then.
+    private func withoutOutlivedClaim(_ entry: OutboxEntry) -> OutboxEntry {
+        let configuration = core.configuration
+        return state.withLock { state in
+            guard let end = entry.leaseEnd, end > core.now, entry.owner != owner else {
+                state.claims[entry.id] = nil
+                return entry
+            }
+            guard let claim = state.claims[entry.id], claim.revision == entry.revision else {
+                state.claims[entry.id] = (entry.revision, timer.now)
+                return entry
+            }
+            let isOutlived =
+                timer.now - claim.since >= configuration.sendTimeout + configuration.leaseMargin
+            return isOutlived ? entry.withoutClaim : entry
+        }
     }
 
     private func start(_ backlog: inout [OutboxPlan.Lane], in group: inout DiscardingTaskGroup) {
@@ -222,7 +249,8 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
 
     private func accept(_ entry: OutboxEntry, _ reply: [UInt8]) async -> Bool {
         let wasRemoved = await settled {
-            () async throws(StorageError) in try await self.core.remove(entry)
+            () async throws(StorageError) in
+            try await self.core.remove(entry.id, as: .accepted, if: .revision(entry.revision))
         }
         core.receipts[entry.id]?.fulfil(.success(OutboxReply(body: reply)))
         core.configuration.onEvent(.accepted(entry.write))

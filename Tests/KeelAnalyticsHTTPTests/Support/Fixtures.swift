@@ -196,6 +196,7 @@ extension DeliveryOutcome {
         case .settled(let rejected): rejected.isEmpty ? "delivered" : "settled"
         case .tooLarge: "tooLarge"
         case .unacceptable: "unacceptable"
+        case .unsent: "unsent"
         case .postponed: "postponed"
         case .unknown: "unknown"
         case .misconfigured: "misconfigured"

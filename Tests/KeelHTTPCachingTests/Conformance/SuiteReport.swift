@@ -21,6 +21,8 @@ struct SuiteMode: Sendable, CustomTestStringConvertible {
     /// A proxy's cache, with the field that CDNs look at.
     static let everybody: SuiteMode = {
         var configuration = HTTPCache.Configuration.shared
+        // The suite goes by RFC 9111's letter, which leaves cookies to origins (section 7.3).
+        configuration.sharesCookies = true
         configuration.targetedFields = ["CDN-Cache-Control"].compactMap { HTTPField.Name($0) }
         return SuiteMode(name: "shared", configuration: configuration) { test in
             !test.isBrowserOnly && !test.hasInterimResponses

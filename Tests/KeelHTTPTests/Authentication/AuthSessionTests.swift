@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import KeelCore
 import KeelHTTP
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -167,7 +168,7 @@ struct AuthSessionTests {
         // On one thread: who has asked for the time waits before anybody else gets a turn.
         try await VirtualTime().run {
             async let second: Void = session.refresh()
-            while asked.withLock({ $0 }) == before { await Task.yield() }
+            try await waitUntil { asked.withLock({ $0 }) != before }
             first.cancel()
             let error = await #expect(throws: AuthenticationError.self) { try await first.value }
             #expect(error?.code == .cancelled)
@@ -197,9 +198,16 @@ struct AuthSessionTests {
     @Test(
         "A server that refuses for good ends the session; other failures leave it",
         arguments: [
-            (400, #"{"error": "invalid_grant"}"#, true), (401, "", true),
+            (400, #"{"error": "invalid_grant"}"#, true),
+            (401, #"{"error": "invalid_grant", "error_description": "gone"}"#, true),
+            (400, #"{"error": "interaction_required"}"#, true),
             (400, #"{"error": "temporarily_unavailable"}"#, false), (403, "", false),
-            (500, "", false), (429, "", false),
+            (400, #"{"error": "invalid_request"}"#, false), (401, "", false), (400, "", false),
+            (401, #"{"error": "invalid_client"}"#, false),
+            (400, #"{"error": "unsupported_grant_type"}"#, false),
+            (401, "<html>Please sign in to the hotel's network</html>", false),
+            (403, #"{"error": "invalid_grant"}"#, false),
+            (500, "", false), (500, #"{"error": "invalid_grant"}"#, false), (429, "", false),
         ]
     )
     func tellsDenialFromFailure(status: Int, body: String, ends: Bool) async throws {

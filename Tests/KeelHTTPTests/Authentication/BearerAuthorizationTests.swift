@@ -371,7 +371,7 @@ struct BearerAuthorizationTests {
     }
 }
 
-private final class LateServer: IdentityServer {
+final class LateServer: IdentityServer {
     let server = Mutex<OAuthIdentityServer?>(nil)
 
     func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {

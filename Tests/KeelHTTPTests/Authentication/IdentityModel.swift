@@ -117,6 +117,9 @@ final class RecordingStore: CredentialStore {
         pause: @escaping @Sendable () async -> Void = {}
     ) {
         self.pause = pause
+        var kept = kept
+        // As a session had left it.
+        if kept?.sessionID == nil { kept?.sessionID = "stored" }
         state.withLock { $0 = (kept, [], failures) }
     }
 

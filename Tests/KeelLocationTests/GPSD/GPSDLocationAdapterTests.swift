@@ -22,7 +22,7 @@ struct GPSDLocationAdapterTests {
         await reports.wait { $0.contains("fix") }
         #expect(try reports.fixes == [fix(1, 3)])
         end()
-        await wait { double.clientCount == 0 }
+        try await waitUntil { double.clientCount == 0 }
     }
 
     @Test("Malformed and endless lines are skipped and counted, and reports go on")
@@ -53,7 +53,7 @@ struct GPSDLocationAdapterTests {
         let reports = Reports()
         let end = double.adapter().monitor(.init(), report: reports.take)
         await reports.wait { $0 == ["unsupported"] }
-        await wait { double.clientCount == 0 }
+        try await waitUntil { double.clientCount == 0 }
         #expect(double.connectionCount == 1)
         end()
     }
@@ -118,13 +118,13 @@ struct GPSDLocationAdapterTests {
         let double = try GPSDDouble(.init(greets: false))
         let reports = Reports()
         let end = double.adapter(clock: clock).monitor(.init(), report: reports.take)
-        await wait { double.connectionCount == 1 }
+        try await waitUntil { double.connectionCount == 1 }
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(5))
         await reports.wait { $0 == ["disconnected"] }
         #expect(reports.failures.first?.message.contains("greet") == true)
         end()
-        await wait { double.clientCount == 0 }
+        try await waitUntil { double.clientCount == 0 }
     }
 
     @Test("One that falls silent is asked, and given up when it does not answer")
@@ -139,7 +139,9 @@ struct GPSDLocationAdapterTests {
         for turn in 0..<3 {
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(15))
-            if turn == 0 { await wait { double.requests.contains { $0.contains("?VERSION;") } } }
+            if turn == 0 {
+                try await waitUntil { double.requests.contains { $0.contains("?VERSION;") } }
+            }
         }
         await reports.wait { $0.last == "disconnected" }
         end()
@@ -160,7 +162,7 @@ struct GPSDLocationAdapterTests {
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(15))
             let lines = 3 + count
-            await wait { adapter.statistics.lineCount == lines }
+            try await waitUntil { adapter.statistics.lineCount == lines }
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(15))
         }
@@ -192,7 +194,7 @@ struct GPSDLocationAdapterTests {
         await reports.wait { $0.count >= 5 }
         await clock.waitForSleepers()
         end()
-        await wait { clock.sleeperCount == 0 }
+        try await waitUntil { clock.sleeperCount == 0 }
     }
 
     @Test("A hundred monitorings begin and end, and leave no connection behind")
@@ -205,7 +207,7 @@ struct GPSDLocationAdapterTests {
             if number.isMultiple(of: 2) { await reports.wait { !$0.isEmpty } }
             end()
         }
-        await wait { double.clientCount == 0 }
+        try await waitUntil { double.clientCount == 0 }
         #expect(double.watcherCount == 0)
     }
 }

@@ -90,18 +90,21 @@ struct RealGPSDTests {
         while let state = await states.next(), !state.isFixed {}
         gpsd.show(nil)
         // A fix that was still under way only costs another turn.
-        while location.state?.isFixed == true {
+        try await waitUntil {
+            guard location.state?.isFixed == true else { return true }
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(10))
+            return location.state?.isFixed != true
         }
         guard case .stale(let fix, age: .seconds(10))? = location.state else {
             Issue.record("\(String(describing: location.state))")
             return
         }
         #expect(fix == location.lastFix)
-        while location.state?.fix != nil {
+        try await waitUntil {
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(50))
+            return location.state?.fix == nil
         }
         guard case .lost(_, because: .signalLost)? = location.state else {
             Issue.record("\(String(describing: location.state))")

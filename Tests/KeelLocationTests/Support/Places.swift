@@ -61,8 +61,3 @@ final class Reports: Sendable {
         }
     }
 }
-
-/// Waits until a condition holds that nobody announces, or the test's time is over.
-func wait(until isDone: () -> Bool) async {
-    while !isDone(), !Task.isCancelled { await Task.yield() }
-}

@@ -40,6 +40,21 @@ struct KeySourceTests {
         }
     }
 
+    @Test("A key file behind a link is judged by itself, and a pipe is none and does not block")
+    func linksAndPipes() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/key"
+        let key = try await KeyFileSource(path: path).keyEncryptionKey()
+        let link = folder.path + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        #expect(try await KeyFileSource(path: link).keyEncryptionKey().bytes == key.bytes)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        #expect(await code(KeyFileSource(path: link)) == .permissionDenied)
+        let pipe = folder.path + "/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        #expect(await code(KeyFileSource(path: pipe)) == .missingKey)
+    }
+
     @Test("A missing key file is made on demand only")
     func notMade() async throws {
         let files = SimulatedFileSystem()

@@ -53,6 +53,51 @@ struct SecretFileFormatTests {
         #expect(try await code() == nil)
     }
 
+    @Test("The key of a file is changed, from a source to a passphrase and back")
+    func rekeying() async throws {
+        let passphrase = SecretFileKey.passphrase(
+            "pass",
+            cost: Argon2Cost(memory: 8, passes: 1, lanes: 1)
+        )
+        let keys = [
+            SecretFileKey.source(FixedKeySource()), passphrase,
+            .source(FixedKeySource(identifier: "other", filling: 9)),
+        ]
+        let adapter = EncryptedFileSecretStoreAdapter(folder: "/store", key: keys[0], files: files)
+        let store = try SecretStore(adapter, service: "test")
+        try await store.save("1", forKey: "A")
+        for next in keys.indices.dropFirst() {
+            try await adapter.rekey(to: keys[next])
+            #expect(try await store.loadString(forKey: "A") == "1")
+            try await store.save("\(next)", forKey: "B")
+            for key in keys.indices {
+                #expect(try await code(keys[key]) == (key == next ? nil : .wrongKey))
+            }
+            try await store.save("1", forKey: "A")
+        }
+        #expect(try await store.loadString(forKey: "B") == "2")
+    }
+
+    @Test("A change of the key that fails leaves the file and the key as they were")
+    func failedRekeying() async throws {
+        let adapter = EncryptedFileSecretStoreAdapter(
+            folder: "/store",
+            key: .source(FixedKeySource()),
+            files: files
+        )
+        let store = try SecretStore(adapter, service: "test")
+        try await store.save("1", forKey: "A")
+        let before = files.disk[path]
+        files.fail { if case .rename = $0 { FileSystemError.inputOutput } else { nil } }
+        let error = await #expect(throws: SecretError.self) {
+            try await adapter.rekey(to: .source(FixedKeySource(identifier: "b", filling: 9)))
+        }
+        #expect(error?.code == .saveFailed)
+        files.fail(nil)
+        #expect(files.disk[path] == before)
+        #expect(try await store.loadString(forKey: "A") == "1")
+    }
+
     @Test("A damaged file is refused for saving too, and left as it is")
     func damagedIsKept() async throws {
         try await store().save("1", forKey: "A")

@@ -9,7 +9,13 @@ import Testing
 
 @Suite("Logs sent to the server by OpenTelemetry's protocol")
 struct LogIngestTests {
-    private let served = Served { $0.ingest = Ingest() }
+    private let store: WatchedStore
+    private let served: Served
+
+    init() {
+        store = WatchedStore(InMemoryStorageAdapter())
+        served = Served(store) { $0.ingest = Ingest() }
+    }
 
     private var client: StorageClient { StorageClient(served.adapter) }
 
@@ -171,5 +177,59 @@ struct LogIngestTests {
         let bytes =
             isBinary ? Array(Self.protobuf().dropLast(5)) : Array(#"{"resourceLogs":3}"#.utf8)
         #expect(try await send(bytes, isBinary: isBinary).status == 400)
+    }
+
+    /// A request of records that have nothing of their own, and share an attribute or a scope's name.
+    private static func amplified(_ count: Int, sharing bytes: Int, inScope: Bool) -> [UInt8] {
+        let long = String(repeating: "x", count: bytes)
+        var request = ProtobufWriter()
+        request.message(1) { resourceLogs in
+            resourceLogs.message(1) { resource in
+                resource.message(1) { pair in
+                    pair.string(1, "process.command_args")
+                    pair.message(2) { $0.string(1, inScope ? "" : long) }
+                }
+            }
+            resourceLogs.message(2) { scopeLogs in
+                scopeLogs.message(1) { $0.string(1, inScope ? long : "") }
+                for _ in 0..<count { scopeLogs.message(2) { $0.varint(2, 9) } }
+            }
+        }
+        return request.bytes
+    }
+
+    @Test("A few bytes that would become gigabytes are refused before anything is kept")
+    func amplification() async throws {
+        for inScope in [true, false] {
+            let bytes = Self.amplified(1_000, sharing: 900_000, inScope: inScope)
+            #expect(try await send(bytes, isBinary: true).status == 413)
+        }
+        let long = String(repeating: "x", count: 900_000)
+        let records = Array(repeating: "{}", count: 1_000).joined(separator: ",")
+        let json = #"""
+            {"resourceLogs":[{"resource":{"attributes":[{"key":"a","value":{"stringValue":"\#(long)"}}]},
+            "scopeLogs":[{"logRecords":[\#(records)]}]}]}
+            """#
+        #expect(try await send(Array(json.utf8), isBinary: false).status == 413)
+        #expect(store.commits.isEmpty)
+    }
+
+    @Test("More records than a request may have are refused, and as many as it may have are kept")
+    func mostRecords() async throws {
+        let tooMany = Self.amplified(10_001, sharing: 1, inScope: false)
+        #expect(try await send(tooMany, isBinary: true).status == 413)
+        #expect(store.commits.isEmpty)
+        let most = Self.amplified(10_000, sharing: 1, inScope: false)
+        #expect(try await send(most, isBinary: true).status == 200)
+        #expect(store.commits.reduce(0) { $0 + $1.count } == 10_000)
+        #expect(store.commits.allSatisfy { $0.count <= 500 })
+    }
+
+    @Test("Large records are committed a few at a time")
+    func parts() async throws {
+        let bytes = Self.amplified(60, sharing: 900_000, inScope: false)
+        #expect(try await send(bytes, isBinary: true).status == 200)
+        #expect(store.commits.reduce(0) { $0 + $1.count } == 60)
+        #expect(store.commits.allSatisfy { $0.count <= 5 })
     }
 }

@@ -54,6 +54,25 @@ struct ChangePageReplyTests {
         #expect(page["epoch"] == "first")
     }
 
+    @Test("A document whose body is damaged is named, and the others are told")
+    func unreadable() async throws {
+        let damaged = Document(
+            path: "a/2",
+            body: DocumentBody(bytes: [0xFF]),
+            revision: Revision(number: 1),
+            createTime: Timestamp(microseconds: 1),
+            updateTime: Timestamp(microseconds: 1)
+        )
+        let batch = WriteBatch([DocumentWrite("a/2", .replicate(damaged))])
+        for result in try await adapter.commit([batch]) { _ = try result.get() }
+        for id in ["1", "3"] { try await store.setDocument("a/\(id)", ["n": 1]) }
+        let page = try await service().page("")
+        #expect(page.paths == ["a/1", "a/2", "a/3"])
+        let changes = try #require(page["changes"]?.elements)
+        #expect(changes[1]["unreadable"]?["code"]?.text == "corrupted")
+        #expect(changes[0]["doc"] != nil && changes[1]["doc"] == nil && changes[2]["doc"] != nil)
+    }
+
     @Test("Collections narrow a page, also such with odd names")
     func collections() async throws {
         for path: DocumentPath in ["a/1", "b c/1", "é+&/1", "a/1/d/1"] {

@@ -72,7 +72,9 @@ struct ReplyRoundTripTests {
             let status = FirestoreStatus(code)
             let json = try sent(FirestoreEncoding.error(error, status: status))
             let read = FirestoreDecoding.error(httpStatus: status.httpStatus, json, isWrite: true)
-            #expect(read.code == code)
+            // That a server has closed its store may pass for its clients.
+            let expected = code == .closed ? .unavailable : code
+            #expect(read.code == expected)
             #expect(read.effect == effect)
             #expect(read.message == "what happened")
             #expect(read.resource == "a/1")
@@ -81,7 +83,7 @@ struct ReplyRoundTripTests {
                 .array([json]),
                 isWrite: false
             )
-            #expect(ofRead.code == code)
+            #expect(ofRead.code == expected)
             #expect(ofRead.effect == .none)
         }
     }

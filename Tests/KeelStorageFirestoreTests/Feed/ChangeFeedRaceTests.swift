@@ -102,6 +102,7 @@ private struct FeedCopy {
                 rise(path, revision)
                 documents[path] = nil
             case .leftScope(let path): Issue.record("“\(path)” cannot leave")
+            case .unreadable(let document): Issue.record("\(document.error)")
             }
         }
         guard page.isCaughtUp else { return }

@@ -148,7 +148,7 @@ struct ChangeFeedTests {
         }
         #expect(endpoint.service.listenerCount == 0)
         // The stream's own task has to notice; it is only a matter of its turn.
-        while feed.streamCount > 0, !Task.isCancelled { await Task.yield() }
+        try await waitUntil { feed.streamCount == 0 }
         #expect(feed.streamCount == 0)
     }
 

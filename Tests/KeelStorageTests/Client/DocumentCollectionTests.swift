@@ -1,6 +1,7 @@
 import Foundation
 import KeelCore
 import KeelStorage
+import KeelTestKit
 import Testing
 
 @Suite("Typed collections")
@@ -68,6 +69,40 @@ struct DocumentCollectionTests {
         #expect(try await notes.count() == many.count - 241)
     }
 
+    @Test("Of many values, those before a failed batch are stored, and the error says so")
+    func savesManyInPart() async throws {
+        let many = (0..<1_201).map { Note(id: "\($0)", text: "note \($0)", stars: 0) }
+        let adapter = InMemoryStorageAdapter()
+        let failing = adapter.failing([nil, .fail(.unavailable)])
+        let notes = StorageClient(failing).collection("notes", as: Note.self)
+        let error = await #expect(throws: StorageError.self) { try await notes.saveAll(many) }
+        #expect(error?.code == .unavailable && error?.effect == .unknown)
+        #expect(error?.message.contains("500") == true)
+        // Nothing was tried after the batch that failed.
+        #expect(failing.callCount == 2)
+        let client = StorageClient(adapter)
+        #expect(try await client.count(DocumentQuery("notes")) == 500)
+        let first = StorageClient(adapter.failing([.fail(.unavailable)]))
+        let none = await #expect(throws: StorageError.self) {
+            try await first.collection("notes", as: Note.self).saveAll(many)
+        }
+        #expect(none?.effect == StorageError.Effect.none)
+    }
+
+    @Test("A document that changes while many are deleted stays if the query does not find it")
+    func deletesWhatItFound() async throws {
+        let adapter = InMemoryStorageAdapter()
+        let client = StorageClient(adapter)
+        for number in 0..<4 { try await client.setDocument("notes/\(number)", ["old": true]) }
+        let meddling = MeddlingAdapter(upstream: adapter) {
+            try await client.updateDocument("notes/1", [.set("old", to: false)])
+            try await client.deleteDocument("notes/3")
+        }
+        let notes = StorageClient(meddling).collection("notes", as: Note.self)
+        #expect(try await notes.deleteAll { $0.where(.equal("old", true)) } == 2)
+        #expect(try await client.queryDocuments(DocumentQuery("notes")).map(\.id) == ["1"])
+    }
+
     @Test("A document of another form is named by the error, its contents are not")
     func namesBadDocument() async throws {
         try await storage.setDocument("notes/bad", ["text": 42, "id": "secret"])
@@ -84,9 +119,9 @@ struct DocumentCollectionTests {
         let live = LiveCollection(notes) { $0.order(by: "text") }
         #expect(live.phase == .loading)
         let running = Task { await live.run() }
-        while live.items.isEmpty { await Task.yield() }
+        try await waitUntil { !live.items.isEmpty }
         try await notes.save(Note(id: "2", text: "Again"))
-        while live.items.count < 2 { await Task.yield() }
+        try await waitUntil { live.items.count >= 2 }
         #expect(live.items.map(\.id) == ["2", "1"])
         #expect(live.phase == .ready)
         running.cancel()
@@ -94,15 +129,40 @@ struct DocumentCollectionTests {
         #expect(live.items.count == 2)
     }
 
+    @Test("A live collection and a live document outlive failures and documents of another form")
+    @MainActor
+    func outlivesFailures() async throws {
+        let adapter = InMemoryStorageAdapter()
+        let faults: [StorageFault?] = [.fail(.unavailable), .fail(.timeout), .fail(.busy)]
+        var configuration = StorageClient.Configuration()
+        configuration.clock = LeapingClock()
+        let client = StorageClient(adapter.failing(faults), configuration: configuration)
+        let notes = client.collection("notes", as: Note.self)
+        let direct = StorageClient(adapter)
+        let (live, one) = (LiveCollection(notes), LiveDocument(notes, id: "bad"))
+        let running = [Task { await live.run() }, Task { await one.run() }]
+        try await waitUntil { live.phase == .ready && one.phase == .ready }
+        try await direct.collection("notes", as: Note.self).save(Note(id: "a", text: "Hello"))
+        try await direct.setDocument("notes/bad", ["text": 42])
+        try await waitUntil { !live.failures.isEmpty && one.phase == .failed }
+        #expect(live.items.map(\.id) == ["a"] && live.failures.map(\.path) == ["notes/bad"])
+        #expect(live.phase == .ready && one.error?.code == .decodingFailed)
+        try await direct.collection("notes", as: Note.self).save(Note(id: "bad", text: "Mended"))
+        try await waitUntil { live.items.count == 2 && one.phase == .ready }
+        #expect(live.failures.isEmpty && one.error == nil && one.value?.text == "Mended")
+        for task in running { task.cancel() }
+        for task in running { await task.value }
+    }
+
     @Test("A live document shows that it is missing, and then its value")
     @MainActor
     func liveDocument() async throws {
         let live = LiveDocument(notes, id: "1")
         let running = Task { await live.run() }
-        while live.phase == .loading { await Task.yield() }
+        try await waitUntil { live.phase != .loading }
         #expect(live.value == nil)
         try await notes.save(Note(id: "1", text: "Hello"))
-        while live.value == nil { await Task.yield() }
+        try await waitUntil { live.value != nil }
         #expect(live.value?.text == "Hello")
         running.cancel()
         await running.value

@@ -112,7 +112,7 @@ struct PredicateFilterTests {
         )
         #expect(
             try filter(#Predicate { $0.rating != nil && $0.rating != 3.5 })
-                == .and([.notEqual("rating", .null), .notEqual("rating", 3.5)])
+                == .notEqual("rating", 3.5)
         )
     }
 

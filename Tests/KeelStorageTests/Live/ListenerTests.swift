@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelTestKit
 import Testing
 
 @Suite("Listeners")
@@ -61,9 +62,9 @@ struct ListenerTests {
             for try await _ in storage.listenToDocument("notes/1") { seen += 1 }
             return seen
         }
-        while storage.hub.count == 0 { await Task.yield() }
+        try await waitUntil { storage.hub.count != 0 }
         task.cancel()
         #expect(try await task.value <= 1)
-        while storage.hub.count > 0 { await Task.yield() }
+        try await waitUntil { storage.hub.count == 0 }
     }
 }

@@ -62,19 +62,190 @@ struct MigrationTests {
     }
 }
 
+@Suite("Writes through migrations")
+struct MigratingWriteTests {
+    private static let migrations = DocumentMigrations([
+        DocumentMigration("notes", to: 1) { fields, _ in fields["tags"] = .array([]) }
+    ])
+
+    let adapter = InMemoryStorageAdapter()
+    var old: StorageClient { StorageClient(adapter) }
+    var new: StorageClient { StorageClient(adapter.migrating(Self.migrations)) }
+
+    @Test("A document of a later version is not written over, in none of the ways")
+    func refusesLater() async throws {
+        let path: DocumentPath = "notes/1"
+        try await old.setDocument(path, ["_version": 2, "precious": 1])
+        let before = try await old.getDocument(path)
+        let writes: [DocumentWrite] = [
+            try .set(["a": 1], at: path), try .set(["a": 1], at: path, if: .exists),
+            try .set(["a": 1], at: path, if: .revision(before.revision)),
+            try .merge(["a": 1], at: path), .update(path, [.set("a", to: 1)]),
+            DocumentWrite(path, .update([FieldChange("a", .set(1))])),
+        ]
+        for write in writes {
+            let error = await #expect(throws: StorageError.self) { try await new.commit([write]) }
+            #expect(error?.code == .schemaTooNew && error?.effect == StorageError.Effect.none)
+        }
+        let error = await #expect(throws: StorageError.self) {
+            try await new.createDocument(path, ["a": 1])
+        }
+        #expect(error?.code == .alreadyExists)
+        #expect(try await old.getDocument(path) == before)
+        try await new.deleteDocument(path)
+        try await new.setDocument(path, ["a": 1])
+        #expect(try await old.getDocument(path).fields() == ["a": 1, "_version": 1])
+    }
+
+    @Test("A later version that arrives between looking and writing is not written over")
+    func refusesLaterAtOnce() async throws {
+        let path: DocumentPath = "notes/1"
+        let meddling = MeddlingAdapter(upstream: adapter) { [old] in
+            try await old.setDocument(path, ["_version": 2, "precious": 1])
+        }
+        let client = StorageClient(meddling.migrating(Self.migrations))
+        let error = await #expect(throws: StorageError.self) {
+            try await client.setDocument(path, ["a": 1])
+        }
+        #expect(error?.code == .schemaTooNew)
+        #expect(try await old.getDocument(path)["precious"] == 1)
+    }
+
+    @Test("A write meets its own condition on an old document, and is one commit")
+    func keepsConditions() async throws {
+        try await old.setDocument("notes/1", ["n": 1])
+        let read = try await new.getDocument("notes/1")
+        #expect(read["tags"] == [])
+        let changes: [FieldChange] = [.set("text", to: "new"), .increment("n", by: 4)]
+        let receipt = try await new.updateDocument(
+            "notes/1",
+            changes,
+            if: .revision(read.revision)
+        )
+        #expect(receipt.outcomes.map(\.transformResults) == [[5]])
+        let stored = try await old.getDocument("notes/1")
+        #expect(
+            try stored.fields() == ["n": 5, "tags": [], "text": "new", "_version": 1]
+        )
+        #expect(stored.createTime == read.createTime)
+        #expect(stored.revision == receipt.revision)
+        try await old.setDocument("notes/2", ["n": 1])
+        let time = try await old.getDocument("notes/2").updateTime
+        try await new.updateDocument("notes/2", [.increment("n", by: 1)], if: .updateTime(time))
+        let error = await #expect(throws: StorageError.self) {
+            try await new.updateDocument("notes/2", changes, if: .updateTime(time))
+        }
+        #expect(error?.code == .conflict)
+    }
+
+    @Test("A refused batch changes no document, and the batches beside it take effect in order")
+    func refusesWhole() async throws {
+        try await old.setDocument("notes/1", ["n": 1])
+        let before = try await old.getDocument("notes/1")
+        let results = try await adapter.migrating(Self.migrations).commit([
+            WriteBatch([
+                .update("notes/1", [.increment("n", by: 1)]),
+                DocumentWrite("notes/9", .verify, if: .exists),
+            ]),
+            WriteBatch([try .set(["n": 2], at: "notes/2")]),
+            WriteBatch([
+                .update("notes/2", [.increment("n", by: 1)]),
+                .update("notes/2", [.increment("n", by: 1)]),
+            ]),
+        ])
+        #expect(results.map { (try? $0.get()) != nil } == [false, true, true])
+        #expect(try await old.getDocument("notes/1") == before)
+        #expect(try await old.getDocument("notes/2")["n"] == 4)
+    }
+
+    @Test("A transaction on an old document needs one attempt")
+    func transactsOnce() async throws {
+        try await old.setDocument("notes/1", ["n": 1])
+        let attempts = Countdown(0)
+        try await new.transaction { transaction in
+            _ = await attempts.take()
+            let n = try await transaction.getDocument("notes/1")["n"]?.integerValue ?? 0
+            try transaction.update("notes/1", [.set("n", to: .integer(n + 1))])
+        }
+        #expect(await attempts.left == -1)
+        #expect(try await old.getDocument("notes/1")["n"] == 2)
+    }
+
+    @Test("Writers of one document through migrations lose no update")
+    func losesNothing() async throws {
+        try await old.setDocument("notes/1", ["n": 0])
+        try await withThrowingTaskGroup(of: Void.self) { [new] group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<25 {
+                        try await new.updateDocument("notes/1", [.increment("n", by: 1)])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await old.getDocument("notes/1")["n"] == 200)
+    }
+
+    @Test("An eager run works where the store refuses Keel's own names, and passes what is too new")
+    func migratesWithoutMarker() async throws {
+        for number in 0..<25 { try await old.setDocument("notes/\(number)", ["n": 1]) }
+        try await old.setDocument("notes/13", ["_version": 7])
+        let strict = RefusingOwnNames(upstream: adapter).migrating(Self.migrations)
+        let error = await #expect(throws: StorageError.self) {
+            try await strict.migrateAll(batchSize: 4)
+        }
+        #expect(error?.code == .schemaTooNew)
+        let stored = try await old.queryDocuments(DocumentQuery("notes"))
+        #expect(stored.count { $0["_version"] == 1 } == 24)
+        try await old.deleteDocument("notes/13")
+        #expect(try await strict.migrateAll(batchSize: 4) == 0)
+        // What an older app writes later is found by the next run.
+        try await old.setDocument("notes/late", ["n": 1])
+        #expect(try await strict.migrateAll() == 1)
+        try await old.setDocument("notes/later", ["n": 1])
+        #expect(try await adapter.migrating(Self.migrations).migrateAll() == 1)
+        #expect(try await adapter.migrating(Self.migrations).migrateAll() == 0)
+    }
+}
+
+/// Refuses collections between double underscores, as Google's Firestore does.
+private struct RefusingOwnNames<Upstream: StorageAdapter>: StorageAdapter {
+    let upstream: Upstream
+
+    private static var refusal: StorageError {
+        StorageError(.invalidArgument, "the name is reserved")
+    }
+
+    private static func isReserved(_ path: DocumentPath) -> Bool {
+        path.string.hasPrefix("__")
+    }
+
+    var capabilities: StorageCapabilities { upstream.capabilities }
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {}
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        if case .documents(let paths) = request.operation, paths.contains(where: Self.isReserved) {
+            throw Self.refusal
+        }
+        return try await upstream.read(request)
+    }
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try await upstream.changes(request)
+    }
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        if batches.contains(where: { $0.writes.map(\.path).contains(where: Self.isReserved) }) {
+            return batches.map { _ in .failure(Self.refusal) }
+        }
+        return try await upstream.commit(batches)
+    }
+}
+
 extension StorageAdapter {
     /// Lets so many commits through, and fails the others.
     fileprivate func failing(afterCommits count: Int) -> FailingAdapter<Self> {
         FailingAdapter(upstream: self, allowed: Countdown(count))
-    }
-}
-
-private actor Countdown {
-    private var left: Int
-    init(_ count: Int) { left = count }
-    func take() -> Bool {
-        left -= 1
-        return left >= 0
     }
 }
 

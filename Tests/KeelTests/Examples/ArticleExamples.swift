@@ -184,7 +184,7 @@ enum ArticleExamples {
     ) async throws {
         let keys = KeysetFile(at: folder.appending(path: "files.keyset"), under: source)
         let share = try LocalFileStoreAdapter(folder: "/mnt/share/files")
-        let streams = try StreamingEncryption(keyset: await keys.load())
+        let streams = try StreamingEncryption(keys: await keys.ring())
         let files = FileStore(try share.encrypted(with: streams))
         try await files.put(report, at: "reports/2026.pdf")
     }

@@ -126,7 +126,7 @@ struct CoverageHTTPMoreExamples {
         let (client, transport) = network([.json(#"{"id":"42","name":"Reynolds"}"#)])
         let flights = SingleFlight<String, Restaurant>()
         let load: @Sendable () async throws -> Restaurant = {
-            while flights.waiterCount(of: "42") < 2 { await Task.yield() }
+            try await waitUntil { flights.waiterCount(of: "42") >= 2 }
             return try await client.request(GetRestaurant(id: "42"))
         }
         async let one = flights.run("42", operation: load)

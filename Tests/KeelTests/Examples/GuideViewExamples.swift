@@ -1,6 +1,7 @@
 import Foundation
 import Keel
 import KeelDependencies
+import KeelTestKit
 import Observation
 import Testing
 
@@ -46,7 +47,7 @@ struct GuideViewExamples {
         }
         let running = Task { await model.live.run() }
         await model.add("Milk")
-        while model.live.items.isEmpty { await Task.yield() }
+        try await waitUntil { !model.live.items.isEmpty }
         #expect(model.live.items.map(\.text) == ["Milk"])
         #expect(model.live.phase == .ready && model.message == nil)
         running.cancel()
@@ -60,10 +61,10 @@ struct GuideViewExamples {
         let notes = storage.collection("notes", as: Note.self)
         let live = LiveDocument(notes, id: "1")
         let running = Task { await live.run() }
-        while live.phase == .loading { await Task.yield() }
+        try await waitUntil { live.phase != .loading }
         #expect(live.value == nil)
         try await notes.save(Note(id: "1", text: "Hello"))
-        while live.value == nil { await Task.yield() }
+        try await waitUntil { live.value != nil }
         #expect(live.value?.text == "Hello")
         running.cancel()
         await running.value

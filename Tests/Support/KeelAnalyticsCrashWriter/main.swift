@@ -56,7 +56,7 @@ func destination(_ place: Int, _ guarantee: DeliveryGuarantee) -> HandlerDestina
 
 var configuration = AnalyticsConfiguration()
 configuration.defaultConsent = .granted
-configuration.journal.byteLimit = 16 << 20
+configuration.journal.byteLimit = 64 << 20
 configuration.add(destination(1, .effectivelyOnce))
 configuration.add(destination(2, .effectivelyOnce))
 configuration.add(destination(3, .atMostOnce))
@@ -76,6 +76,6 @@ while true {
     try analytics.record(AnalyticsEvent(name: "a", parameters: parameters))
     say([next])
     next += 1
-    // Real time, so that deliveries get their turn between the events.
-    if next % 7 == 0 { try? await Task.sleep(for: .microseconds(100)) }
+    // Real time, so that deliveries get their turn between the events, and come along.
+    if next % 7 == 0 { try? await Task.sleep(for: .milliseconds(1)) }
 }

@@ -3,6 +3,10 @@
 //
 // Each batch sets the same three documents to its number and adds one of its own, so that a batch
 // that is there in part shows: see CrashSafetyTests.
+//
+// With "visit" in place of a number it opens the store, prints how many documents there are in `a`,
+// and closes it. With "crowd" it is one of several processes with several adapters: see Crowd.swift. With
+// "power" it keeps a log of what it wrote and synchronised: see PowerWriter.swift.
 
 #if SQLite
 import Foundation
@@ -10,6 +14,28 @@ import KeelStorage
 import KeelStorageSQLite
 
 let arguments = CommandLine.arguments
+if arguments.count == 3, arguments[2] == "visit" {
+    let adapter = try SQLiteStorageAdapter(at: .file(arguments[1]))
+    let request = ReadRequest(.aggregate(DocumentQuery("a"), [.count()]))
+    if case .values(let values) = try await adapter.read(request).payload {
+        print(values.first?.integerValue ?? -1)
+    }
+    try adapter.close()
+    exit(0)
+}
+if arguments.count == 5, arguments[2] == "crowd" {
+    try await Crowd(file: arguments[1], name: arguments[3], seed: UInt64(arguments[4]) ?? 0).run()
+}
+if arguments.count == 6, arguments[2] == "power" {
+    let writer = PowerWriter(
+        file: arguments[1],
+        log: arguments[3],
+        durability: arguments[4] == "power" ? .power : .process,
+        batchCount: Int(arguments[5]) ?? 1
+    )
+    try await writer.run()
+    exit(0)
+}
 guard arguments.count == 3, let first = Int64(arguments[2]) else {
     FileHandle.standardError.write(Data("usage: KeelStorageCrashWriter <file> <first>\n".utf8))
     exit(2)

@@ -57,7 +57,14 @@ struct ProxyCommand: AsyncParsableCommand {
             transport: CachedTransport(cache: cache, upstream: transport)
         )
         let logger = Logger(label: "keel.proxy") { StreamLogHandler.standardError(label: $0) }
-        let server = HandlerServer(proxy, port: port, logger: logger) { port in
+        // Each client's connection may need one to the origin.
+        let mostConnections = min(16_384, max(16, (OpenFileLimit.raise() - 64) / 2))
+        let server = HandlerServer(
+            proxy,
+            port: port,
+            mostConnections: mostConnections,
+            logger: logger
+        ) { port in
             print("http://127.0.0.1:\(port)")
             fflush(nil)
         }

@@ -18,8 +18,24 @@ struct HandlerResponder: Sendable {
     // Concurrent, as Hummingbird's own functions are: its writer cannot be sent to another executor.
     @concurrent
     func respond(to request: Request, _ writer: consuming ResponseWriter) async throws {
-        let reply = await reply(to: request)
-        guard Self.hasBody(reply.head.status, request.method) else {
+        let reader = Self.hasBody(request) ? RequestBodyReader(request.body) : nil
+        do {
+            try await send(await reply(to: request, reader), to: request.method, writer)
+        } catch {
+            // The connection is closed: nobody reads it any more.
+            reader?.refuse()
+            throw error
+        }
+        await reader?.end()
+    }
+
+    @concurrent
+    private func send(
+        _ reply: HTTPReply,
+        to method: HTTPRequest.Method,
+        _ writer: consuming ResponseWriter
+    ) async throws {
+        guard Self.hasBody(reply.head.status, method) else {
             return try await writer.writeResponse(reply.head)
         }
         let body = try await writer.writeHead(reply.head)
@@ -30,10 +46,10 @@ struct HandlerResponder: Sendable {
     // nothing of what asking and answering have needed.
 
     @inline(never)
-    private func reply(to request: Request) async -> HTTPReply {
+    private func reply(to request: Request, _ reader: RequestBodyReader?) async -> HTTPReply {
         var head = request.head
         head.scheme = head.scheme ?? "http"
-        let call = HTTPCall(head, body: Self.body(of: request))
+        let call = HTTPCall(head, body: reader.map { Self.body($0, of: request) })
         return Self.staysForLong(head)
             ? await replyApart(to: call) : await handler.respond(to: call)
     }
@@ -47,7 +63,11 @@ struct HandlerResponder: Sendable {
         do throws(TransportError) {
             var iterator = pieces.makeAsyncIterator()
             while let piece = try await iterator.next() {
-                try await Self.write(piece, to: &writer)
+                var rest = piece
+                while !rest.isEmpty {
+                    try await Self.write(rest.prefix(Self.mostAtOnce), to: &writer)
+                    rest = rest.dropFirst(Self.mostAtOnce)
+                }
             }
         } catch {
             // The head is out: only a cut connection tells the client that the body is not whole.
@@ -69,6 +89,9 @@ struct HandlerResponder: Sendable {
             return await group.next() ?? HTTPReply(head: HTTPResponse(status: .internalServerError))
         }
     }
+
+    /// How many bytes are written at once: a client is seen to take whole pieces only.
+    private static let mostAtOnce = 128 << 10
 
     /// Whether a client means to listen: those of server-sent events say so (WHATWG HTML, 9.2).
     private static func staysForLong(_ head: HTTPRequest) -> Bool {
@@ -96,12 +119,18 @@ struct HandlerResponder: Sendable {
             && status.kind != .informational
     }
 
-    private static func body(of request: Request) -> HTTPBody? {
-        let length = request.headers[.contentLength].flatMap { Int64($0) }
+    /// Whether a request has a body (RFC 9112 section 6.3).
+    private static func hasBody(_ request: Request) -> Bool {
+        request.headers[.transferEncoding] != nil || (length(of: request) ?? 0) > 0
+    }
+
+    private static func length(of request: Request) -> Int64? {
+        request.headers[.contentLength].flatMap { Int64($0) }
+    }
+
+    private static func body(_ reader: RequestBodyReader, of request: Request) -> HTTPBody {
         let isChunked = request.headers[.transferEncoding] != nil
-        guard isChunked || (length ?? 0) > 0 else { return nil }
-        let reader = RequestBodyReader(request.body)
-        return HTTPBody(length: isChunked ? nil : length, isReplayable: false) {
+        return HTTPBody(length: isChunked ? nil : length(of: request), isReplayable: false) {
             () async throws(TransportError) in
             HTTPByteStream { () async throws(TransportError) in try await reader.next() }
         }

@@ -6,15 +6,22 @@ package import NIOHTTPTypes
 ///
 /// Hummingbird's own limit starts again with every piece, so that a client which sends a byte now
 /// and then could hold connections for ever. Here each stretch of time has to bring so many bytes,
-/// or the end of the request.
-package final class SlowRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
+/// or the end of the request. Time in which the server itself does not read, because what takes the
+/// body has no room for more, is not counted.
+package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart
+    package typealias OutboundIn = HTTPResponsePart
+    package typealias OutboundOut = HTTPResponsePart
 
     private let stretch: TimeAmount
     private let leastBytes: Int
     private var bytes = 0
     private var check: Scheduled<Void>?
+    /// Whether the server has asked for bytes that have not come.
+    private var isReading = true
+    /// Whether the stretch has to begin again, because the server did not read in it.
+    private var hasPaused = false
 
     package init(stretch: TimeAmount = .seconds(10), leastBytes: Int = 10 << 10) {
         self.stretch = stretch
@@ -30,6 +37,21 @@ package final class SlowRequestHandler: ChannelInboundHandler, RemovableChannelH
         context.fireChannelRead(data)
     }
 
+    package func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
+        context.fireChannelReadComplete()
+        guard check != nil else { return }
+        // The next read mostly follows at once, on this turn of the loop.
+        context.eventLoop.assumeIsolated().execute { [self] in
+            if !isReading { hasPaused = true }
+        }
+    }
+
+    package func read(context: ChannelHandlerContext) {
+        isReading = true
+        context.read()
+    }
+
     package func channelInactive(context: ChannelHandlerContext) {
         rest()
         context.fireChannelInactive()
@@ -39,8 +61,9 @@ package final class SlowRequestHandler: ChannelInboundHandler, RemovableChannelH
 
     private func watch(_ context: ChannelHandlerContext) {
         bytes = 0
+        hasPaused = !isReading
         check = context.eventLoop.assumeIsolated().scheduleTask(in: stretch) { [self] in
-            guard bytes >= leastBytes else { return context.close(promise: nil) }
+            guard bytes >= leastBytes || hasPaused else { return context.close(promise: nil) }
             watch(context)
         }
     }

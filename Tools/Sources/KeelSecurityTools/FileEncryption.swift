@@ -49,7 +49,7 @@ package struct FileEncryption: Sendable {
         try refuseExisting(target)
         switch direction {
         case .encrypt:
-            var encryptor = try streams.encryptor(associatedData: associatedData)
+            let encryptor = try streams.encryptor(associatedData: associatedData)
             return try rewrite(source, as: target, isNew: true, progress) { piece in
                 if let piece { return try encryptor.update(piece) }
                 return try encryptor.finish()
@@ -71,7 +71,7 @@ package struct FileEncryption: Sendable {
     /// - Throws: An error, with the file as it was.
     package func reencrypt(_ file: URL, progress: (Int) -> Void = { _ in }) throws {
         var decryptor = streams.decryptor(associatedData: associatedData)
-        var encryptor = try streams.encryptor(associatedData: associatedData)
+        let encryptor = try streams.encryptor(associatedData: associatedData)
         // Where the name is a link, the file that it leads to is written anew.
         let file = file.resolvingSymlinksInPath()
         _ = try rewrite(file, as: file, isNew: false, progress) { piece in

@@ -164,7 +164,32 @@ struct KeysetCommandTests {
         let sealed = URL(filePath: file.path + ".keel")
         #expect(try run("decrypt", sealed, ["-o", copy.path]).code == 0)
         #expect(try Data(contentsOf: copy) == data)
+        // Who reads a file changes no keys: the one that is needed might go.
+        #expect(try change("list").first { $0.isPrimary }?.id == old)
+        let (second, _) = try write("second.pdf", 100)
+        #expect(try run("encrypt", second).code == 0)
         #expect(try change("list").first { $0.isPrimary }?.id != old)
+    }
+
+    @Test("The key of a keyset is changed, and files are read with the new one")
+    func rewrapping() async throws {
+        try change("create")
+        let (file, data) = try write("report.pdf", 100)
+        #expect(try run("encrypt", file).code == 0)
+        let newKey = scratch.file("new-key").path
+        let result = try keel(
+            ["keyset", "rewrap", keyset.path] + key + ["--new-key-file", newKey]
+        )
+        #expect(result.code == 0)
+        let sealed = URL(filePath: file.path + ".keel")
+        let copy = scratch.file("copy")
+        #expect(try run("decrypt", sealed, ["-o", copy.path]).code != 0)
+        let read = try keel(
+            ["decrypt", sealed.path, "--keyset", keyset.path, "--key-file", newKey]
+                + ["-o", copy.path]
+        )
+        #expect(read.code == 0)
+        #expect(try Data(contentsOf: copy) == data)
     }
 
     @Test("A link leads to the file that is written anew")

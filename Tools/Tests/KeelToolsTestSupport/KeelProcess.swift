@@ -43,6 +43,14 @@ package final class KeelProcess {
 
     package var isRunning: Bool { process.isRunning }
 
+    /// The most memory that it has had so far, in bytes; nil where the system does not say.
+    package var peakMemory: Int? {
+        let file = "/proc/\(process.processIdentifier)/status"
+        guard let status = try? String(contentsOfFile: file, encoding: .utf8) else { return nil }
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 }
+    }
+
     /// Ends it as the system does: it has no say in it.
     package func kill() { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
 

@@ -22,6 +22,9 @@ package struct ServedProcess {
         self.address = address
     }
 
+    /// The most memory that it has had so far, in bytes; nil where the system does not say.
+    package var peakMemory: Int? { process.peakMemory }
+
     /// Ends it as the system does: it has no say in it.
     package func kill() {
         process.kill()

@@ -5,6 +5,14 @@ import NIOEmbedded
 import NIOHTTPTypes
 import Testing
 
+extension EmbeddedChannel {
+    /// Brings a part to the server, which then reads on.
+    fileprivate func bring(_ part: HTTPRequestPart) throws {
+        try writeInbound(part)
+        read()
+    }
+}
+
 @Suite("Requests whose body comes too slowly")
 struct SlowRequestTests {
     private func channel() throws -> EmbeddedChannel {
@@ -26,9 +34,9 @@ struct SlowRequestTests {
     @Test("One that brings a byte now and then is closed when the stretch is over")
     func slow() throws {
         let channel = try channel()
-        try channel.writeInbound(head)
+        try channel.bring(head)
         for _ in 0..<9 {
-            try channel.writeInbound(body(1))
+            try channel.bring(body(1))
             channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         }
         #expect(channel.isActive)
@@ -39,8 +47,8 @@ struct SlowRequestTests {
     @Test("Each stretch has to bring its bytes, whatever came before")
     func slowLater() throws {
         let channel = try channel()
-        try channel.writeInbound(head)
-        try channel.writeInbound(body(100_000))
+        try channel.bring(head)
+        try channel.bring(body(100_000))
         channel.embeddedEventLoop.advanceTime(by: .seconds(10))
         #expect(channel.isActive)
         channel.embeddedEventLoop.advanceTime(by: .seconds(10))
@@ -50,9 +58,9 @@ struct SlowRequestTests {
     @Test("One that is fast enough stays, for as long as it lasts")
     func fastEnough() throws {
         let channel = try channel()
-        try channel.writeInbound(head)
+        try channel.bring(head)
         for _ in 0..<100 {
-            try channel.writeInbound(body(50))
+            try channel.bring(body(50))
             channel.embeddedEventLoop.advanceTime(by: .seconds(5))
         }
         #expect(channel.isActive)
@@ -61,12 +69,24 @@ struct SlowRequestTests {
     @Test("After its end, a connection may rest between requests, and each is watched anew")
     func between() throws {
         let channel = try channel()
-        try channel.writeInbound(head)
-        try channel.writeInbound(HTTPRequestPart.end(nil))
+        try channel.bring(head)
+        try channel.bring(.end(nil))
         channel.embeddedEventLoop.advanceTime(by: .hours(1))
         #expect(channel.isActive)
-        try channel.writeInbound(head)
+        try channel.bring(head)
         channel.embeddedEventLoop.advanceTime(by: .seconds(10))
+        #expect(!channel.isActive)
+    }
+
+    @Test("Time in which the server does not read is not the client’s")
+    func paused() throws {
+        let channel = try channel()
+        try channel.bring(head)
+        try channel.writeInbound(body(1))
+        for _ in 0..<10 { channel.embeddedEventLoop.advanceTime(by: .seconds(10)) }
+        #expect(channel.isActive)
+        channel.read()
+        channel.embeddedEventLoop.advanceTime(by: .seconds(20))
         #expect(!channel.isActive)
     }
 }

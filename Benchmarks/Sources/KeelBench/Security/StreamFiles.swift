@@ -34,7 +34,7 @@ struct StreamFiles: Sendable {
         let microseconds = try Timing.perCall(1) { _ in
             let input = try FileHandle(forReadingFrom: URL(filePath: plain))
             let output = try FileHandle(forWritingTo: URL(filePath: target))
-            var encryptor = try StreamingEncryption(keyset: keyset).encryptor()
+            let encryptor = try StreamingEncryption(keyset: keyset).encryptor()
             while let piece = try input.read(upToCount: 1 << 20), !piece.isEmpty {
                 try output.write(contentsOf: try encryptor.update(piece))
             }

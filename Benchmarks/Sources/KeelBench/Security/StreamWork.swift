@@ -20,7 +20,7 @@ struct StreamWork {
 
     func run() throws {
         let streams = try StreamingEncryption(keyset: try Keyset.make(.aes256GCMHKDF64KB))
-        var encryptor = try streams.encryptor()
+        let encryptor = try streams.encryptor()
         let piece = Data(repeating: 0x41, count: 1 << 20)
         let output = try FileHandle(forWritingTo: URL(filePath: "/dev/null"))
         // What the first pieces make room for is not growth.

@@ -55,7 +55,7 @@ struct CallTests {
                 }
             }
             await clock.waitForSleepers()
-            while begun.count < calls { await Task.yield() }
+            try await waitUntil { begun.count >= calls }
             await clock.advance(by: .seconds(1))
             var names: [String] = []
             for try await name in group { names.append(name) }

@@ -29,6 +29,7 @@ extension StorageAdapterCheck {
                 case .current(let document): "\(document.id) \(try document.fields())"
                 case .removed(let path, _): "\(path.id) removed"
                 case .leftScope(let path): "\(path.id) left"
+                case .unreadable(let document): "\(document.path.id) unreadable"
                 }
             }
             #expect(told == expected)

@@ -73,12 +73,15 @@ extension StorageAdapterCheck {
                 try await store.ids(where: .equal(FieldPath(names: ["e\u{301}"]), "\u{e9}")) == []
             )
         },
-        Self(.filters, "long strings are compared to their ends") { store async throws in
+        Self(.filters, "long strings are found by short bounds") { store async throws in
             let long = String(repeating: "x", count: 5_000)
-            try await store.fill(["a": ["s": .string(long + "a")], "b": ["s": .string(long + "b")]])
-            #expect(try await store.ids(where: .equal("s", .string(long + "a"))) == ["a"])
-            #expect(try await store.ids(where: .greater("s", .string(long + "a"))) == ["b"])
-            #expect(try await store.ids(where: .less("s", .string(long))) == [])
+            let most = String(repeating: "x", count: 1_499)
+            try await store.fill([
+                "a": ["s": .string(long + "a")], "b": ["s": "y"], "c": ["s": .string(most)],
+            ])
+            #expect(try await store.ids(where: .greater("s", .string(most))) == ["a", "b"])
+            #expect(try await store.ids(where: .less("s", "xy")) == ["a", "c"])
+            #expect(try await store.ids(where: .equal("s", .string(most))) == ["c"])
         },
         Self(.filters, "a condition holds of what a document says now") { store async throws in
             try await store.set(["v": 1])
@@ -149,8 +152,21 @@ extension StorageAdapterCheck {
     }
 
     static let refusedFilterChecks: [Self] = [
-        refused("an order comparison with null", .less("v", .null)),
-        refused("an order comparison with NaN", .greaterOrEqual("v", .double(.nan))),
+        refused("a string of 1,500 bytes for ==", .equal("v", .string(tooLong))),
+        refused("a string of 1,500 bytes for >", .greater("v", .string(tooLong))),
+        refused("a string of 1,500 bytes in a list", .in("v", ["a", .string(tooLong)])),
+        refused("a string of 1,500 bytes as an element", .arrayContains("v", .string(tooLong))),
+        refused("two != conditions", .and([.notEqual("v", 1), .notEqual("w", 1)])),
+        refused("two != conditions in an or", .or([.notEqual("v", 1), .notEqual("v", .null)])),
+        refused("!= beside not-in", .and([.notEqual("v", 1), .notIn("w", [1])])),
+        refused(
+            "two array-contains conditions",
+            .and([.arrayContains("v", 1), .arrayContains("v", 2)])
+        ),
+        refused(
+            "array-contains beside array-contains-any, in whatever it lies",
+            .and([.arrayContains("v", 1), .or([.equal("w", 1), .arrayContainsAny("x", [2])])])
+        ),
         refused("an empty list of values", .in("v", [])),
         refused("31 values for in", .in("v", (0..<31).map { .integer($0) })),
         refused(
@@ -171,6 +187,8 @@ extension StorageAdapterCheck {
         refused("a number for a document’s id", .equal(.documentID, 1)),
         refused("array-contains on a document’s id", .arrayContains(.documentID, "a")),
     ]
+
+    private static let tooLong = String(repeating: "x", count: 1_500)
 
     private static func refused(_ what: String, _ filter: DocumentFilter) -> Self {
         Self(.filters, "\(what) is refused as invalidArgument") { store in

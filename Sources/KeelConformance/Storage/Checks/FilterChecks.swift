@@ -43,8 +43,12 @@ extension StorageAdapterCheck {
                 .arrayContains("a", one.value)
             ) { $0.rung == one.rung },
         ].filter { check in
-            // An array cannot be directly in an array.
-            !(kind == .array && check.promise.hasPrefix("array-contains"))
+            // An array cannot be directly in an array, and null is no member of anything.
+            switch kind {
+            case .array: !check.promise.hasPrefix("array-contains")
+            case .null: check.promise.hasPrefix("== ") || check.promise.hasPrefix("!= ")
+            default: true
+            }
         }
     }
 
@@ -52,10 +56,10 @@ extension StorageAdapterCheck {
         let one = Menagerie.specimen(of: kind)
         return [
             finds("< \(kind) finds only lesser values of its kind", .less("v", one.value)) {
-                $0.kind == kind && $0.rung < one.rung
+                $0.kind == kind && $0.rung < one.rung && !$0.isNaN
             },
             finds("<= \(kind) finds equivalent values too", .lessOrEqual("v", one.value)) {
-                $0.kind == kind && $0.rung <= one.rung
+                $0.kind == kind && $0.rung <= one.rung && !$0.isNaN
             },
             finds("> \(kind) finds only greater values of its kind", .greater("v", one.value)) {
                 $0.kind == kind && $0.rung > one.rung && !$0.isNaN
@@ -78,9 +82,12 @@ extension StorageAdapterCheck {
             if case .double(-.infinity) = $0.value { return false }
             return $0.kind == .number && !$0.isNaN
         },
-        finds("< the least number finds NaN, which is below it", .less("v", .double(-.infinity))) {
-            $0.isNaN
-        },
+        findsNothing("< the least number", .less("v", .double(-.infinity))),
+        findsNothing("< null", .less("v", .null)),
+        findsNothing("<= null", .lessOrEqual("v", .null)),
+        findsNothing(">= null", .greaterOrEqual("v", .null)),
+        findsNothing("<= NaN", .lessOrEqual("v", .double(.nan))),
+        findsNothing("> NaN", .greater("v", .double(.nan))),
         missing("==", .equal("v", .null)),
         missing("!=", .notEqual("v", 1)),
         missing("!= null", .notEqual("v", .null)),
@@ -91,6 +98,14 @@ extension StorageAdapterCheck {
         missing("array-contains", .arrayContains("v", .null)),
     ]
 
+    private static func findsNothing(_ name: String, _ filter: DocumentFilter) -> Self {
+        Self(.filters, "\(name) finds nothing") { store in
+            try await store.fillMenagerie()
+            #expect(try await store.ids(where: filter) == [])
+            #expect(try await store.client.count(store.query.where(filter)) == 0)
+        }
+    }
+
     private static func missing(_ name: String, _ filter: DocumentFilter) -> Self {
         Self(.filters, "\(name) never finds a document without the field") { store async throws in
             try await store.fill(["empty": [:], "other": ["w": 1], "near": ["V": 1, "v.w": 2]])
@@ -99,15 +114,26 @@ extension StorageAdapterCheck {
     }
 
     private static let membershipChecks: [Self] = [
-        finds("in finds values of several kinds", .in("v", [1, "a", .null, true])) {
-            [.integer(1), .double(1), "a", .null, true].contains($0.value)
+        finds("in finds values of several kinds", .in("v", [1, "a", true])) {
+            [.integer(1), .double(1), "a", true].contains($0.value)
         },
-        finds("in NaN finds NaN", .in("v", [.double(.nan)])) { $0.isNaN },
+        finds("in passes over a null and a NaN", .in("v", [.null, 1, .double(.nan)])) {
+            [.integer(1), .double(1)].contains($0.value)
+        },
+        findsNothing("in [null]", .in("v", [.null])),
+        findsNothing("in [NaN]", .in("v", [.double(.nan)])),
+        findsNothing(
+            "in of nulls beside another condition",
+            .and([.in("v", [.null, .double(.nan)]), .greater(.documentID, "a")])
+        ),
+        finds("an or finds what its other sides find", .or([.in("v", [.null]), .equal("v", 1)])) {
+            [.integer(1), .double(1)].contains($0.value)
+        },
         finds("not-in finds what is neither listed nor null", .notIn("v", [1, "a", true])) {
             ![.integer(1), .double(1), "a", .null, true].contains($0.value)
         },
-        finds("not-in NaN leaves out NaN", .notIn("v", [.double(.nan)])) {
-            !$0.isNaN && $0.kind != .null
+        finds("not-in NaN leaves out null alone", .notIn("v", [.double(.nan)])) {
+            $0.kind != .null
         },
         Self(.filters, "not-in with a null in its list finds nothing") { store in
             try await store.fillMenagerie()
@@ -117,6 +143,19 @@ extension StorageAdapterCheck {
             "array-contains-any finds arrays with one of the values",
             .arrayContainsAny("a", [true, 1.0])
         ) { [true, .integer(1), .double(1)].contains($0.value) },
+        findsNothing("array-contains null", .arrayContains("a", .null)),
+        findsNothing("array-contains NaN", .arrayContains("a", .double(.nan))),
+        findsNothing(
+            "array-contains-any of null and NaN",
+            .arrayContainsAny("a", [.null, .double(.nan)])
+        ),
+        finds("array-contains-any passes over a null", .arrayContainsAny("a", [.null, true])) {
+            $0.value == true
+        },
+        Self(.filters, "== on a list finds the nulls and NaNs in it") { store async throws in
+            try await store.fill(["a": ["v": [.null, .double(.nan)]], "b": ["v": [.null]]])
+            #expect(try await store.ids(where: .equal("v", [.null, .double(.nan)])) == ["a"])
+        },
         Self(.filters, "array-contains looks at elements, not at what is in them") {
             store async throws in
             try await store.fill([

@@ -12,6 +12,46 @@ extension StorageAdapterCheck {
             for _ in 0..<3 { try await store.adapter.prepare(schema) }
             #expect(try await store.ids(query) == before)
         },
+        Self(.indexes, "what finds nothing finds nothing with its index", needs: .declaredIndexes) {
+            store async throws in
+            try await store.fill([
+                "a": ["v": .null, "l": [.null]], "b": ["v": .double(.nan), "l": [.double(.nan)]],
+            ])
+            try await store.adapter.prepare(
+                StorageSchema(indexes: [
+                    IndexDefinition(store.name, [.ascending("v")]),
+                    IndexDefinition(store.name, [.contains("l")]),
+                ])
+            )
+            let filters: [DocumentFilter] = [
+                .in("v", [.null]), .in("v", [.double(.nan), .null]), .lessOrEqual("v", .null),
+                .greaterOrEqual("v", .double(.nan)), .less("v", .double(-.infinity)),
+                .arrayContains("l", .null), .arrayContainsAny("l", [.double(.nan)]),
+            ]
+            for filter in filters {
+                #expect(try await store.ids(where: filter) == [], "\(filter)")
+                #expect(try await store.client.count(store.query.where(filter)) == 0, "\(filter)")
+            }
+            #expect(try await store.ids(where: .equal("v", .null)) == ["a"])
+            #expect(try await store.client.count(store.query.where(.equal("v", .null))) == 1)
+        },
+        Self(.indexes, "an index that none can keep is refused", needs: .declaredIndexes) { store in
+            let pairs: [IndexDefinition.Component] = [.contains("a"), .contains("b")]
+            let many = (0...100).map { IndexDefinition.Component.ascending(FieldPath("f\($0)")) }
+            let refused: [IndexDefinition] = [
+                IndexDefinition(store.name, []), IndexDefinition(store.name, pairs),
+                IndexDefinition(store.name, [.ascending("a"), .descending("a")]),
+                IndexDefinition(store.name, [.ascending(.documentID)]),
+                IndexDefinition(store.name, [.ascending("a..b")]),
+                IndexDefinition(store.name, many), IndexDefinition("a/b", [.ascending("a")]),
+                IndexDefinition("__own__", [.ascending("a")]),
+            ]
+            for definition in refused {
+                let schema = StorageSchema(indexes: [definition])
+                let client = StorageClient(store.adapter, schema: schema)
+                await store.expect(.invalidArgument) { try await client.prepare() }
+            }
+        },
         Self(.indexes, "a second schema leaves the first one’s indexes", needs: .declaredIndexes) {
             store in
             try await store.fillForIndexes()

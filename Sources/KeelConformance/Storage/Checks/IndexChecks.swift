@@ -28,6 +28,9 @@ extension StorageAdapterCheck {
         IndexRow(name: "an equality with null", components: [.ascending("a")]) {
             $0.where(.equal("a", .null))
         },
+        IndexRow(name: "null and NaN in a list", components: [.ascending("a")]) {
+            $0.where(.in("a", [.null, 1, .double(.nan)]))
+        },
         IndexRow(name: "two equalities", components: [.ascending("a"), .ascending("b")]) {
             $0.where(.and([.equal("b", 2), .equal("a", 1)]))
         },

@@ -156,6 +156,15 @@ extension StorageAdapterCheck {
         ) {
             $0.where(.in("w", [1, 2])).order(by: "v")
         },
+        Self(.orders, "an order behind the document’s id is refused") { store in
+            await store.expect(.invalidArgument) {
+                _ = try await store.ids(store.query.order(by: .documentID).order(by: "n"))
+            }
+            await store.expect(.invalidArgument) {
+                let query = store.query.where(.greater("n", 1)).order(by: .documentID)
+                _ = try await store.ids(query)
+            }
+        },
         Self(.orders, "an order by one field twice is refused") { store in
             await store.expect(.invalidArgument) {
                 _ = try await store.ids(store.query.order(by: "a").order(by: "a", .descending))

@@ -71,6 +71,10 @@ extension StorageAdapterCheck {
         ("the id “.”", { $0.path(".") }),
         ("the id “..”", { $0.path("..") }),
         ("an id of the form __…__", { $0.path("__id__") }),
+        (
+            "a reserved name inside of a path",
+            { $0.path("a").collection("__x__").document("b").collection("y").document("c") }
+        ),
         ("an id of more than 1,500 bytes", { $0.path(String(repeating: "a", count: 1_501)) }),
         ("an id with a slash", { $0.path("a/b") }),
         ("an interpolated id with a slash", { "\($0.name)/\("a/b")" }),

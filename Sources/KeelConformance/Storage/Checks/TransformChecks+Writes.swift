@@ -4,10 +4,11 @@ import Testing
 extension StorageAdapterCheck {
     /// Transforms in their writes and receipts.
     static let transformChecks: [Self] = [
-        Self(.transforms, "serverTimestamp sets the commit’s time and reports it") { store in
+        Self(.transforms, "serverTimestamp sets the commit’s time, in milliseconds, and reports it")
+        { store in
             try await store.set(["t": "later"])
             let receipt = try await store.update("d", .compute("t", .serverTimestamp))
-            let time = DocumentValue.timestamp(receipt.commitTime)
+            let time = DocumentValue.timestamp(receipt.commitTime.inMilliseconds)
             #expect(receipt.outcomes.first?.transformResults == [time])
             #expect(try await store.fields() == ["t": time])
             #expect(try await store.document().updateTime == receipt.commitTime)
@@ -18,7 +19,9 @@ extension StorageAdapterCheck {
                 DocumentWrite(store.path("a"), .set(DocumentBody([:]), transforms: [set])),
                 .update(store.path("b"), [.compute("at.time", .serverTimestamp)], if: .none)
             )
-            let expected: DocumentFields = ["at": ["time": .timestamp(receipt.commitTime)]]
+            let expected: DocumentFields = [
+                "at": ["time": .timestamp(receipt.commitTime.inMilliseconds)]
+            ]
             #expect(try await store.fields("a") == expected)
             #expect(try await store.fields("b") == expected)
         },
@@ -95,19 +98,52 @@ extension StorageAdapterCheck {
             }
             #expect(try await store.fields() == ["n": 1])
         },
-        Self(.transforms, "two changes of one field in one write are refused") { store in
+        Self(.transforms, "a transform starts from what the same write sets") { store in
+            try await store.set(["n": 1, "m": ["n": 5, "o": 1]])
+            let receipt = try await store.update(
+                "d",
+                .put("n", 5),
+                .put("m", ["p": 1]),
+                .compute("n", .increment(1)),
+                .compute("m.n", .increment(2))
+            )
+            #expect(receipt.outcomes.map(\.transformResults) == [[6, 2]])
+            #expect(try await store.fields() == ["n": 6, "m": ["n": 2, "p": 1]])
+        },
+        Self(.transforms, "transforms of one field build on each other") { store in
+            try await store.set(["n": 1])
+            let receipt = try await store.update(
+                "d",
+                .compute("n", .increment(1)),
+                .compute("n", .increment(10))
+            )
+            #expect(receipt.outcomes.map(\.transformResults) == [[2, 12]])
+            #expect(try await store.fields() == ["n": 12])
+        },
+        Self(.transforms, "two values for one field, or one for a map too, are refused") { store in
+            try await store.set(["n": 1, "m": ["n": 1]])
+            let refused: [[FieldChange]] = [
+                [.put("n", 5), .put("n", 6)], [.put("m", [:]), .put("m.n", 1)],
+                [.compute("n", .increment(1)), .put("n", 5)],
+                [.compute("m.n", .increment(1)), .put("m", [:])],
+                [.compute("m", .increment(1)), .compute("m.n", .increment(1))],
+            ]
+            for changes in refused {
+                await store.expect(.invalidArgument) {
+                    try await store.client.updateDocument(store.path(), changes)
+                }
+            }
+            #expect(try await store.fields() == ["n": 1, "m": ["n": 1]])
+        },
+        Self(.transforms, "a batch cannot ask for what it has deleted") { store in
             try await store.set(["n": 1])
             await store.expect(.invalidArgument) {
-                try await store.update("d", .put("n", 5), .compute("n", .increment(1)))
+                try await store.client.commit { batch in
+                    batch.delete(store.path())
+                    batch.update(store.path(), [.put("n", 2)])
+                }
             }
             #expect(try await store.fields() == ["n": 1])
-        },
-        Self(.transforms, "changes of a map and of a field in it are refused") { store in
-            try await store.set(["m": ["n": 1]])
-            await store.expect(.invalidArgument) {
-                try await store.update("d", .put("m", [:]), .compute("m.n", .increment(1)))
-            }
-            #expect(try await store.fields() == ["m": ["n": 1]])
         },
         Self(.transforms, "an operand that is no number is refused") { store in
             try await store.set(["n": 1])
@@ -128,4 +164,11 @@ extension StorageAdapterCheck {
             }
         },
     ]
+}
+
+extension Timestamp {
+    /// The time without what is finer than a millisecond.
+    fileprivate var inMilliseconds: Timestamp {
+        Timestamp(microseconds: microseconds - ((microseconds % 1_000) + 1_000) % 1_000)
+    }
 }

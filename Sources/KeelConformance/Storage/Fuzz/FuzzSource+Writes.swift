@@ -31,9 +31,27 @@ struct FuzzBatch: CustomStringConvertible {
     }
 }
 
+extension FuzzBatch {
+    /// Lifts conditions that ask for what the batch has deleted before: clients and servers refuse such
+    /// batches, and adapters need not.
+    fileprivate mutating func asksForNothingDeleted() {
+        var deleted: Set<DocumentPath> = []
+        for (index, write) in writes.enumerated() {
+            switch (write.operation, write.condition) {
+            case (.delete, .plain(.none)): deleted.insert(write.path)
+            case (.verify, _): continue
+            case (_, .plain(.exists)) where deleted.contains(write.path):
+                writes[index].condition = .plain(.none)
+            default: deleted.remove(write.path)
+            }
+        }
+    }
+}
+
 extension FuzzSource {
     mutating func batch(repeating ids: inout [String]) -> FuzzBatch {
         var batch = FuzzBatch(writes: (0..<random.number(1...8)).map { _ in write() })
+        batch.asksForNothingDeleted()
         if random.hits(1, in: 10) {
             if !ids.isEmpty, random.hits(1, in: 2) {
                 batch.id = random.pick(ids)

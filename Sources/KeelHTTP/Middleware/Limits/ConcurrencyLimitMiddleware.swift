@@ -84,6 +84,17 @@ private final class OriginPlaces: Sendable {
             }
             return nil
         }
+
+        /// Takes a waiter out that has left.
+        mutating func remove(_ ticket: UInt64) -> CheckedContinuation<Answer, Never>? {
+            defer {
+                // Tickets of those who have left are let go before they outnumber the others.
+                if order.count > 2 * waiting.count + 16 {
+                    order = ArraySlice(order.filter { waiting[$0] != nil })
+                }
+            }
+            return waiting.removeValue(forKey: ticket)
+        }
     }
 
     private struct State: Sendable {
@@ -143,7 +154,7 @@ private final class OriginPlaces: Sendable {
                 if let answer { waiter.resume(returning: answer) }
             }
         } onCancel: {
-            let waiter = state.withLock { $0.queues[origin]?.waiting.removeValue(forKey: ticket) }
+            let waiter = state.withLock { $0.queues[origin]?.remove(ticket) }
             waiter?.resume(returning: .cancelled)
         }
     }

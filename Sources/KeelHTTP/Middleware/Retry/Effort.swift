@@ -9,6 +9,8 @@ struct Effort: Sendable {
     private let budget: HTTPRetryBudget?
     private let origin: HTTPOrigin?
     private let firstAttempt: Int
+    /// The limits inside the exchange as the call came with them.
+    private let ownTimeouts: HTTPTimeouts
     private var history: [HTTPAttempt] = []
     private var cost = 0
 
@@ -20,11 +22,13 @@ struct Effort: Sendable {
     init(_ call: HTTPCall, _ policy: HTTPRetryPolicy, budget: HTTPRetryBudget?) {
         self.call = call
         self.policy = policy
+        ownTimeouts = call.timeouts
         // A call that is never repeated neither pays nor earns.
         self.budget = policy.attempts > 1 ? budget : nil
         origin = self.budget.map { _ in call.origin }
         firstAttempt = call.attempt
         if let origin { budget?.begin(origin) }
+        if policy.attempts > 1 { self.call.leavesTimeForAnotherAttempt() }
     }
 
     private var attempt: Int { call.attempt - firstAttempt + 1 }
@@ -55,7 +59,11 @@ struct Effort: Sendable {
     /// Goes on to the next attempt.
     mutating func advance(_ advice: RetryAdvice) {
         call.attempt += 1
-        if advice.needsNewConnection { call.options.prefersNewConnection = true }
+        if advice.needsNewConnection {
+            call.options.prefersNewConnection = true
+            // A new connection has all the time that is left: the server may just be slow.
+            call.timeouts = ownTimeouts
+        }
         if let budget { cost = budget.cost(of: advice.kind) }
     }
 
@@ -81,5 +89,22 @@ struct Effort: Sendable {
         var error = TransportError(.cancelled)
         error.attempts = history
         return error
+    }
+}
+
+extension HTTPCall {
+    /// Limits the silence of an attempt where the call has no limits on it, and may be made again.
+    ///
+    /// A connection that has died without a word, as after a change of the network, would otherwise
+    /// take all of the call's time.
+    fileprivate mutating func leavesTimeForAnotherAttempt() {
+        guard let deadline, isIdempotent, isReplayable, !(body.map { $0.bytes == nil } ?? false)
+        else { return }
+        let patience = max(.seconds(10), deadline.remaining / 3)
+        // The way of the body is no silence of the server; at this pace, hardly anything is lost.
+        let sending = Duration.seconds((body?.length ?? 0) / (64 * 1024))
+        timeouts.firstByte = timeouts.firstByte ?? patience + sending
+        // A stream's own limit is that of its reader.
+        if collection != nil { timeouts.idle = timeouts.idle ?? patience }
     }
 }

@@ -99,6 +99,8 @@ public struct HTTPRetryPolicy: Sendable {
 extension HTTPCallOptions {
     private enum RetryKey: HTTPCallOptionKey {
         static var defaultValue: HTTPRetryPolicy? { nil }
+        // The call that carries out a shared exchange repeats it in its own way.
+        static func sharingKey(of policy: HTTPRetryPolicy?) -> AnyHashable? { 0 }
     }
 
     /// How this call is repeated; nil goes by ``NetworkClient/Configuration/retry``.

@@ -40,7 +40,7 @@ enum RetryVerdict: Sendable, Hashable {
             return
         case .poolTimeout, .tlsHandshakeFailed, .proxyFailed:
             advice.attempts = 2
-        case .staleConnection:
+        case .staleConnection, .responseTimeout:
             advice.needsNewConnection = true
         default:
             guard error.isTransient else {

@@ -10,11 +10,15 @@ import KeelCore
 ///
 /// Only `GET` and `HEAD` without a body are shared, and only if their responses are read into
 /// memory: streams are not. Two calls are identical if their target and all their header fields
-/// are, apart from those that name a request (``ignoredFields``), and if they are signed for the same
-/// user: a client that was authorized with
-/// ``NetworkClient/Configuration/authorize(with:alsoAt:)`` says whose its calls are, and calls of a
-/// token source that cannot tell are not shared. Where a layer of your own adds credentials further
-/// down, name the user in `identity`: otherwise two users of one client could share a response.
+/// are, apart from those that name a request (``ignoredFields``), if they ask the same of the layers
+/// below (see ``HTTPCallOptionKey/sharingKey(of:)``; a cache's policy, for one), and if they are
+/// signed for the same user. A client with an ``HTTPAuthorizing`` layer says whose its calls are, and
+/// calls of a token source that cannot tell are not shared. Where a layer of your own adds credentials
+/// further down without being one, name the user in `identity`: otherwise two users of one client
+/// could share a response. A user who signs in while a call is under way gets none that it was asked
+/// for in another's name.
+///
+/// What the layers below have noted about the reply, such as where a cache found it, is kept.
 ///
 /// Place it in ``NetworkClient/Configuration/middleware``, or below a cache in
 /// ``NetworkClient/Configuration/hopMiddleware``.
@@ -57,7 +61,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         guard let collection = call.collection, call.options.coalesces,
             call.body == nil, call.options.downloadObserver == nil,
             call.head.method == .get || call.head.method == .head,
-            let user = user(of: call)
+            let user = await user(of: call), let key = key(of: call, collection, user)
         else { return try await next(call) }
         var shared = call
         // Each caller has a limit of its own; the first one's must not bind the others.
@@ -65,25 +69,29 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         let leader = shared
         let reply: SharedReply
         do {
-            reply = try await flights.run(key(of: call, collection, user)) {
+            reply = try await flights.run(key) {
                 let reply = try await next(leader)
                 let bytes = try await collection.bytes(of: reply, to: leader.head.method)
-                return SharedReply(reply, bytes, of: leader.id)
+                // The token is chosen further down, later than the key was made.
+                let isSameUser = await self.user(of: leader) == user
+                return SharedReply(reply, bytes, of: leader.id, isForAll: isSameUser)
             }
         } catch {
             throw (error as? TransportError) ?? TransportError(.cancelled)
         }
-        if reply.call != call.id { call.record(.joined(reply.call)) }
+        guard reply.call != call.id else { return reply.copy }
+        guard reply.isForAll else { return try await next(call) }
+        call.record(.joined(reply.call))
         return reply.copy
     }
 
     /// Whose call it is; nil if it will be signed and nobody can tell for whom.
-    private func user(of call: HTTPCall) -> [String?]? {
+    private func user(of call: HTTPCall) async -> [String?]? {
         let named = identity(call)
         guard let signer = call.options.signer, call.options.authentication != .none,
             call.head.headerFields[.authorization] == nil
         else { return [named] }
-        let signed = signer.identity()
+        let signed = await signer.identity()
         return named == nil && signed == nil ? nil : [named, signed]
     }
 
@@ -91,7 +99,8 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         of call: HTTPCall,
         _ collection: BodyCollection,
         _ user: [String?]
-    ) -> RequestIdentity {
+    ) -> RequestIdentity? {
+        guard let wishes = call.options.sharingKeys() else { return nil }
         let fields = call.head.headerFields.filter { field in
             Self.alwaysVarying.contains(field.name)
                 || (varying.map { $0.contains(field.name) } ?? !ignored.contains(field.name))
@@ -101,6 +110,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
             call.origin,
             Array(fields),
             user,
+            wishes,
             collection
         )
     }
@@ -125,7 +135,7 @@ extension HTTPCallOptions {
 
 /// What makes two requests the same.
 ///
-/// Of the header fields, which hold credentials, only a digest is kept: 128 bits under the
+/// Of the header fields and options, which may hold credentials, only a digest is kept: 128 bits under the
 /// process's own secret key.
 private struct RequestIdentity: Hashable, Sendable {
     let method: String
@@ -139,6 +149,7 @@ private struct RequestIdentity: Hashable, Sendable {
         _ origin: HTTPOrigin,
         _ fields: [HTTPField],
         _ user: [String?],
+        _ wishes: [ObjectIdentifier: AnyHashable],
         _ collection: BodyCollection
     ) {
         method = head.method.rawValue
@@ -152,6 +163,7 @@ private struct RequestIdentity: Hashable, Sendable {
             hasher.combine(half)
             hasher.combine(values)
             hasher.combine(user)
+            hasher.combine(wishes)
             return hasher.finalize()
         }
     }
@@ -163,22 +175,29 @@ private struct SharedReply: Sendable {
     let bytes: [UInt8]
     let trailers: HTTPFields?
     let connection: ConnectionInfo?
+    let notes: HTTPReplyNotes
     /// The call that carried it out.
     let call: HTTPCallID
+    /// Whether the others who waited may have it too.
+    let isForAll: Bool
 
-    init(_ reply: HTTPReply, _ bytes: [UInt8], of call: HTTPCallID) {
+    init(_ reply: HTTPReply, _ bytes: [UInt8], of call: HTTPCallID, isForAll: Bool) {
         head = reply.head
         self.bytes = bytes
         trailers = reply.body.trailers
         connection = reply.connection
+        notes = reply.notes
         self.call = call
+        self.isForAll = isForAll
     }
 
     var copy: HTTPReply {
-        HTTPReply(
+        var reply = HTTPReply(
             head: head,
             body: .collected(bytes, trailers: trailers),
             connection: connection
         )
+        reply.notes = notes
+        return reply
     }
 }

@@ -80,6 +80,8 @@ public struct HedgingMiddleware: HTTPMiddleware {
 
     private enum Arrival: Sendable {
         case answer(Answer)
+        /// An answer that is good only if the other one is no better.
+        case failed(Answer)
         case slow
         case stopped
     }
@@ -101,6 +103,8 @@ public struct HedgingMiddleware: HTTPMiddleware {
                 switch arrival {
                 case .stopped:
                     continue
+                case .failed(let answer):
+                    failure = answer
                 case .slow:
                     guard pay(for: origin) else { continue }
                     call.record(.hedged)
@@ -109,7 +113,8 @@ public struct HedgingMiddleware: HTTPMiddleware {
                 case .answer(let answer):
                     underWay -= 1
                     guard underWay == 0 || Self.isGood(answer) else {
-                        failure = answer
+                        // The other request may be waiting for the place of this one.
+                        group.addTask { .failed(await Self.detached(answer)) }
                         continue
                     }
                     group.cancelAll()
@@ -123,6 +128,14 @@ public struct HedgingMiddleware: HTTPMiddleware {
     private static func answer(_ call: HTTPCall, _ next: HTTPNext) async -> Answer {
         do throws(TransportError) {
             return .success(try await next(call))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func detached(_ answer: Answer) async -> Answer {
+        do throws(TransportError) {
+            return .success(try await answer.get().detached())
         } catch {
             return .failure(error)
         }

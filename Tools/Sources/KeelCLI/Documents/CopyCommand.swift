@@ -97,6 +97,7 @@ struct CopyCommand: AsyncParsableCommand {
         let times =
             report.keepsTimes ? "with their times and revisions" : "with times of the target"
         try output.line("\(report.copied) documents copied, \(times)")
+        for path in report.unreadable { try output.line("  \(path): NOT COPIED, cannot be read") }
         for comparison in report.comparisons {
             let (source, target) = (comparison.source, comparison.target)
             try output.line(

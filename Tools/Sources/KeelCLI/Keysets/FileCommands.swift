@@ -22,15 +22,20 @@ struct FileKeyOptions: ParsableArguments {
 
     var output: CommandOutput { CommandOutput(isJSON: json) }
 
-    func encryption() async throws -> FileEncryption {
+    /// What encrypts and decrypts files.
+    ///
+    /// - Parameter keepsDates: Whether what the dates ask for is kept: the next key takes its turn,
+    ///   the old one goes. Who reads files changes nothing, or the key that is asked for might go.
+    /// - Returns: What works with the keyset as it is now.
+    /// - Throws: What reading the keyset throws.
+    func encryption(keepsDates: Bool) async throws -> FileEncryption {
         let file = KeysetFile(
             at: URL(filePath: keyset),
             under: try await key.choice.source(isMadeOnDemand: false),
             associatedData: Data(keysetContext.utf8)
         )
         var keyset = try await file.load()
-        // What the dates ask for is done, and kept: the next key takes its turn, the old one goes.
-        if keyset.advance() {
+        if keepsDates, keyset.advance() {
             keyset = try await file.change { keyset throws(SecurityError) in keyset.advance() }
         }
         return try FileEncryption(keyset: keyset, associatedData: Data(context.utf8))
@@ -70,7 +75,7 @@ struct EncryptCommand: AsyncParsableCommand {
     func run() async throws {
         try await keys.output.reporting {
             let (source, target) = (URL(filePath: file), URL(filePath: output ?? file + ".keel"))
-            let encryption = try await keys.encryption()
+            let encryption = try await keys.encryption(keepsDates: true)
             let progress = keys.progress(of: source)
             let count = try await Interruption.value {
                 try encryption.run(.encrypt, from: source, to: target, progress: progress)
@@ -108,7 +113,7 @@ struct DecryptCommand: AsyncParsableCommand {
             let (source, target) = (
                 URL(filePath: file), URL(filePath: output ?? String(file.dropLast(5)))
             )
-            let encryption = try await keys.encryption()
+            let encryption = try await keys.encryption(keepsDates: false)
             let progress = keys.progress(of: source)
             let count = try await Interruption.value {
                 try encryption.run(.decrypt, from: source, to: target, progress: progress)
@@ -137,7 +142,7 @@ struct KeysetReencryptCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await keys.output.reporting {
-            let encryption = try await keys.encryption()
+            let encryption = try await keys.encryption(keepsDates: false)
             var refused = 0
             for file in files {
                 let url = URL(filePath: file)

@@ -14,7 +14,7 @@ struct KeysetCommand: AsyncParsableCommand {
         subcommands: [
             KeysetCreateCommand.self, KeysetListCommand.self, KeysetRotateCommand.self,
             KeysetEnableCommand.self, KeysetDisableCommand.self, KeysetDestroyCommand.self,
-            KeysetReencryptCommand.self,
+            KeysetReencryptCommand.self, KeysetRewrapCommand.self,
         ]
     )
 }

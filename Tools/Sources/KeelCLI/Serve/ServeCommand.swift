@@ -36,6 +36,14 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var history: ServedHistory?
 
+    @Option(
+        help: """
+            What an answered commit survives: power, a power failure; process, the end of the server, \
+            but not always a power failure, and commits wait for no disk.
+            """
+    )
+    var durability = ServedDurability.power
+
     @Option(help: "The loopback address to listen on.")
     var host = "127.0.0.1"
 
@@ -47,6 +55,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(help: "The most listeners at a time.")
     var maxListeners = 10_000
+
+    @Option(help: "The most connections at a time; more wait. Listeners have one each.")
+    var maxConnections = 12_000
 
     @Option(help: "The collection of logs that come to /v1/logs (OTLP); none takes none.")
     var logs = "logs"
@@ -78,6 +89,9 @@ struct ServeCommand: AsyncParsableCommand {
         guard (1...1_000_000).contains(maxListeners) else {
             throw ValidationError("--max-listeners is 1 to 1000000.")
         }
+        guard (1...1_000_000).contains(maxConnections) else {
+            throw ValidationError("--max-connections is 1 to 1000000.")
+        }
         for name in [logs, analytics] { _ = try Parsed.collection(name) }
         guard (0...3600).contains(grace) else {
             throw ValidationError("--grace is 0 to 3600 seconds.")
@@ -87,6 +101,8 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         let logger = Self.logger(Logger.Level(rawValue: logLevel.rawValue) ?? .info)
         let openFiles = OpenFileLimit.raise()
+        // The store and the program itself have files open too.
+        let mostConnections = min(maxConnections, max(16, openFiles - 64))
         if openFiles < maxListeners + 100 {
             logger.warning(
                 """
@@ -96,7 +112,7 @@ struct ServeCommand: AsyncParsableCommand {
                 metadata: ["limit": "\(openFiles)", "max-listeners": "\(maxListeners)"]
             )
         }
-        let store = try ServedStore(storage, history: history)
+        let store = try ServedStore(storage, history: history, durability: durability)
         var configuration = StorageServer.Configuration()
         configuration.mostBodyBytes = maxBody << 20
         configuration.mostListeners = maxListeners
@@ -110,6 +126,7 @@ struct ServeCommand: AsyncParsableCommand {
             RequestLog(handler, logger),
             host: host,
             port: port,
+            mostConnections: mostConnections,
             logger: logger,
             onListening: { port in
                 print("http://\(address):\(port)")

@@ -40,12 +40,28 @@ struct ServedHistory: ExpressibleByArgument {
     }
 }
 
+/// What a commit that was answered survives, as the command line names it.
+enum ServedDurability: String, ExpressibleByArgument, CaseIterable {
+    case power, process
+
+    var sqlite: SQLiteStorageAdapter.Configuration.Durability {
+        switch self {
+        case .power: .power
+        case .process: .process
+        }
+    }
+}
+
 /// A store that is open, and what ends it.
 struct ServedStore {
     let adapter: any StorageAdapter
     private let sqlite: SQLiteStorageAdapter?
 
-    init(_ storage: ServedStorage, history: ServedHistory?) throws(StorageError) {
+    init(
+        _ storage: ServedStorage,
+        history: ServedHistory?,
+        durability: ServedDurability
+    ) throws(StorageError) {
         switch storage {
         case .memory:
             adapter = InMemoryStorageAdapter(history: history?.age)
@@ -53,6 +69,7 @@ struct ServedStore {
         case .sqlite(let path):
             var configuration = SQLiteStorageAdapter.Configuration()
             configuration.history = history?.age
+            configuration.durability = durability.sqlite
             let opened = try SQLiteStorageAdapter(at: .file(path), configuration: configuration)
             adapter = opened
             sqlite = opened

@@ -17,11 +17,13 @@ package struct CopyReport: Sendable {
 
     /// How many documents were copied, earlier runs included.
     package var copied = 0
+    /// The paths of documents of the source that could not be read and so were not copied, sorted.
+    package var unreadable: [String] = []
     /// Whether times and revisions are those of the source.
     package var keepsTimes = false
     /// The comparisons, by the scopes' names.
     package var comparisons: [Comparison] = []
 
-    /// Whether both sides have the same documents.
-    package var isVerified: Bool { comparisons.allSatisfy(\.isSame) }
+    /// Whether both sides have the same documents, and all could be read.
+    package var isVerified: Bool { unreadable.isEmpty && comparisons.allSatisfy(\.isSame) }
 }

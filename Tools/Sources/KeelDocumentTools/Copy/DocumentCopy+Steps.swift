@@ -16,7 +16,11 @@ extension DocumentCopy {
             case .current(let document):
                 writes.append(write(document))
                 state.names.insert(document.path.collection.name)
+                state.unreadable?.remove(document.path.string)
                 state.copied += 1
+            // What the target has of it stays: an older state may be the only one that can be read.
+            case .unreadable(let document):
+                state.unreadable = (state.unreadable ?? []).union([document.path.string])
             // Copied by an earlier page, or never there: deleting what is missing does no harm.
             case .removed(let path, _), .leftScope(let path): writes.append(.delete(path))
             }

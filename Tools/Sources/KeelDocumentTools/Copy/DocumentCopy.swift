@@ -83,8 +83,15 @@ package struct DocumentCopy: Sendable {
             collections.isEmpty
             ? state.names.sorted().map { .group($0) } : collections.map { .collection($0) }
         let (from, to) = (StorageClient(source), StorageClient(target))
-        var report = CopyReport(copied: state.copied, keepsTimes: keepsTimes)
-        for scope in scopes {
+        let unreadable = (state.unreadable ?? []).sorted()
+        var report = CopyReport(
+            copied: state.copied,
+            unreadable: unreadable,
+            keepsTimes: keepsTimes
+        )
+        // A scope with a document that cannot be read cannot be compared: the report names it.
+        for scope in scopes where !unreadable.contains(where: { scope.contains(DocumentPath($0)) })
+        {
             let comparison = CopyReport.Comparison(
                 scope: scope,
                 source: try await ScopeDigest(of: scope, in: from, includesTimes: keepsTimes),

@@ -21,6 +21,7 @@ struct ChangesSince {
                 case .current(let document): documents.updateValue(document, forKey: change.path)
                 case .removed(let path, _), .leftScope(let path):
                     documents.updateValue(nil, forKey: path)
+                case .unreadable(let document): throw document.error
                 }
             }
             request.after = page.next

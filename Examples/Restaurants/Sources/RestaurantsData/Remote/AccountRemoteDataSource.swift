@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPTypes
 internal import KeelHTTP
 internal import KeelRepositories
 
@@ -20,9 +21,10 @@ struct AccountRemoteDataSource: IdentityServer {
         do throws(DataSourceError) {
             return try await self.credentials(PostRefresh(refreshToken: token))
         } catch {
-            // A refusal leaves as it is: Keel ends the session for 400 and 401, and for nothing
-            // else.
-            throw error.networkError ?? error
+            let cause: any Error = error.networkError ?? error
+            // This service has no bodies of OAuth: with 401 it says that the token is used up.
+            guard error.networkError?.status == .unauthorized else { throw cause }
+            throw AuthenticationError(.denied, cause: cause)
         }
     }
 

@@ -25,12 +25,12 @@ final class NotesModel {
 }
 
 struct FirstMinutesTests {
-    @Test("A model on the main actor shows what is stored")
+    @Test("A model on the main actor shows what is stored", .timeLimit(.minutes(1)))
     func model() async throws {
         let model = NotesModel(storage: StorageClient(try SQLiteStorageAdapter(at: .temporary())))
         let running = Task { await model.live.run() }
         try await model.add("Hello")
-        while model.live.items.isEmpty { await Task.yield() }
+        while model.live.items.isEmpty, !Task.isCancelled { await Task.yield() }
         #expect(model.live.items.map(\.text) == ["Hello"])
         running.cancel()
         await running.value

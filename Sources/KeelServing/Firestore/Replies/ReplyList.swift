@@ -1,20 +1,21 @@
 import KeelStorageFirestore
 
 /// The reply of a method that streams: over REST, a list of the messages.
+///
+/// It can be taken away piece by piece while it is made; the brace that ends a message stays until it
+/// is known whether the message is the last one.
 struct ReplyList {
     private var bytes: [UInt8] = [UInt8(ascii: "[")]
+    private var isEmpty = true
     private var transaction: TransactionToken?
-    private let last: FirestoreJSON?
 
     /// Begins a list.
     ///
-    /// - Parameters:
-    ///   - first: The transaction that began with the request, which the first message names.
-    ///   - last: What Keel adds to the last message.
-    init(first: TransactionToken?, last: FirestoreJSON?) {
-        transaction = first
-        self.last = last
-    }
+    /// - Parameter first: The transaction that began with the request, which the first message names.
+    init(first: TransactionToken?) { transaction = first }
+
+    /// How many bytes can be taken.
+    var count: Int { bytes.count - 1 }
 
     /// Appends a message with one part, and the time of the read.
     mutating func append<Failure: Error>(
@@ -33,19 +34,35 @@ struct ReplyList {
         end(at: time)
     }
 
-    /// Ends the list and returns it; one without a message gets one that tells the time alone.
+    /// Takes away what is complete.
+    mutating func take() -> [UInt8] {
+        guard let last = bytes.popLast() else { return [] }
+        defer { bytes = [last] }
+        return bytes
+    }
+
+    /// Ends the list and returns the rest of it; one without a message gets one that tells the time
+    /// alone.
     ///
     /// - Parameters:
     ///   - time: The time of the read.
+    ///   - skipped: How many results an offset has passed over.
     ///   - metrics: How a query was carried out, which the last message tells.
-    /// - Returns: The list.
-    mutating func finish(at time: FirestoreJSON, metrics: FirestoreJSON? = nil) -> [UInt8] {
-        if bytes.count == 1 {
+    ///   - addition: What Keel adds to the last message.
+    /// - Returns: What has not been taken yet.
+    mutating func finish(
+        at time: FirestoreJSON,
+        skipped: Int = 0,
+        metrics: FirestoreJSON? = nil,
+        addition: FirestoreJSON? = nil
+    ) -> [UInt8] {
+        if isEmpty {
             begin()
             end(at: time)
         }
+        if skipped > 0 { add("skippedResults", .integer(Int64(skipped))) }
         if let metrics { add("explainMetrics", metrics) }
-        if let last { add("keel", last) }
+        if let addition { add("keel", addition) }
         bytes.append(UInt8(ascii: "]"))
         return bytes
     }
@@ -59,7 +76,8 @@ struct ReplyList {
     }
 
     private mutating func begin() {
-        if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
+        isEmpty = false
         bytes.append(UInt8(ascii: "{"))
         guard let token = transaction.take() else { return }
         bytes += #""transaction":"#.utf8

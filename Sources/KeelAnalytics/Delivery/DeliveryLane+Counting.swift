@@ -1,0 +1,120 @@
+internal import KeelCore
+internal import KeelJournal
+internal import Synchronization
+
+extension DeliveryLane {
+    /// Counts what waited when the service was opened, once.
+    ///
+    /// It looks at all that waits, so it is not done at that time, and keeps no delivery waiting: it
+    /// follows from what there is at any time later. It is done when everything is delivered, and for
+    /// whoever asks for a ledger.
+    func prepare() throws(JournalError) {
+        try state.withLock { state throws(JournalError) in try prepare(&state) }
+    }
+
+    func prepare(_ state: inout LaneState) throws(JournalError) {
+        guard state.base == nil else { return }
+        try rejectDoubtful(&state)
+        for _ in 0..<3 {
+            let before = tracker.appendedCount
+            try count(&state)
+            // Otherwise what was tracked meanwhile is in one of the counts only.
+            if tracker.appendedCount == before { return }
+        }
+        try tracker.paused { () throws(JournalError) in try count(&state) }
+    }
+
+    private func count(_ state: inout LaneState) throws(JournalError) {
+        let appended = tracker.appendedCount
+        state.losses = try consumer.tally()
+        state.base = state.note.sum + state.losses.sum - appended
+    }
+
+    /// Settles what the last process left in doubt.
+    func rejectDoubtful(_ state: inout LaneState) throws(JournalError) {
+        guard state.hasOldDoubts else { return }
+        guard !state.note.doubtful.isEmpty else {
+            state.hasOldDoubts = false
+            return
+        }
+        var note = state.note
+        let doubtful = Set(note.doubtful)
+        note.doubtful = []
+        var isInForce = false
+        defer { if isInForce { state.note = note } }
+        try consumer.discard {
+            doubtful.contains($0.position)
+        } noting: { settled in
+            for _ in settled { note.add(.rejected("unconfirmed")) }
+            isInForce = true
+            return note.bytes
+        }
+        state.hasOldDoubts = false
+    }
+
+    /// The ledger, counted on the disk; after ``prepare()``.
+    func ledger() throws(JournalError) -> AnalyticsLedger {
+        try state.withLock { state throws(JournalError) in
+            state.losses = try consumer.tally()
+            var ledger = AnalyticsLedger(state.note, state.losses)
+            ledger.accepted = (state.base ?? 0) + tracker.appendedCount
+            return ledger
+        }
+    }
+
+    // MARK: Status
+
+    /// Brings the counters of the status up to now.
+    func refresh() { state.withLock { show($0, nil) } }
+
+    /// The ledger from the counters, where what waits is what is left over.
+    private func counted(_ state: LaneState) -> AnalyticsLedger {
+        var ledger = AnalyticsLedger(state.note, state.losses)
+        ledger.pending = 0
+        if let base = state.base {
+            ledger.accepted = base + tracker.appendedCount
+            ledger.pending = max(0, ledger.accepted - ledger.sum)
+        } else {
+            // As long as nobody has counted, only what has come since the start is known.
+            let settled = state.note.sum - state.firstSum
+            ledger.pending = max(0, tracker.appendedCount - settled)
+            ledger.accepted = ledger.sum
+        }
+        return ledger
+    }
+
+    func show(
+        _ state: LaneState,
+        _ activity: AnalyticsStatus.Activity?,
+        _ problem: DeliveryProblem? = nil
+    ) {
+        let ledger = counted(state)
+        tracker.board.change { status in
+            var entry = status.destinations[name] ?? AnalyticsStatus.Destination()
+            entry.ledger = ledger
+            if let activity { entry.activity = activity }
+            entry.failures = state.failures
+            if let problem { entry.problem = problem }
+            if state.failures == 0 { entry.problem = nil }
+            status.destinations[name] = entry
+        }
+    }
+}
+
+extension AnalyticsLedger {
+    /// What a destination's counters and the journal say, which is also what was accepted.
+    init(_ note: LaneNote, _ tally: ConsumerTally) {
+        delivered = note.delivered
+        rejected = note.rejected
+        if tally.damaged > 0 { rejected["damaged", default: 0] += tally.damaged }
+        expired = tally.lost
+        purged = note.purged
+        pending = tally.pending
+        accepted = note.sum + tally.sum
+    }
+}
+
+extension ConsumerTally {
+    /// All records that are not settled by the lane.
+    fileprivate var sum: Int { pending + lost + damaged }
+}

@@ -1,0 +1,52 @@
+internal import KeelCore
+internal import KeelJournal
+
+extension DeliveryLane {
+    /// Draws the conclusions from a batch that was refused as a whole.
+    ///
+    /// - Returns: The fate of its record, if it is one and known, and how long to wait, nil to go on
+    ///   at once.
+    func refuse(
+        _ outcome: DeliveryOutcome,
+        _ count: Int,
+        _ state: inout LaneState
+    ) -> (fate: LaneNote.Fate?, pause: Duration?) {
+        let (reason, detail) =
+            switch outcome {
+            case .unacceptable(let rejection): (rejection.reason, rejection.detail)
+            case .unsent: ("unsendable", "No request takes it.")
+            default: ("tooLarge", "The request is too large.")
+            }
+        let fate = state.refuse(count, for: reason, growsSlowly: outcome == .tooLarge)
+        let now = timeline.now
+        let pace = state.refusals.pause(afterRefusalAt: now)
+        // A pause that a flush keeps too.
+        if let pace { state.askedUntil = max(state.askedUntil, now + pace) }
+        guard state.suspects.count >= state.suspectLimit else {
+            if pace != nil { show(state, .waiting) }
+            return (fate, pace)
+        }
+        state.giveUp()
+        let problem = DeliveryProblem("Every event is refused: \(detail)")
+        return (fate, misconfigured(&state, problem))
+    }
+
+    /// Reports that everything that waits was refused one by one.
+    ///
+    /// - Returns: How long to wait, nil if nothing was refused.
+    func reportSuspects(_ state: inout LaneState) -> Duration? {
+        guard !state.suspects.isEmpty else { return nil }
+        // Nothing else is there to tell a bad event from a destination that takes none.
+        state.giveUp()
+        return fail(&state, DeliveryProblem("Everything that waits is refused."), asked: nil)
+    }
+
+    /// Leaves the destination alone until somebody may have corrected its configuration.
+    func misconfigured(_ state: inout LaneState, _ problem: DeliveryProblem) -> Duration {
+        state.failures += 1
+        let pause = tracker.configuration.misconfiguredPause
+        state.pausedUntil = timeline.now + pause
+        show(state, .misconfigured, problem)
+        return pause
+    }
+}

@@ -1,0 +1,236 @@
+import KeelStorage
+import KeelTestKit
+import Synchronization
+import Testing
+
+extension StorageAdapterCheck {
+    static let listeners: [Self] =
+        ListenerKind.allCases.flatMap(passingFailures) + restarts + lastingFailures + badDocuments
+        + replicas
+
+    /// How long a check may take, on a machine that does much else.
+    private static let limit = Duration.seconds(300)
+
+    /// A check that fails, and does not hang, if a listener never tells what it waits for.
+    static func listening(
+        _ promise: String,
+        needs: StorageCapabilities = .changeLog,
+        _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void
+    ) -> Self {
+        Self(.listeners, promise, needs: needs) { store in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await body(store) }
+                group.addTask {
+                    try await Task.sleep(for: limit)
+                    Issue.record("the listener does not tell what the check waits for")
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+    }
+
+    // MARK: What passes
+
+    /// Failures that pass, twice at each of the first calls of a listener, of one kind after the other.
+    private static let passing: [[StorageFault?]] = (0..<4).map { position in
+        let kinds: [StorageFault] = [.fail(.unavailable), .loseReply(.busy), .fail(.timeout)]
+        let fault = kinds[position % kinds.count]
+        return Array(repeating: nil, count: position) + [fault, fault]
+    }
+
+    private static func passingFailures(_ kind: ListenerKind) -> [Self] {
+        [
+            listening(
+                "a listener to a query outlives failures that pass, at every call (\(kind))",
+                needs: kind.needs
+            ) { store in
+                try await outlives(store, kind) { $0.query.order(by: "n") }
+            },
+            listening(
+                "a listener to a limited query outlives failures while it refills (\(kind))",
+                needs: kind.needs
+            ) { store in
+                try await outlives(store, kind) { $0.query.order(by: "n").limit(to: 3) }
+            },
+            listening(
+                "a listener to a document outlives failures that pass, at every call (\(kind))",
+                needs: kind.needs
+            ) { store in
+                for (round, faults) in passing.enumerated() {
+                    let store = store.part(round)
+                    let (client, callCount) = kind.client(on: store.adapter, failing: faults)
+                    var snapshots = client.listenToDocument(store.path()).makeAsyncIterator()
+                    #expect(try await snapshots.next()?.exists == false)
+                    for number in Int64(0)..<3 {
+                        try await store.set(["n": .integer(number)])
+                        try await show(&snapshots, .integer(number))
+                        try await store.client.deleteDocument(store.path())
+                        try await show(&snapshots, nil)
+                    }
+                    #expect(callCount() >= faults.count, "not every fault was met")
+                }
+            },
+            listening(
+                "batches are shown whole while every second call fails (\(kind))",
+                needs: kind.needs
+            ) { store in
+                let faults = (0..<2_000).map { $0 % 2 == 0 ? StorageFault.fail(.busy) : nil }
+                let (client, _) = kind.client(on: store.adapter, failing: faults)
+                try await store.fill(["a": ["n": 50], "b": ["n": 50]])
+                async let writing: Void = transfer(store, rounds: 15)
+                var snapshots = client.listen(to: store.query).makeAsyncIterator()
+                var last: DocumentValue?
+                while last != 35 {
+                    let documents = try #require(try await snapshots.next()).documents
+                    let sum = documents.compactMap { $0["n"]?.integerValue }.reduce(0, +)
+                    #expect(sum == 100, "a batch was shown in part")
+                    last = documents.first?["n"]
+                }
+                try await writing
+            },
+        ]
+    }
+
+    private static func transfer(_ store: StoreUnderTest, rounds: Int) async throws {
+        for _ in 0..<rounds {
+            try await store.client.commit { batch in
+                batch.update(store.path("a"), [.increment("n", by: -1)])
+                batch.update(store.path("b"), [.increment("n", by: 1)])
+            }
+        }
+    }
+
+    private static func show(
+        _ snapshots: inout DocumentSnapshots.Iterator,
+        _ value: DocumentValue?
+    ) async throws {
+        while true {
+            let snapshot = try #require(try await snapshots.next(), "listening ended")
+            if snapshot.document?["n"] == value { return }
+        }
+    }
+
+    /// Follows a query through additions, a removal of more than a limited result has in reserve, and
+    /// changes of order, with each of the faults.
+    private static func outlives(
+        _ store: StoreUnderTest,
+        _ kind: ListenerKind,
+        _ query: (StoreUnderTest) -> DocumentQuery
+    ) async throws {
+        for (round, faults) in passing.enumerated() {
+            let store = store.part(round)
+            let query = query(store)
+            let (client, callCount) = kind.client(on: store.adapter, failing: faults)
+            let ids = (10..<34).map { "\($0)" }
+            try await store.fill(all: ids.map { ($0, ["n": .integer(Int64($0) ?? 0)]) })
+            var follower = ListenerFollower(client, query)
+            func follow() async throws {
+                try await follower.follow(until: try await store.client.queryDocuments(query))
+            }
+            try await follow()
+            try await store.client.commit(ids.prefix(20).map { .delete(store.path($0)) })
+            try await follow()
+            try await store.set(["n": 0], "new")
+            try await follow()
+            try await store.update("new", .put("n", 99))
+            try await store.client.deleteDocument(store.path("33"))
+            try await follow()
+            #expect(callCount() >= faults.count, "not every fault was met")
+        }
+    }
+
+    // MARK: Restarts
+
+    private static let restarts: [Self] = [
+        listening("a listener whose position expired outlives failures of the new read") { store in
+            let calls = Atomic<Int>(0)
+            // Of three calls two fail: pages expire, and the reads that follow do not get through.
+            let (client, callCount) = ListenerKind.following.client(on: store.adapter) { call in
+                let number = calls.add(1, ordering: .relaxed).newValue
+                guard number > 1, number % 3 != 0 else { return nil }
+                return .fail(call.kind == .changes ? .cursorExpired : .unavailable)
+            }
+            var follower = ListenerFollower(client, store.query)
+            for number in 0..<12 {
+                try await store.set(["n": .integer(Int64(number))], "\(number)")
+                let expected = try await store.client.queryDocuments(store.query)
+                try await follower.follow(until: expected)
+            }
+            #expect(callCount() > 20, "hardly a call failed")
+        },
+        listening("listeners that come and go share one reading without a gap") { store in
+            let (client, _) = ListenerKind.following.client(on: store.adapter)
+            for number in 0..<10 {
+                try await store.set(["n": 1], "\(number)")
+                var follower = ListenerFollower(client, store.query)
+                try await follower.follow(
+                    until: try await store.client.queryDocuments(store.query)
+                )
+                try await store.set(["n": 2], "\(number)")
+                try await follower.follow(
+                    until: try await store.client.queryDocuments(store.query)
+                )
+            }
+        },
+    ]
+
+    // MARK: What lasts
+
+    private static let lastingFailures: [Self] = ListenerKind.allCases.map { kind in
+        listening(
+            "a failure that lasts ends a listener with its code, and another one goes on (\(kind))",
+            needs: kind.needs
+        ) { store in
+            for position in 0..<3 {
+                let store = store.part(position)
+                let faults =
+                    Array(repeating: nil, count: position) + [StorageFault.fail(.permissionDenied)]
+                let (client, _) = kind.client(on: store.adapter, failing: faults)
+                try await store.set(["n": 1], "a")
+                let query = store.query
+                let error = await #expect(throws: StorageError.self) {
+                    var follower = ListenerFollower(client, query)
+                    for number in 0..<4 {
+                        try await store.set(["n": 1], "b\(number)")
+                        try await follower.follow(
+                            until: try await store.client.queryDocuments(query)
+                        )
+                    }
+                }
+                #expect(error?.code == .permissionDenied)
+                var follower = ListenerFollower(client, query)
+                for id in ["c", "d"] {
+                    try await store.set(["n": 1], id)
+                    try await follower.follow(until: try await store.client.queryDocuments(query))
+                }
+            }
+        }
+    }
+
+    private static let replicas: [Self] = ListenerKind.allCases.map { kind in
+        listening(
+            "listeners show a replica at a lower revision (\(kind))",
+            needs: kind.needs.union(.replication)
+        ) { store in
+            let (client, _) = kind.client(on: store.adapter)
+            try await store.set(["n": 1])
+            let first = try await store.document()
+            try await store.set(["n": 2])
+            var follower = ListenerFollower(client, store.query)
+            try await follower.follow(until: [try await store.document()])
+            var snapshots = client.listenToDocument(store.path()).makeAsyncIterator()
+            try await show(&snapshots, 2)
+            try await store.commit(DocumentWrite(store.path(), .replicate(first)))
+            try await follower.follow(until: [first])
+            try await show(&snapshots, 1)
+        }
+    }
+}
+
+extension StoreUnderTest {
+    /// The same store with a collection of its own for one round of a check.
+    func part(_ number: Int) -> StoreUnderTest {
+        StoreUnderTest(adapter, client: client, named: "\(name)r\(number)")
+    }
+}

@@ -1,0 +1,126 @@
+import KeelStorage
+import KeelTestKit
+import Testing
+
+/// A listener to a query whose every snapshot is compared with its own steps.
+///
+/// A document of the check must not come back after it was shown to be gone: the checks create each
+/// document once.
+struct ListenerFollower {
+    private var snapshots: QuerySnapshots.Iterator
+    private(set) var shown: [Document] = []
+    private(set) var failures: [UnreadableDocument] = []
+    private var gone: Set<DocumentPath> = []
+    /// Whether a document leaves the result only when it is deleted.
+    private let isWhole: Bool
+
+    init(_ client: StorageClient, _ query: DocumentQuery) {
+        isWhole = query.limit == nil
+        snapshots = client.listen(to: query).makeAsyncIterator()
+    }
+
+    /// Takes snapshots until one shows these documents and no failure but of these.
+    mutating func follow(
+        until expected: [Document],
+        failing paths: [DocumentPath] = []
+    ) async throws {
+        while true {
+            try await step()
+            if shown == expected, failures.map(\.path) == paths { return }
+        }
+    }
+
+    /// Takes the next snapshot.
+    mutating func step() async throws {
+        let snapshot = try #require(try await snapshots.next(), "listening ended without an error")
+        shown.apply(snapshot.changes) { $0 }
+        #expect(shown == snapshot.documents, "the steps do not lead to the snapshot")
+        let paths = Set(shown.map(\.path))
+        #expect(paths.count == shown.count, "a document is shown twice")
+        #expect(paths.isDisjoint(with: gone), "a document came back after it was gone")
+        for change in snapshot.changes {
+            if case .removed = change.kind, isWhole, !paths.contains(change.document.path) {
+                gone.insert(change.document.path)
+            }
+        }
+        failures = snapshot.failures
+    }
+}
+
+/// An adapter of which the checks see no change log, so that listeners poll.
+struct PolledStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
+    let upstream: Upstream
+
+    var capabilities: StorageCapabilities { upstream.capabilities.subtracting(.changeLog) }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await upstream.prepare(schema)
+    }
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try await upstream.read(request)
+    }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try await upstream.commit(batches)
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        throw StorageError(.unsupported, "this adapter shows no change log")
+    }
+}
+
+/// A clock on which every pause takes a millisecond, so that nobody asks again without any.
+private struct HastyClock: Clock {
+    typealias Instant = TestClock.Instant
+
+    var now: Instant { Instant() }
+    var minimumResolution: Duration { .milliseconds(1) }
+
+    func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        try await Task.sleep(for: .milliseconds(1))
+    }
+}
+
+/// How the listeners of a check learn what changed.
+enum ListenerKind: Sendable, CaseIterable {
+    case following
+    case polling
+
+    var needs: StorageCapabilities { self == .following ? .changeLog : [] }
+
+    /// A client on an adapter in front of which calls fail, on a clock whose pauses are short.
+    func client(
+        on adapter: some StorageAdapter,
+        failing faults: [StorageFault?] = []
+    ) -> (client: StorageClient, callCount: @Sendable () -> Int) {
+        client(on: adapter.failing(faults))
+    }
+
+    /// A client in front of which calls fail as a closure says.
+    func client(
+        on adapter: some StorageAdapter,
+        failing fault: @escaping @Sendable (StorageCall) -> StorageFault?
+    ) -> (client: StorageClient, callCount: @Sendable () -> Int) {
+        client(on: adapter.failing(fault))
+    }
+
+    private func client(
+        on failing: FaultInjectingStorageAdapter<some StorageAdapter>
+    ) -> (client: StorageClient, callCount: @Sendable () -> Int) {
+        var configuration = StorageClient.Configuration()
+        configuration.clock = HastyClock()
+        let client =
+            switch self {
+            case .following: StorageClient(failing, configuration: configuration)
+            case .polling:
+                StorageClient(
+                    PolledStorageAdapter(upstream: failing),
+                    configuration: configuration
+                )
+            }
+        return (client, { failing.callCount })
+    }
+}

@@ -1,0 +1,102 @@
+#if Crypto
+internal import KeelHTTP
+internal import Synchronization
+
+/// Ends a request whose body has come to a stop, however long the whole of it takes.
+///
+/// The transport's limit on the first byte of a reply counts from the start of the exchange: over a
+/// slow line it would end every large request while its body is still being sent. Here time counts
+/// from the last piece that the transport has taken.
+final class UploadWatch: Sendable {
+    /// How much is handed to the transport at a time; smaller bodies need no watch.
+    static let pieceByteCount = 64 << 10
+
+    /// How many bytes a second are expected to leave the machine after the transport took them.
+    ///
+    /// Systems take megabytes before anything is sent, and some transports take the whole body.
+    private static let slowestRate = 16 << 10
+
+    private let bytes: [UInt8]
+    private let limit: Duration
+    private let moments = Mutex(0)
+
+    /// Creates a watch.
+    ///
+    /// - Parameters:
+    ///   - bytes: The body.
+    ///   - limit: How long a reply may be waited for once the body is sent.
+    init(_ bytes: [UInt8], limit: Duration) {
+        self.bytes = bytes
+        self.limit = limit + .seconds(bytes.count / Self.slowestRate)
+    }
+
+    /// The body, under the eyes of this watch.
+    var body: HTTPBody {
+        HTTPBody(length: Int64(bytes.count), isReplayable: true) { [self] in
+            let position = Mutex(0)
+            return HTTPByteStream { [self] () async throws(TransportError) in
+                moments.withLock { $0 += 1 }
+                return position.withLock { position in
+                    guard position < bytes.count else { return nil }
+                    let end = min(position + Self.pieceByteCount, bytes.count)
+                    defer { position = end }
+                    return bytes[position..<end]
+                }
+            }
+        }
+    }
+
+    private enum Outcome: Sendable {
+        case ended(Result<HTTPReply, TransportError>)
+        case silent
+        case cancelled
+    }
+
+    /// Sends a request with this body, and cancels it when nothing has moved for the whole limit, at
+    /// the latest after two of them; returns only after the exchange has ended.
+    func guarding(
+        _ clock: any Clock<Duration>,
+        _ exchange: @escaping @Sendable () async throws(TransportError) -> HTTPReply
+    ) async throws(TransportError) -> HTTPReply {
+        let result = await withTaskGroup(
+            of: Outcome.self,
+            returning: Result<HTTPReply, TransportError>.self
+        ) { group in
+            group.addTask {
+                do throws(TransportError) {
+                    return .ended(.success(try await exchange()))
+                } catch {
+                    return .ended(.failure(error))
+                }
+            }
+            group.addTask { await self.silence(on: clock) }
+            var isSilent = false
+            while let outcome = await group.next() {
+                switch outcome {
+                case .ended(let result):
+                    group.cancelAll()
+                    // The reply may have come in the moment in which it was given up.
+                    guard isSilent, case .failure = result else { return result }
+                    return .failure(TransportError(.responseTimeout))
+                case .silent:
+                    isSilent = true
+                    group.cancelAll()
+                case .cancelled:
+                    // The exchange learns of it too, and says so.
+                    continue
+                }
+            }
+            return .failure(TransportError(.cancelled))
+        }
+        return try result.get()
+    }
+
+    private func silence(on clock: any Clock<Duration>) async -> Outcome {
+        while true {
+            let seen = moments.withLock { $0 }
+            guard (try? await clock.sleep(for: limit)) != nil else { return .cancelled }
+            if moments.withLock({ $0 }) == seen { return .silent }
+        }
+    }
+}
+#endif

@@ -1,0 +1,28 @@
+/// The layer that ends long uploads in which nothing moves any more.
+///
+/// It stands next to the transport, where an exchange begins: a call that waits in a layer further
+/// up, for a token or for a place, has not begun, and one that waits for a connection has not had
+/// its body opened.
+struct SilenceMiddleware: HTTPMiddleware, DeadlineKeeping {
+    let clock: any Clock<Duration>
+
+    func intercept(
+        _ call: HTTPCall,
+        next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        guard let limit = call.options.silence else { return try await next(call) }
+        let body = call.body.flatMap { $0.bytes == nil ? $0 : nil }
+        let watch = SilenceWatch(limit: limit, waitsForBody: body != nil)
+        var watched = call
+        if let body { watched.body = body.observed(by: watch.observer) }
+        let exchange = watched
+        var reply = try await watch.guarding(clock) { () async throws(TransportError) in
+            try await next(exchange)
+        }
+        watch.answered()
+        reply.body = reply.body.mapReads { [clock] read async throws(TransportError) in
+            try await watch.guarding(clock, read)
+        }
+        return reply
+    }
+}

@@ -1,0 +1,71 @@
+internal import KeelCore
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Bionic)
+internal import Bionic
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A file of the machine that holds a key, looked at while it is open: what is checked is what is
+/// read, whatever gets the file's name meanwhile.
+enum PrivateFile {
+    /// Reads a file that belongs to this user or to root, and that nobody else may use.
+    ///
+    /// Links are followed, because deployments put secrets behind them; the file that they lead to
+    /// is the one that is checked. A pipe or a device is none.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - limit: How many bytes to read at most.
+    /// - Returns: The bytes; nil where there is no file.
+    /// - Throws: ``SecretError`` with the code `permissionDenied` for a file of others, or that
+    ///   others may use, and `missingKey` for one that cannot be read.
+    static func bytes(_ path: String, upTo limit: Int) throws(SecretError) -> [UInt8]? {
+        // A pipe that nobody writes to would block.
+        let descriptor = openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0)
+        guard descriptor >= 0 else {
+            let error = FileSystemError("open", path, number: errno)
+            if error.kind == .notFound { return nil }
+            throw SecretError(error, otherwise: .missingKey)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            let error = FileSystemError("fstat", path, number: errno)
+            throw SecretError(error, otherwise: .missingKey)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw SecretError(.missingKey, "\(path) is no file.")
+        }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw SecretError(.permissionDenied, "\(path) belongs to another user.")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw SecretError(.permissionDenied, "Others than its owner may use \(path).")
+        }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        var filled = 0
+        while filled < limit {
+            let count = bytes.withUnsafeMutableBytes { buffer in
+                pread(
+                    descriptor,
+                    buffer.baseAddress.map { $0 + filled },
+                    limit - filled,
+                    off_t(filled)
+                )
+            }
+            if count == 0 { break }
+            if count > 0 {
+                filled += count
+            } else if errno != EINTR {
+                let error = FileSystemError("pread", path, number: errno)
+                throw SecretError(error, otherwise: .missingKey)
+            }
+        }
+        return Array(bytes.prefix(filled))
+    }
+}

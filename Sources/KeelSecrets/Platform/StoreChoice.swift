@@ -1,0 +1,55 @@
+internal import KeelCore
+
+/// Which store was chosen for the secrets of a program, kept in the folder of its encrypted file.
+///
+/// Which stores can be used changes from one minute to the next: a keyring is locked while a
+/// session begins, or there is no session. Secrets would be split between the stores.
+struct StoreChoice: Sendable {
+    private static let fileName = "secrets.choice"
+    private static let lockName = "secrets.lock"
+
+    private let folder: String
+    private let files: any FileSystem
+
+    init(folder: String, files: any FileSystem) {
+        self.folder = folder
+        self.files = files
+    }
+
+    /// The kind of the store that was chosen; nil where none was.
+    func kind() throws(SecretError) -> SecretStoreCapabilities.Kind? {
+        do throws(FileSystemError) {
+            let file = try files.open(path, for: .reading)
+            let text = String(
+                decoding: try file.read(at: 0, count: min(try file.size(), 255)),
+                as: UTF8.self
+            )
+            let name = text.prefix { !$0.isNewline }
+            return name.isEmpty ? nil : SecretStoreCapabilities.Kind(name: String(name))
+        } catch {
+            if error.kind == .notFound { return nil }
+            throw SecretError(error, otherwise: .loadFailed)
+        }
+    }
+
+    /// Notes a choice, and says which one stands: another process may have been faster.
+    func settle(on kind: SecretStoreCapabilities.Kind) -> SecretStoreCapabilities.Kind {
+        // Where the folder cannot be written, no secret can be split off into its file either.
+        let standing = try? noted(kind)
+        return standing ?? kind
+    }
+
+    private var path: String { folder + "/" + Self.fileName }
+
+    private func noted(
+        _ kind: SecretStoreCapabilities.Kind
+    ) throws -> SecretStoreCapabilities.Kind {
+        try files.makeFolder(folder)
+        let lock = try files.lock(folder + "/" + Self.lockName, waitingUpTo: 10_000)
+        defer { withExtendedLifetime(lock) {} }
+        if let standing = try self.kind() { return standing }
+        try files.replaceFile(path, by: path + ".new", with: Array((kind.name + "\n").utf8))
+        try files.syncFolder(folder)
+        return kind
+    }
+}

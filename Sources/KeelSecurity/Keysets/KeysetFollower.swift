@@ -1,0 +1,81 @@
+#if Crypto
+internal import KeelCore
+internal import Synchronization
+
+/// A keyset file as one ring sees it: notices what others have written, and changes the file under
+/// its lock.
+final class KeysetFollower: Sendable {
+    private struct State {
+        var ciphers: KeysetCiphers
+        /// The file that was read last, kept open so that no other file gets its number.
+        var seen: (any OpenFile)?
+    }
+
+    private let file: KeysetFile
+    private let state: Mutex<State>
+
+    init(_ file: KeysetFile, _ ciphers: KeysetCiphers, seen: any OpenFile) {
+        self.file = file
+        state = Mutex(State(ciphers: ciphers, seen: seen))
+    }
+
+    /// Whether the file is the one that was read last; one call to the system.
+    var isCurrent: Bool { state.withLock(\.seen)?.isStill(at: file.path) ?? false }
+
+    /// Reads what is there now.
+    func read() throws(SecurityError) -> Keyset {
+        guard let found = try file.current() else { throw file.missing }
+        // Seen is also what cannot be opened: it is not tried again with each message.
+        let ciphers = state.withLock { state in
+            state.seen = found.file
+            return state.ciphers
+        }
+        return try file.opened(found.content, ciphers).keyset
+    }
+
+    /// What the file says about its keys in clear, for one that cannot be opened.
+    func status(of id: UInt32) -> KeysetKey.Status? {
+        guard let content = try? file.current()?.content else { return nil }
+        return EncryptedForm.status(of: id, in: content)
+    }
+
+    /// Changes the keyset that is there now, and leaves it under the key that it is under.
+    func change(
+        _ body: (inout Keyset) throws(SecurityError) -> Void
+    ) throws(SecurityError) -> Keyset {
+        let ciphers = state.withLock(\.ciphers)
+        return try file.locked { () throws(SecurityError) in
+            var (keyset, cipher) = try latest(ciphers)
+            try body(&keyset)
+            try file.write(keyset, cipher)
+            let written = try? file.current()?.file
+            state.withLock { $0.seen = written }
+            return keyset
+        }
+    }
+
+    /// Asks the sources for their keys again, which may have others by now.
+    func refresh() async throws(SecurityError) {
+        let ciphers = try await file.ciphers()
+        state.withLock { state in
+            state.ciphers = ciphers
+            state.seen = nil
+        }
+    }
+
+    private func latest(
+        _ ciphers: KeysetCiphers
+    ) throws(SecurityError) -> (Keyset, KeysetCipher) {
+        do throws(SecurityError) {
+            guard let found = try file.current() else { throw file.missing }
+            return try file.opened(found.content, ciphers)
+        } catch {
+            throw SecurityError(
+                .keyStoreFailed,
+                "the keyset cannot be read any more: \(error.message)",
+                cause: error
+            )
+        }
+    }
+}
+#endif

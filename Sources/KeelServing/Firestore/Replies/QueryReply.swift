@@ -1,0 +1,75 @@
+import KeelStorage
+import KeelStorageFirestore
+
+/// The reply to `runQuery`, a message for each document.
+struct QueryReply: ReplyPieces {
+    private let exchange: FirestoreExchange
+    private let query: DocumentQuery
+    private let snapshot: FirestoreExchange.Snapshot
+    private let explanation: QueryExplanation?
+    private var pages: QueryPages
+    /// Nil before the first page, and after the end.
+    private var list: ReplyList?
+    private var hasBegun = false
+    private var documents: ArraySlice<Document> = []
+    private var time = FirestoreJSON.null
+    /// What the store said with the first page.
+    private var result = ReadResult(.found([]))
+    private var count = 0
+
+    init(
+        to query: DocumentQuery,
+        of exchange: FirestoreExchange,
+        _ snapshot: FirestoreExchange.Snapshot,
+        _ explanation: QueryExplanation?
+    ) {
+        self.exchange = exchange
+        self.query = query
+        self.snapshot = snapshot
+        self.explanation = explanation
+        pages = QueryPages(of: query, in: exchange, snapshot)
+    }
+
+    mutating func next() async throws(StorageError) -> [UInt8]? {
+        if !hasBegun { try await begin() }
+        guard var list = list.take() else { return nil }
+        while list.count < ReplyBody.pieceSize {
+            if let document = documents.popFirst() {
+                try list.append("document", at: time) { bytes throws(StorageError) in
+                    try exchange.append(document, pages.projection, to: &bytes)
+                }
+            } else if let page = try await pages.next() {
+                take(page)
+            } else {
+                return list.finish(
+                    at: time,
+                    // Where nothing is left, nobody has counted.
+                    skipped: count > 0 ? query.offset : 0,
+                    metrics: explanation?.metrics(result.plan, of: query, count: count),
+                    addition: exchange.addition(result)
+                )
+            }
+        }
+        let piece = list.take()
+        self.list = list
+        return piece
+    }
+
+    private mutating func begin() async throws(StorageError) {
+        hasBegun = true
+        guard let page = try await pages.next() else { return }
+        result = page.result
+        result.payload = .found([])
+        result.plan?.examined = 0
+        take(page)
+        let reads = exchange.reads(of: query, page.documents)
+        list = ReplyList(first: try exchange.record(reads, in: snapshot))
+    }
+
+    private mutating func take(_ page: (documents: [Document], result: ReadResult)) {
+        documents = page.documents[...]
+        count += page.documents.count
+        time = exchange.readTime(of: page.result, page.documents)
+        result.plan?.examined += page.result.plan?.examined ?? 0
+    }
+}

@@ -1,0 +1,84 @@
+/// The values of a query's result, without the documents that cannot be decoded.
+///
+/// Steps between results count documents. Those that this tells count values, so that an observer who
+/// keeps a list of values can apply them although some documents have none.
+struct DecodedResult<Item: Sendable> {
+    /// The values, in the order of their documents.
+    private(set) var items: [Item] = []
+    /// Whether each document of the result has a value.
+    private var isDecoded: [Bool] = []
+    private var undecoded: [DocumentPath: UnreadableDocument] = [:]
+
+    /// The documents that cannot be decoded.
+    var failures: [UnreadableDocument] { Array(undecoded.values) }
+
+    /// Applies the steps of a snapshot and tells them in terms of the values.
+    mutating func apply(
+        _ changes: [DocumentChange],
+        decode: (Document) throws(StorageError) -> Item
+    ) -> [DocumentChange] {
+        changes.compactMap { change in
+            kind(of: change, decode).map { DocumentChange($0, change.document) }
+        }
+    }
+
+    private mutating func kind(
+        of change: DocumentChange,
+        _ decode: (Document) throws(StorageError) -> Item
+    ) -> DocumentChange.Kind? {
+        switch change.kind {
+        case .removed(let index):
+            undecoded[change.document.path] = nil
+            return remove(at: index).map { .removed(from: $0) }
+        case .added(let index):
+            return insert(item(of: change.document, decode), at: index).map { .added(at: $0) }
+        case .modified(let old, let new):
+            let item = item(of: change.document, decode)
+            if let item, items.count == isDecoded.count {
+                items.replace(at: old, by: item, movedTo: new)
+                return change.kind
+            }
+            let removed = remove(at: old)
+            let added = insert(item, at: new)
+            guard let removed else { return added.map { .added(at: $0) } }
+            return added.map { .modified(from: removed, to: $0) } ?? .removed(from: removed)
+        }
+    }
+
+    /// Removes a document and returns where its value was, if it had one.
+    private mutating func remove(at index: Int) -> Int? {
+        let position = position(of: index)
+        guard isDecoded.remove(at: index) else { return nil }
+        items.remove(at: position)
+        return position
+    }
+
+    /// Adds a document and returns where its value is, if it has one.
+    private mutating func insert(_ item: Item?, at index: Int) -> Int? {
+        let position = position(of: index)
+        isDecoded.insert(item != nil, at: index)
+        guard let item else { return nil }
+        items.insert(item, at: position)
+        return position
+    }
+
+    /// The value of a document; nil notes why there is none.
+    private mutating func item(
+        of document: Document,
+        _ decode: (Document) throws(StorageError) -> Item
+    ) -> Item? {
+        do throws(StorageError) {
+            let item = try decode(document)
+            undecoded[document.path] = nil
+            return item
+        } catch {
+            undecoded[document.path] = UnreadableDocument(document.path, error)
+            return nil
+        }
+    }
+
+    /// Where the value of the document at an index is, or would be.
+    private func position(of index: Int) -> Int {
+        items.count == isDecoded.count ? index : isDecoded[..<index].count { $0 }
+    }
+}

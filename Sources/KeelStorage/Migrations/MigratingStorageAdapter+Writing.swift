@@ -1,0 +1,171 @@
+internal import KeelCore
+
+extension MigratingStorageAdapter {
+    public func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        guard batches.contains(where: hasHistory) else { return try await upstream.commit(batches) }
+        var results: [Result<CommitReceipt, StorageError>] = []
+        // One by one: each is prepared on what those before it have left.
+        for batch in batches { results.append(await commit(batch)) }
+        return results
+    }
+
+    private func hasHistory(_ batch: WriteBatch) -> Bool {
+        batch.writes.contains { migrations.currentVersion(of: $0.path.collection) != nil }
+    }
+
+    private func commit(_ batch: WriteBatch) async -> Result<CommitReceipt, StorageError> {
+        do throws(StorageError) {
+            var prepared = try await prepared(batch)
+            while true {
+                guard let result = try await upstream.commit([prepared]).first else {
+                    throw StorageError(
+                        .unknown,
+                        "the adapter gave no result for a batch",
+                        effect: .unknown
+                    )
+                }
+                guard case .failure(let error) = result, error.isRefusedCondition else {
+                    return result
+                }
+                // Either somebody has written meanwhile, or the caller's own condition does not hold.
+                let again = try await self.prepared(batch)
+                if again == prepared { return result }
+                prepared = again
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Marks what is written with its version, and brings what is changed in part to the current one.
+    private func prepared(_ batch: WriteBatch) async throws(StorageError) -> WriteBatch {
+        let stored = try await stored(batch)
+        var batch = batch
+        var written: Set<DocumentPath> = []
+        for (position, write) in batch.writes.enumerated() {
+            switch write.operation {
+            case .verify: continue
+            case .delete, .replicate: written.insert(write.path)
+            case .set, .update:
+                // A second write finds what the first one has left, which is at the current version.
+                let isFirst = written.insert(write.path).inserted
+                let state = isFirst ? stored[write.path] ?? .missing : .written
+                batch.writes[position] = try migrations.prepared(write, over: state)
+            }
+        }
+        return batch
+    }
+
+    /// What the store has of the documents that a batch writes to.
+    private func stored(
+        _ batch: WriteBatch
+    ) async throws(StorageError) -> [DocumentPath: StoredState] {
+        let paths = Set(
+            batch.writes.map(\.path).filter { migrations.currentVersion(of: $0.collection) != nil }
+        )
+        guard !paths.isEmpty else { return [:] }
+        var request = ReadRequest(.documents(Array(paths)))
+        // A document that cannot be read can be replaced.
+        request.reportsUnreadable = true
+        let result = try await upstream.read(request)
+        guard case .documents(let documents) = result.payload else { return [:] }
+        var stored: [DocumentPath: StoredState] = [:]
+        for document in documents.lazy.compactMap(\.self) {
+            stored[document.path] = .document(document)
+        }
+        for document in result.unreadable { stored[document.path] = .unreadable(document.error) }
+        return stored
+    }
+}
+
+/// What a write finds.
+enum StoredState {
+    case missing
+    case document(Document)
+    case unreadable(StorageError)
+    /// What a write of the same batch has left.
+    case written
+}
+
+extension DocumentMigrations {
+    /// A write that leaves its document at the current version, on the state that was found.
+    ///
+    /// - Throws: ``StorageError/Code/schemaTooNew`` where it would damage a later version.
+    func prepared(
+        _ write: DocumentWrite,
+        over state: StoredState
+    ) throws(StorageError) -> DocumentWrite {
+        guard let version = currentVersion(of: write.path.collection) else { return write }
+        var prepared = write
+        switch (state, write.condition) {
+        case (.missing, .none): prepared.condition = .isMissing
+        case (.document(let document), .none), (.document(let document), .exists):
+            prepared.condition = .revision(document.revision)
+        default: break
+        }
+        switch (write.operation, state) {
+        case (.set(let body, let transforms), _):
+            if case .document(let document) = state, write.condition != .isMissing {
+                try knownVersion(of: document)
+            }
+            let stamped = try stamped(body, in: write.path.collection)
+            prepared.operation = .set(stamped, transforms: transforms)
+        case (.update, .unreadable(let error)): throw error
+        case (.update(let changes), .document(let document)) where write.condition.holds(document):
+            if let body = try migrated(document) {
+                prepared.operation = try body.changed(by: changes)
+                prepared.condition = .revision(document.revision)
+            } else {
+                prepared.operation = .update(changes + [Self.stamp(version)])
+            }
+        case (.update(let changes), _):
+            prepared.operation = .update(changes + [Self.stamp(version)])
+        default: break
+        }
+        return prepared
+    }
+
+    private static func stamp(_ version: Int) -> FieldChange {
+        FieldChange(versionField, .set(.integer(Int64(version))))
+    }
+}
+
+extension DocumentBody {
+    /// What sets this body as changes leave it, with the same transforms for the store to compute.
+    fileprivate func changed(
+        by changes: [FieldChange]
+    ) throws(StorageError) -> DocumentWrite.Operation {
+        var fields = try fields()
+        var transforms: [FieldTransform] = []
+        for change in changes {
+            switch change.action {
+            case .set(let value): fields[change.field] = value
+            case .remove: fields[change.field] = nil
+            case .transform(let operation):
+                transforms.append(FieldTransform(change.field, operation))
+            }
+        }
+        return .set(DocumentBody(fields), transforms: transforms)
+    }
+}
+
+extension WriteCondition {
+    /// Whether the condition holds of a document that is there.
+    fileprivate func holds(_ document: Document) -> Bool {
+        switch self {
+        case .none, .exists: true
+        case .isMissing: false
+        case .revision(let revision): revision == document.revision
+        case .updateTime(let time): time == document.updateTime
+        }
+    }
+}
+
+extension StorageError {
+    /// Whether a write was refused because its document is not as the condition wants it.
+    fileprivate var isRefusedCondition: Bool {
+        code == .conflict || code == .alreadyExists || code == .documentNotFound
+    }
+}

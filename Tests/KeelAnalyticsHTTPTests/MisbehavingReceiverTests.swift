@@ -1,0 +1,243 @@
+import HTTPTypes
+import KeelAnalyticsHTTP
+import KeelCore
+import KeelHTTP
+import KeelTestKit
+import Synchronization
+import Testing
+
+@testable import KeelAnalytics
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Vendors that refuse, fail and dawdle for hours, and then come to their senses.
+@Suite("Receivers that misbehave", .timeLimit(.minutes(5)))
+struct MisbehavingReceiverTests {
+    private static let eventCount = 8
+
+    /// A service in front of a vendor, whose requests are counted by the minute.
+    private struct Scene {
+        private struct State {
+            var requests: [Duration] = []
+            var isHealthy = false
+            var arrived: [String: Int] = [:]
+        }
+
+        private final class Log: Sendable {
+            let state = Mutex(State())
+        }
+
+        let clock = TestClock()
+        let service: AnalyticsService
+        private let log = Log()
+
+        init(_ vendor: Vendor, _ answer: @escaping @Sendable (TestClock) -> HTTPReply) throws {
+            let transport = ScriptedHTTPTransport(
+                then: .init { [clock, log] call async throws(TransportError) in
+                    let isHealthy = log.state.withLock { state in
+                        state.requests.append(clock.elapsed)
+                        return state.isHealthy
+                    }
+                    guard isHealthy else { return answer(clock) }
+                    log.state.withLock { state in
+                        for number in 0..<eventCount where call.text.contains("event_\(number)\"") {
+                            state.arrived["event_\(number)", default: 0] += 1
+                        }
+                    }
+                    return HTTPReply(
+                        head: HTTPResponse(status: .ok),
+                        body: .chunks([Array(vendor.success(for: call.text).utf8)])
+                    )
+                }
+            )
+            var connection = DestinationConnection(transport: transport)
+            connection.isCompressing = false
+            connection.clock = clock
+            connection.now = { now }
+            var configuration = AnalyticsConfiguration()
+            configuration.clock = clock
+            configuration.now = { Int64(now.timeIntervalSince1970 * 1_000_000) }
+            configuration.defaultConsent = .granted
+            let random = Mutex(SeededRandom(seed: 3))
+            configuration.random = { random.withLock { $0.next() } }
+            let host = try #require(URL(string: "https://vendor.test"))
+            let destination = vendor.destination(at: host, over: connection)
+            configuration.add(RenamedDestination(destination))
+            service = try AnalyticsService(
+                at: "/a",
+                configuration: configuration,
+                files: SimulatedFileSystem()
+            )
+            for number in 0..<eventCount { service.trackEvent("event_\(number)") }
+        }
+
+        /// Delivers as `run()` does, until everything has left or the time is over.
+        ///
+        /// Only where answers dawdle does the clock go on during a delivery: otherwise it would pass the
+        /// limits of requests that are merely slow to be computed.
+        func deliver(for duration: Duration, dawdles: Bool = false) async throws {
+            let end = clock.elapsed + duration
+            while clock.elapsed < end {
+                let lane = service.lanes[0]
+                let ending =
+                    dawdles
+                    ? try await clock.run { await lane.deliver() } : await lane.deliver()
+                guard case .paused(let pause) = ending else { return }
+                await clock.advance(by: max(pause, .milliseconds(1)))
+            }
+        }
+
+        func heal() { log.state.withLock { $0.isHealthy = true } }
+
+        var requestCount: Int { log.state.withLock { $0.requests.count } }
+
+        var arrived: [String: Int] { log.state.withLock { $0.arrived } }
+
+        /// The most requests in any minute.
+        var mostInAMinute: Int {
+            let times = log.state.withLock { $0.requests }
+            let counts = times.map { start in
+                times.count { $0 >= start && $0 - start < .seconds(60) }
+            }
+            return counts.max() ?? 0
+        }
+
+        func ledger() throws -> AnalyticsLedger {
+            try #require(try service.ledgers()["vendor"])
+        }
+    }
+
+    @Test("No status from 400 to 599 costs an event at once", arguments: Vendor.allCases)
+    func everyStatus(_ vendor: Vendor) async throws {
+        let status = Mutex(0)
+        let transport = ScriptedHTTPTransport(
+            then: .init { _ async throws(TransportError) in
+                HTTPReply(head: HTTPResponse(status: .init(code: status.withLock { $0 })))
+            }
+        )
+        var connection = DestinationConnection(transport: transport)
+        connection.now = { now }
+        let host = try #require(URL(string: "https://vendor.test"))
+        let destination = vendor.destination(at: host, over: connection)
+        for code in 400...599 {
+            status.withLock { $0 = code }
+            let isOpen = vendor.isGoogle && (code == 408 || code >= 500)
+            let expected =
+                switch code {
+                case 400, 422: "unacceptable"
+                case 413: "tooLarge"
+                case 408, 421, 425, 429, 500...: isOpen ? "unknown" : "postponed"
+                default: "misconfigured"
+                }
+            let outcome = await destination.deliver(AnalyticsRecord.samples(2))
+            #expect(outcome.label == expected, "status \(code)")
+        }
+        #expect(transport.calls.count == 200)
+    }
+
+    @Test(
+        "Whatever it answers for hours, it is asked rarely, and gets everything afterwards",
+        arguments: Vendor.allCases
+    )
+    func hours(_ vendor: Vendor) async throws {
+        for status in [400, 401, 404, 406, 408, 413, 415, 422, 425, 429, 451, 500, 503, 511] {
+            let scene = try Scene(vendor) { _ in
+                HTTPReply(head: HTTPResponse(status: .init(code: status)))
+            }
+            try await scene.deliver(for: .seconds(7200))
+            #expect(scene.mostInAMinute <= 40, "status \(status): \(scene.mostInAMinute)")
+            let requests = scene.requestCount
+            #expect((1...200).contains(requests), "status \(status): \(requests)")
+            try await expectRecovery(scene, vendor, mayLose: status == 408 || status >= 500)
+        }
+    }
+
+    @Test(
+        "Resets, answers of a byte a second and answers without an end cost nothing",
+        arguments: Vendor.allCases
+    )
+    func endless(_ vendor: Vendor) async throws {
+        for (status, pause) in [(200, 1), (200, 0), (400, 1), (500, 0), (503, 1)] {
+            let scene = try Scene(vendor) { clock in
+                HTTPReply(
+                    head: HTTPResponse(status: .init(code: status)),
+                    body: .endless(.seconds(pause), on: clock)
+                )
+            }
+            try await scene.deliver(for: .seconds(1800), dawdles: true)
+            #expect(scene.mostInAMinute <= 40)
+            try await expectRecovery(scene, vendor, mayLose: true)
+        }
+    }
+
+    /// What is left arrives once the vendor is well again, and the ledger says so.
+    private func expectRecovery(
+        _ scene: Scene,
+        _ vendor: Vendor,
+        mayLose: Bool
+    ) async throws {
+        scene.heal()
+        try await scene.deliver(for: .seconds(8000))
+        let ledger = try scene.ledger()
+        #expect(ledger.isBalanced && ledger.pending == 0, "\(ledger)")
+        // What may have arrived is never sent twice to Google, and counts as unconfirmed.
+        let open = vendor.isGoogle && mayLose ? ledger.rejected["unconfirmed"] ?? 0 : 0
+        #expect(ledger.rejectedCount == open, "\(ledger)")
+        #expect(ledger.delivered == Self.eventCount - open)
+        #expect(scene.arrived.count == Self.eventCount - open)
+        #expect(scene.arrived.values.allSatisfy { $0 == 1 })
+    }
+}
+
+/// A destination under the name `vendor`.
+private struct RenamedDestination: AnalyticsDestination {
+    private let upstream: any AnalyticsDestination
+
+    init(_ upstream: any AnalyticsDestination) { self.upstream = upstream }
+
+    var name: String { "vendor" }
+    var guarantee: DeliveryGuarantee { upstream.guarantee }
+    var limits: BatchLimits { upstream.limits }
+
+    func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int {
+        try upstream.size(of: record)
+    }
+
+    func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
+        await upstream.deliver(batch)
+    }
+}
+
+extension Vendor {
+    /// What the vendor answers when it has taken everything of a request.
+    fileprivate func success(for request: String) -> String {
+        guard self == .keel else { return #"{"code":200,"status":1}"# }
+        struct Batch: Decodable {
+            struct Record: Decodable { let id: String }
+            let records: [Record]
+        }
+        let batch = try? JSONDecoder().decode(Batch.self, from: Data(request.utf8))
+        let ids = (batch?.records ?? []).map { "\"\($0.id)\"" }.joined(separator: ",")
+        return #"{"accepted":[\#(ids)],"duplicates":[],"rejected":[]}"#
+    }
+}
+
+extension HTTPByteStream {
+    /// Bytes without an end, each after a pause.
+    fileprivate static func endless(_ pause: Duration, on clock: TestClock) -> HTTPByteStream {
+        HTTPByteStream.chunks([]).mapReads { _ async throws(TransportError) in
+            if pause > .zero {
+                do {
+                    try await clock.sleep(for: pause)
+                } catch {
+                    throw TransportError(.cancelled)
+                }
+            }
+            return [UInt8](repeating: 32, count: pause > .zero ? 1 : 1 << 16)[...]
+        }
+    }
+}

@@ -1,0 +1,107 @@
+#if AsyncHTTPClient && TestServer
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelHTTP
+import KeelTestKit
+import KeelTestServer
+import Testing
+
+@Suite("Calls that want a new connection over AsyncHTTPClient", .timeLimit(.minutes(1)))
+struct NewConnectionTests {
+    private func call(_ server: FaultServer, _ path: String = "/", isNew: Bool = false) -> HTTPCall
+    {
+        var call = HTTPCall(
+            HTTPRequest(
+                method: .get,
+                scheme: server.scheme,
+                authority: server.authority,
+                path: path
+            )
+        )
+        call.options.prefersNewConnection = isNew
+        return call
+    }
+
+    private func connection(
+        _ transport: AsyncHTTPClientTransport,
+        _ call: HTTPCall
+    ) async throws -> ConnectionInfo {
+        let reply = try await transport.send(call)
+        _ = try await reply.body.collect(upTo: 1 << 20)
+        return try #require(reply.connection)
+    }
+
+    private func run<Value: Sendable>(
+        overTLS isSecure: Bool,
+        answers: [HTTPTestAnswer] = [],
+        _ work: @Sendable (FaultServer, AsyncHTTPClientTransport) async throws -> Value
+    ) async throws -> Value {
+        let authority = try TestAuthority()
+        var settings = AsyncHTTPClientTransport.Configuration()
+        settings.security.trustRoots = try .pem(try authority.certificatePEM.utf8)
+        let transport = AsyncHTTPClientTransport(settings)
+        return try await FaultServer.run(
+            isSecure ? .init(tls: .init(try authority.identity())) : .init(),
+            answers: answers,
+            then: .text("yes")
+        ) { server in
+            do {
+                let value = try await work(server, transport)
+                await transport.shutdown()
+                return value
+            } catch {
+                await transport.shutdown()
+                throw error
+            }
+        }
+    }
+
+    @Test("It gets one, and those after it use that one", arguments: [false, true])
+    func getsOne(isSecure: Bool) async throws {
+        let seen = try await run(overTLS: isSecure) { server, transport in
+            var seen: [ConnectionInfo] = []
+            for isNew in [false, false, true, false, true, false] {
+                seen.append(try await connection(transport, call(server, isNew: isNew)))
+            }
+            return seen
+        }
+        #expect(seen.map(\.isReused) == [false, true, false, true, false, true])
+        #expect(seen.map(\.version) == Array(repeating: isSecure ? "HTTP/2" : "HTTP/1.1", count: 6))
+    }
+
+    @Test("It passes over as many kept connections as there are")
+    func passesOverAll() async throws {
+        let count = 5
+        let answer = HTTPTestAnswer.text("yes").delayed(by: .milliseconds(100))
+        let answers = Array(repeating: answer, count: count)
+        let info = try await run(overTLS: false, answers: answers) { server, transport in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<count {
+                    group.addTask { _ = try await connection(transport, call(server)) }
+                }
+                try await group.waitForAll()
+            }
+            return try await connection(transport, call(server, isNew: true))
+        }
+        #expect(info.isReused == false)
+    }
+
+    @Test("An exchange that is under way on the connection goes on to its end")
+    func leavesOthersAlone() async throws {
+        let size = 2 << 20
+        let long = HTTPTestAnswer.bytes([UInt8](repeating: 7, count: size))
+        let (count, isReused) = try await run(
+            overTLS: true,
+            answers: [.text("first"), long]
+        ) { server, transport in
+            _ = try await connection(transport, call(server))
+            // Its body is read only after the connection was retired.
+            let reply = try await transport.send(call(server, "/long"))
+            let other = try await connection(transport, call(server, isNew: true))
+            return (try await reply.body.collect(upTo: size).count, other.isReused)
+        }
+        #expect(count == size)
+        #expect(isReused == false)
+    }
+}
+#endif

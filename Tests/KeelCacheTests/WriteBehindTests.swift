@@ -1,0 +1,91 @@
+import KeelCore
+import KeelTestKit
+import Synchronization
+import Testing
+
+@testable import KeelCache
+
+@Suite("What goes to a slow tier behind its callers", .timeLimit(.minutes(1)))
+struct WriteBehindTests {
+    /// A tier whose writes wait at a gate.
+    private final class SlowTier: CacheTier {
+        let base = InMemoryCacheTier(byteLimit: 256 << 20)
+        let gate = Gate()
+        private let counts = Mutex<(writes: Int, bytes: Int)>((0, 0))
+
+        var writeCount: Int { counts.withLock { $0.writes } }
+        var byteCount: Int { counts.withLock { $0.bytes } }
+
+        func read(_ key: [UInt8]) async throws(CacheError) -> CacheRecord? {
+            try await base.read(key)
+        }
+
+        func write(_ records: [CacheRecord]) async throws(CacheError) {
+            _ = try? await gate.pass()
+            counts.withLock { counts in
+                counts.writes += records.count
+                counts.bytes += records.reduce(0) { $0 + $1.body.count }
+            }
+            try await base.write(records)
+        }
+
+        func remove(_ selection: CacheSelection) async throws(CacheError) {
+            try await base.remove(selection)
+        }
+
+        func flush() async throws(CacheError) {}
+        func makeFile() async throws(CacheError) -> (any CacheFileWriter)? { nil }
+        func usage() async throws(CacheError) -> CacheTierUsage { try await base.usage() }
+    }
+
+    private func cache(_ tier: any CacheTier) -> Cache<Int, [UInt8]> {
+        Cache(over: tier, name: "test", coding: .bytes, CacheConfiguration(limits: .count(100)))
+    }
+
+    @Test("Values that wait hold so many bytes and no more; nothing older is found in their place")
+    func boundsBytes() async throws {
+        let tier = SlowTier()
+        let old = cache(tier.base)
+        for key in 0..<48 { await old.set([1], for: key) }
+        let cache = cache(tier)
+        for key in 0..<48 { cache.setNow([UInt8](repeating: 2, count: 1 << 20), for: key) }
+        tier.gate.open()
+        try await cache.flush()
+        #expect(tier.byteCount <= TierQueue.byteLimit)
+        #expect(tier.writeCount >= 31)
+        let next = self.cache(tier)
+        var found = 0
+        for key in 0..<48 {
+            #expect(cache.peek(key)?.count == 1 << 20)
+            guard let value = await next.get(key) else { continue }
+            #expect(value.count == 1 << 20)
+            found += 1
+        }
+        #expect(found == tier.writeCount)
+        // What is written while there is room goes down again.
+        cache.setNow([3], for: 47)
+        try await cache.flush()
+        #expect(await self.cache(tier).get(47) == [3])
+    }
+
+    @Test("Of the values of one key the last one goes down, in its order among removals")
+    func keepsLast() async throws {
+        let tier = SlowTier()
+        let cache = cache(tier)
+        cache.setNow([0], for: 0)
+        try await waitUntil { tier.gate.begunCount == 1 }
+        for round in 0..<10_000 { cache.setNow([UInt8(round % 251)], for: 1) }
+        cache.setNow([1], for: 2, tags: ["old"])
+        let removal = Task { try await cache.removeAll(tagged: "old") }
+        try await waitUntil { cache.peek(2) == nil }
+        cache.setNow([2], for: 2, tags: ["old"])
+        cache.setNow([9], for: 1)
+        tier.gate.open()
+        try await removal.value
+        try await cache.flush()
+        #expect(tier.writeCount <= 5)
+        let next = self.cache(tier)
+        #expect(await next.get(1) == [9])
+        #expect(await next.get(2) == [2])
+    }
+}

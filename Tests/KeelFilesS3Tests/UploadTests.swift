@@ -1,0 +1,269 @@
+#if Crypto && AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelFiles
+import KeelHTTP
+import KeelTestKit
+import Synchronization
+import Testing
+
+@testable import KeelFilesS3
+
+/// What becomes of uploads on lines that are slow, stop, or lose a reply.
+@Suite("Uploads over bad lines")
+struct UploadTests {
+    private typealias Answer = ScriptedHTTPTransport.Answer
+
+    private static func adapter(
+        _ transport: some HTTPTransport,
+        watchClock: any Clock<Duration> = ContinuousClock(),
+        _ change: (inout S3FileStoreAdapter.Configuration) -> Void = { _ in }
+    ) throws -> S3FileStoreAdapter {
+        var configuration = S3FileStoreAdapter.Configuration(
+            bucket: "bucket",
+            region: "us-east-1",
+            endpoint: "http://127.0.0.1:9000",
+            credentials: AWSCredentials(accessKeyID: "AKID", secretAccessKey: "the secret")
+        )
+        configuration.partByteCount = 5 << 20
+        configuration.parallelPartCount = 1
+        change(&configuration)
+        return try S3FileStoreAdapter(
+            configuration,
+            transport: transport,
+            clock: LeapingClock(),
+            watchClock: watchClock,
+            now: { Date(timeIntervalSince1970: 1_800_000_000) }
+        )
+    }
+
+    // MARK: Slow lines
+
+    @Test("A file goes up a line of 1 Mbit/s, in parts and as a whole", arguments: [5, 8, 18])
+    func slowLine(_ megabytes: Int) async throws {
+        let line = SlowLine(bytesPerSecond: 125_000 / 4)
+        let bytes = sampleBytes(1, count: megabytes << 20)
+        let adapter = try Self.adapter(line) { $0.partByteCount = 8 << 20 }
+        try await FileStore(adapter).put(FileContent(bytes), at: "a")
+        #expect(line.stored.values.reduce(0) { $0 + $1.count } == bytes.count)
+        #expect(line.stored.sorted { $0.key < $1.key }.flatMap(\.value) == bytes)
+        #expect(line.refused == 0)
+    }
+
+    @Test("A line on which nothing moves any more is given up, and the part sent again")
+    func stalledLine() async throws {
+        let clock = TestClock()
+        let line = StallingLine(afterPieces: 10)
+        let adapter = try Self.adapter(line, watchClock: clock) { configuration in
+            configuration.retry = RetryPolicy(attempts: 2)
+        }
+        let put = Task {
+            try await FileStore(adapter).put(FileContent(sampleBytes(1, count: 5 << 20)), at: "a")
+        }
+        for attempt in 1...2 {
+            try await waitUntil { line.stalled == attempt }
+            try await waitUntil {
+                await clock.advance(by: .seconds(60 + 320))
+                return line.ended == attempt
+            }
+        }
+        await #expect(throws: FileStoreError.self) { try await put.value }
+        #expect(line.stalled == 2)
+    }
+
+    // MARK: Lost replies
+
+    private static func refusal(_ status: HTTPResponse.Status, _ code: String) -> Answer {
+        let text = "<?xml version=\"1.0\"?><Error><Code>\(code)</Code></Error>"
+        return .status(status, body: Array(text.utf8))
+    }
+
+    private static func head(_ bytes: [UInt8], tag: String, of kept: [UInt8]? = nil) throws
+        -> Answer
+    {
+        let checksum = try FileChecksum.of(kept ?? bytes, by: .crc32c)
+        var headers: HTTPFields = [
+            .contentLength: "\(bytes.count)", .eTag: "\"\(tag)\"",
+            .lastModified: "Fri, 15 Jan 2027 08:00:00 GMT",
+        ]
+        let more = [
+            "x-amz-checksum-crc32c": Data(checksum.bytes).base64EncodedString(),
+            "x-amz-checksum-type": "FULL_OBJECT",
+        ]
+        for (name, value) in more {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        return .status(.ok, headers: headers)
+    }
+
+    /// The replies up to the end of an upload in two parts.
+    private static var begun: [Answer] {
+        let id =
+            "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
+        return [
+            .status(.ok, body: Array(id.utf8)), .status(.ok, headers: [.eTag: "\"p1\""]),
+            .status(.ok, headers: [.eTag: "\"p2\""]),
+        ]
+    }
+
+    @Test("A condition that this upload itself has made false is no refusal")
+    func ownFile() async throws {
+        let bytes = sampleBytes(1, count: 6 << 20)
+        let transport = ScriptedHTTPTransport(
+            [Self.refusal(.notFound, "NoSuchKey")] + Self.begun + [
+                .failure(TransportError(.connectionLost, processed: .maybe)),
+                Self.refusal(.preconditionFailed, "PreconditionFailed"),
+                try Self.head(bytes, tag: "e-2"), try Self.head(bytes, tag: "e-2"),
+            ]
+        )
+        let metadata = try await FileStore(Self.adapter(transport)).put(
+            FileContent(bytes),
+            at: "a",
+            options: FileWriteOptions(condition: .absent)
+        )
+        #expect(metadata.version == FileVersion("e-2"))
+        try transport.verify()
+    }
+
+    @Test("A condition that somebody else's file has made false is one")
+    func othersFile() async throws {
+        let bytes = sampleBytes(1, count: 6 << 20)
+        let other = sampleBytes(2, count: 6 << 20)
+        let transport = ScriptedHTTPTransport(
+            [Self.refusal(.notFound, "NoSuchKey")] + Self.begun + [
+                .failure(TransportError(.connectionLost, processed: .maybe)),
+                Self.refusal(.preconditionFailed, "PreconditionFailed"),
+                try Self.head(bytes, tag: "x-2", of: other), .status(.noContent),
+            ]
+        )
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(Self.adapter(transport)).put(
+                FileContent(bytes),
+                at: "a",
+                options: FileWriteOptions(condition: .absent)
+            )
+        }
+        #expect(error?.code == .conditionFailed)
+        try transport.verify()
+    }
+
+    @Test("The version of a put is that of its own file, and not of one that came after it")
+    func ownVersion() async throws {
+        let bytes = sampleBytes(1, count: 6 << 20)
+        let made =
+            "<CompleteMultipartUploadResult><ETag>\"e-2\"</ETag></CompleteMultipartUploadResult>"
+        for later in ["e-2", "x-2"] {
+            let transport = ScriptedHTTPTransport(
+                Self.begun + [
+                    .status(.ok, body: Array(made.utf8)), try Self.head(bytes, tag: later),
+                ]
+            )
+            let metadata = try await FileStore(Self.adapter(transport)).put(
+                FileContent(bytes),
+                at: "a"
+            )
+            #expect(metadata.version == FileVersion("e-2"))
+            try transport.verify()
+        }
+    }
+
+    @Test("Over a plain connection a reply does not set the clock by more than a day")
+    func foreignClock() async throws {
+        for (date, calls) in [
+            ("Fri, 15 Jan 2027 12:00:00 GMT", 3), ("Sat, 15 Jan 2028 08:00:00 GMT", 1),
+        ] {
+            let skewed = "<?xml version=\"1.0\"?><Error><Code>RequestTimeTooSkewed</Code></Error>"
+            let transport = ScriptedHTTPTransport([
+                .status(.forbidden, headers: [.date: date], body: Array(skewed.utf8)),
+                .status(.ok, headers: [.eTag: "\"e1\""]), try Self.head([1], tag: "e1"),
+            ])
+            _ = try? await FileStore(Self.adapter(transport)).put(Data([1]), at: "a")
+            #expect(transport.calls.count == calls)
+        }
+    }
+}
+
+/// A line that takes so many bytes a second, on a clock of its own, and a bucket at its end.
+private final class SlowLine: HTTPTransport {
+    private struct State {
+        var stored: [String: [UInt8]] = [:]
+        var refused = 0
+    }
+
+    private let bytesPerSecond: Int
+    private let state = Mutex(State())
+
+    init(bytesPerSecond: Int) { self.bytesPerSecond = bytesPerSecond }
+
+    var features: HTTPTransportFeatures { [] }
+    /// What has arrived, by the number of the part.
+    var stored: [String: [UInt8]] { state.withLock(\.stored) }
+    /// How many requests were ended by their own limit.
+    var refused: Int { state.withLock(\.refused) }
+
+    func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        var bytes: [UInt8] = []
+        var pieces = try await call.body?.open().makeAsyncIterator()
+        while let piece = try await pieces?.next() {
+            bytes += piece
+            let seconds = bytes.count / bytesPerSecond
+            // As transports do: their limit counts from the start of the exchange.
+            if let limit = call.timeouts.firstByte, .seconds(seconds) > limit {
+                state.withLock { $0.refused += 1 }
+                throw TransportError(.responseTimeout)
+            }
+        }
+        let path = call.head.path ?? ""
+        switch call.head.method {
+        case .put:
+            let part = path.split(separator: "partNumber=").dropFirst().first?.first
+            state.withLock { $0.stored[part.map { String($0) } ?? ""] = bytes }
+            return HTTPReply(head: HTTPResponse(status: .ok, headerFields: [.eTag: "\"p\""]))
+        case .post where path.contains("uploadId="):
+            return reply(
+                "<CompleteMultipartUploadResult><ETag>\"e\"</ETag></CompleteMultipartUploadResult>"
+            )
+        case .post:
+            return reply(
+                "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
+            )
+        default: return HTTPReply(head: HTTPResponse(status: .notFound))
+        }
+    }
+
+    func shutdown() async {}
+
+    private func reply(_ text: String) -> HTTPReply {
+        HTTPReply(head: HTTPResponse(status: .ok), body: .chunks([Array(text.utf8)]))
+    }
+}
+
+/// A line that takes so many pieces of each body, and then nothing more.
+private final class StallingLine: HTTPTransport {
+    private let pieceCount: Int
+    private let counts = Mutex((stalled: 0, ended: 0))
+
+    init(afterPieces pieceCount: Int) { self.pieceCount = pieceCount }
+
+    var features: HTTPTransportFeatures { [] }
+    var stalled: Int { counts.withLock(\.stalled) }
+    var ended: Int { counts.withLock(\.ended) }
+
+    func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        var pieces = try await call.body?.open().makeAsyncIterator()
+        for _ in 0..<pieceCount { _ = try await pieces?.next() }
+        counts.withLock { $0.stalled += 1 }
+        let (waiting, end) = AsyncStream.makeStream(of: Void.self)
+        await withTaskCancellationHandler {
+            for await _ in waiting {}
+        } onCancel: {
+            end.finish()
+        }
+        counts.withLock { $0.ended += 1 }
+        throw TransportError(.cancelled)
+    }
+
+    func shutdown() async {}
+}
+#endif

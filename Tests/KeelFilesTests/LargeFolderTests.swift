@@ -1,0 +1,113 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import Testing
+
+@testable import KeelFiles
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+@Suite("A local store with many files, and one whose lock is kept", .timeLimit(.minutes(2)))
+struct LargeFolderTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private func adapter(
+        _ names: ListedNames,
+        patience: Int = StoreLock.patience
+    ) throws -> LocalFileStoreAdapter {
+        try LocalFileStoreAdapter(
+            folder: scratch.path + "/store",
+            names: names,
+            patience: patience
+        )
+    }
+
+    private func make(_ name: String) {
+        let path = scratch.path + "/store/" + name
+        #expect(FileManager.default.createFile(atPath: path, contents: Data()))
+    }
+
+    /// All files, page after page, with something done between the pages.
+    private func pass(
+        _ adapter: LocalFileStoreAdapter,
+        between: (Int) -> Void = { _ in }
+    ) async throws -> [String] {
+        let files = FileStore(adapter)
+        var paths: [String] = []
+        var cursor: FileCursor?
+        var number = 0
+        repeat {
+            let page = try await files.list(after: cursor, limit: 100)
+            paths += page.files.map(\.path.string)
+            cursor = page.next
+            between(number)
+            number += 1
+        } while cursor != nil
+        return paths
+    }
+
+    @Test("The names of a folder are read once for all pages of its list")
+    func pages() async throws {
+        let names = ListedNames(settling: -1)
+        let store = try adapter(names)
+        try FileManager.default.createDirectory(
+            atPath: scratch.path + "/store/f",
+            withIntermediateDirectories: false
+        )
+        for number in 0..<2_000 { make("\(number)") }
+        for number in 0..<50 { make("f/\(number)") }
+        let paths = try await pass(store)
+        let expected = (0..<2_000).map(String.init) + (0..<50).map { "f/\($0)" }
+        #expect(paths == expected.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        // Once, and the small folder inside for the page or two that it is on.
+        #expect(names.readCount <= 4)
+        let before = names.readCount
+        #expect(try await pass(store).count == 2_050)
+        #expect(names.readCount <= before + 4)
+    }
+
+    @Test("A folder that changes between pages is read again, and nothing is listed twice")
+    func changes() async throws {
+        for settling in [-1, ListedNames.usualSettling] {
+            let store = try adapter(ListedNames(settling: settling))
+            for number in 0..<1_500 { make("a\(number)") }
+            // Behind the cursor, so that the list has it in any case.
+            let paths = try await pass(store) { number in
+                guard number == 3 else { return }
+                make("z\(settling)")
+                // Volumes count time in steps: without this, the folder might show no change yet.
+                try? FileManager.default.setAttributes(
+                    [.modificationDate: Date.now.addingTimeInterval(60)],
+                    ofItemAtPath: scratch.path + "/store"
+                )
+            }
+            #expect(Set(paths).count == paths.count)
+            #expect(paths.contains("z\(settling)"))
+        }
+    }
+
+    @Test("A lock that another process keeps fails a change after a while, and nothing is changed")
+    func keptLock() async throws {
+        let store = FileStore(try adapter(ListedNames(), patience: 3))
+        try await store.put(Data([1]), at: "a")
+        // As another process has it: an opening of its own.
+        let lock = open(scratch.path + "/store/.keel-files/lock", O_RDWR)
+        #expect(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        let error = await #expect(throws: FileStoreError.self) {
+            try await store.put(Data([2]), at: "a")
+        }
+        #expect(error?.code == .timeout)
+        #expect(try await store.get("a") == Data([1]))
+        close(lock)
+        try await store.put(Data([3]), at: "a")
+        #expect(try await store.get("a") == Data([3]))
+    }
+}
+#endif

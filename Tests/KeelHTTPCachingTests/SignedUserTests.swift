@@ -1,0 +1,264 @@
+import Foundation
+import HTTPTypes
+import KeelCache
+import KeelCore
+import KeelHTTP
+import KeelHTTPCaching
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Signed-in users of one cache", .timeLimit(.minutes(1)))
+struct SignedUserTests {
+    /// Renews a token by counting on: `ann-1`, `ann-2`.
+    private struct Renewing: IdentityServer {
+        func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
+            BearerCredentials(accessToken: credentials.accessToken + "+", refreshToken: "r")
+        }
+    }
+
+    /// An origin that answers with the token that it got.
+    private static func echo(_ fields: HTTPFields = [:]) -> CacheBench.Answer {
+        CacheBench.Answer { call async throws(TransportError) in
+            var head = HTTPResponse(status: .ok, headerFields: fields)
+            head.headerFields[.cacheControl] = "max-age=60"
+            let token = (call.head.headerFields[.authorization] ?? "Bearer nobody").dropFirst(7)
+            return HTTPReply(head: head, body: .chunks([Array("[\"\(token)\"]".utf8)]))
+        }
+    }
+
+    private func client(
+        _ cache: HTTPCache,
+        _ origin: ScriptedHTTPTransport,
+        _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
+    ) throws -> NetworkClient {
+        let url = try #require(URL(string: "https://api.example.com"))
+        var configuration = NetworkClient.Configuration(baseURL: url)
+        configuration.retry = .never
+        configuration.cacheResponses(in: cache)
+        change(&configuration)
+        return NetworkClient(configuration, transport: origin)
+    }
+
+    private struct Answer: Equatable {
+        var text: String
+        var result: HTTPCacheResult?
+    }
+
+    private func get(
+        _ client: NetworkClient,
+        _ options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws -> Answer {
+        let response = try await client.response(to: GetMenu(), options: options).get()
+        let text = String(decoding: response.body, as: UTF8.self)
+        return Answer(text: text, result: response.cacheResult)
+    }
+
+    // MARK: Sessions
+
+    @Test("A user's responses on disk are found again after a restart, by a renewed token too")
+    func outlivesProcess() async throws {
+        let files = SimulatedFileSystem()
+        let credentials = InMemoryCredentialStore<BearerCredentials>()
+        let clock = TestClock()
+        for process in 0..<3 {
+            var disk = DiskCacheTier.Configuration()
+            disk.fileSystem = files
+            disk.clock = .following(clock)
+            let tier = try DiskCacheTier(path: "/cache", configuration: disk)
+            let cache = HTTPCache(tier: tier, clock: .following(clock))
+            let origin = ScriptedHTTPTransport(then: Self.echo())
+            let session = AuthSession(server: Renewing(), store: credentials)
+            if process == 0 {
+                let granted = BearerCredentials(accessToken: "ann", refreshToken: "r")
+                try await session.signIn { granted }
+            }
+            let client = try client(cache, origin) { $0.authorize(with: session) }
+            let answer = try await get(client)
+            #expect(answer == Answer(text: "[\"ann\"]", result: process == 0 ? .network : .fresh))
+            #expect(origin.calls.count == (process == 0 ? 1 : 0))
+            try await session.refresh()
+            await tier.close()
+        }
+    }
+
+    @Test("Session objects that are made one after the other never meet in one partition")
+    func neverMeets() async throws {
+        let bench = CacheBench(then: Self.echo())
+        var names: Set<String> = []
+        for number in 0..<100 {
+            // The memory of the session before is free to be used again by now.
+            let session = AuthSession(server: Renewing())
+            try await session.signIn { BearerCredentials(accessToken: "user-\(number)") }
+            let client = try client(bench.cache, bench.origin) { $0.authorize(with: session) }
+            #expect(
+                try await get(client) == Answer(text: "[\"user-\(number)\"]", result: .network)
+            )
+            names.insert(try #require(await session.identity))
+        }
+        #expect(names.count == 100)
+    }
+
+    @Test("Who signs in after another gets nothing of theirs, nor does the same user")
+    func separatesSignIns() async throws {
+        let bench = CacheBench(then: Self.echo())
+        let session = AuthSession(server: Renewing())
+        let client = try client(bench.cache, bench.origin) { $0.authorize(with: session) }
+        for user in ["ann", "bob", "ann"] {
+            try await session.signIn { BearerCredentials(accessToken: user) }
+            #expect(try await get(client) == Answer(text: "[\"\(user)\"]", result: .network))
+            #expect(try await get(client) == Answer(text: "[\"\(user)\"]", result: .fresh))
+            try await session.signOut()
+            #expect((try? await get(client)) == nil)
+        }
+    }
+
+    @Test("Without a session, what was stored for nobody is nobody's")
+    func keepsNobodyApart() async throws {
+        let bench = CacheBench(then: Self.echo())
+        let session = AuthSession(server: Renewing())
+        let client = try client(bench.cache, bench.origin) { $0.authorize(with: session) }
+        var options = HTTPCallOptions()
+        options.authentication = .optional
+        #expect(try await get(client, options) == Answer(text: "[\"nobody\"]", result: .network))
+        #expect(try await get(client, options) == Answer(text: "[\"nobody\"]", result: .fresh))
+        try await session.signIn { BearerCredentials(accessToken: "ann") }
+        #expect(try await get(client, options) == Answer(text: "[\"ann\"]", result: .network))
+    }
+
+    // MARK: Signers
+
+    /// Another user signs in while the token is fetched.
+    private final class Switching: TokenSource {
+        private let name = Mutex("ann")
+        let next = Mutex<String?>(nil)
+        let isNamed: Bool
+
+        init(isNamed: Bool = true) { self.isNamed = isNamed }
+
+        var user: String { name.withLock { $0 } }
+        var identity: String? { isNamed ? user : nil }
+        func token() async -> AccessToken {
+            if let next = next.withLock({ $0.take() }) { name.withLock { $0 = next } }
+            return AccessToken(user)
+        }
+    }
+
+    @Test("A response to another user's token than the call began with is not stored")
+    func noticesSwitch() async throws {
+        for isCustom in [false, true] {
+            let tokens = Switching()
+            let bench = CacheBench(then: Self.echo()) {
+                if isCustom { $0.partition = .custom { _ in tokens.user } }
+            }
+            let client = try client(bench.cache, bench.origin) { $0.authorize(with: tokens) }
+            tokens.next.withLock { $0 = "bob" }
+            #expect(try await get(client).text == "[\"bob\"]")
+            tokens.next.withLock { $0 = "ann" }
+            _ = try await get(client)
+            #expect(try await get(client) == Answer(text: "[\"ann\"]", result: .network))
+        }
+    }
+
+    @Test("What another user has unchanged does not freshen what is stored")
+    func distrustsValidation() async throws {
+        let bench = CacheBench(then: Self.conditional)
+        let tokens = Switching()
+        let client = try client(bench.cache, bench.origin) { $0.authorize(with: tokens) }
+        #expect(try await get(client).text == "[\"ann\"]")
+        await bench.pass(61)
+        tokens.next.withLock { $0 = "bob" }
+        #expect(try await get(client).text == "[\"bob\"]")
+        #expect(bench.origin.calls.count == 3)
+    }
+
+    /// Says "not modified" to whoever asks.
+    private static let conditional = CacheBench.Answer { call async throws(TransportError) in
+        let token = (call.head.headerFields[.authorization] ?? "Bearer nobody").dropFirst(7)
+        let isConditional = call.head.headerFields[.ifNoneMatch] != nil
+        return HTTPReply(
+            head: HTTPResponse(
+                status: isConditional ? .notModified : .ok,
+                headerFields: [.cacheControl: "max-age=60", .eTag: "\"1\""]
+            ),
+            body: .chunks(isConditional ? [] : [Array("[\"\(token)\"]".utf8)])
+        )
+    }
+
+    /// Adds a field to each request, as a layer of an app's own would.
+    private struct Adding: HTTPMiddleware {
+        let name: HTTPField.Name
+        let value: @Sendable () -> String?
+
+        func intercept(
+            _ call: HTTPCall,
+            next: HTTPNext
+        ) async throws(TransportError) -> HTTPReply {
+            var call = call
+            call.head.headerFields[name] = value()
+            return try await next(call)
+        }
+    }
+
+    @Test("A response to credentials that nobody announced is kept for nobody")
+    func distrustsUnannounced() async throws {
+        let user = Mutex("ann")
+        for isShared in [false, true] {
+            let bench = CacheBench(then: Self.echo()) {
+                if isShared { $0.audience = .everybody }
+            }
+            let client = try client(bench.cache, bench.origin) {
+                $0.attemptMiddleware = [
+                    Adding(name: .authorization) { "Bearer " + user.withLock { $0 } }
+                ]
+            }
+            for name in ["ann", "bob"] {
+                user.withLock { $0 = name }
+                #expect(try await get(client) == Answer(text: "[\"\(name)\"]", result: .network))
+            }
+        }
+    }
+
+    // MARK: Vary
+
+    @Test("A response that depends on a field which a layer below the cache adds is not used again")
+    func looksBelow() async throws {
+        let account = try #require(HTTPField.Name("X-Account"))
+        let value = Mutex<String?>("17")
+        let bench = CacheBench(
+            then: CacheBench.Answer { call async throws(TransportError) in
+                let text = "[\"\(call.head.headerFields[account] ?? "none")\"]"
+                let fields: HTTPFields = [.cacheControl: "max-age=60", .vary: "x-account"]
+                return HTTPReply(
+                    head: HTTPResponse(status: .ok, headerFields: fields),
+                    body: .chunks([Array(text.utf8)])
+                )
+            }
+        )
+        let client = try client(bench.cache, bench.origin) {
+            $0.attemptMiddleware = [Adding(name: account) { value.withLock { $0 } }]
+        }
+        for number in ["17", "18", "17"] {
+            value.withLock { $0 = number }
+            #expect(try await get(client) == Answer(text: "[\"\(number)\"]", result: .network))
+        }
+        value.withLock { $0 = nil }
+        #expect(try await get(client) == Answer(text: "[\"none\"]", result: .network))
+        #expect(try await get(client) == Answer(text: "[\"none\"]", result: .fresh))
+    }
+
+    @Test("The user's own token and a coding that was taken off again do not count")
+    func knowsHandledFields() async throws {
+        let fields: HTTPFields = [.vary: "Authorization, Accept-Encoding, Origin"]
+        let bench = CacheBench(then: Self.echo(fields))
+        let session = AuthSession(server: Renewing())
+        try await session.signIn { BearerCredentials(accessToken: "ann", refreshToken: "r") }
+        let client = try client(bench.cache, bench.origin) {
+            $0.authorize(with: session)
+            $0.attemptMiddleware.append(Adding(name: .acceptEncoding) { "gzip" })
+        }
+        _ = try await get(client)
+        try await session.refresh()
+        #expect(try await get(client) == Answer(text: "[\"ann\"]", result: .fresh))
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// Random lives of an app with two sessions over one cache on disk: sign-ins, sign-outs and
+/// renewals among the calls, restarts, accounts that a layer below the cache adds, and coalescing above and
+/// below.
+///
+/// `KEEL_USER_SCHEDULES` says how many schedules, `KEEL_SEED` from which one on.
+@Suite("Simulated users of one cache", .timeLimit(.minutes(60)))
+struct UserSimulationTests {
+    private static func setting(_ name: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+    }
+
+    private static let schedules = setting("KEEL_USER_SCHEDULES") ?? 5_000
+    private static let seed = setting("KEEL_SEED") ?? UInt64.random(in: 0..<1 << 32)
+    private static let parts: UInt64 = 8
+
+    @Test(
+        "A cache that mixes users, and a service that hides accounts, are found",
+        arguments: UserFlaw.allCases
+    )
+    func findsFlaws(_ flaw: UserFlaw) async throws {
+        var found = 0
+        for seed in 0..<100 as Range<UInt64> {
+            if try await CacheUsersLife(seed: seed, flaw: flaw).run() != nil { found += 1 }
+        }
+        #expect(found > 3, "\(flaw) showed in \(found) of 100 schedules")
+    }
+
+    @Test("No user ever sees another's bytes", arguments: 0..<parts)
+    func keepsUsersApart(part: UInt64) async throws {
+        let count = (Self.schedules + Self.parts - 1) / Self.parts
+        var total = CacheUsersLife.Tally()
+        for number in 0..<count {
+            let seed = Self.seed &+ part &* count &+ number
+            let life = CacheUsersLife(seed: seed)
+            let failure = try await life.run()
+            total.answers += life.counts.answers
+            total.hits += life.counts.hits
+            total.hitsAfterRestart += life.counts.hitsAfterRestart
+            total.overlaps += life.counts.overlaps
+            guard failure == nil else {
+                Issue.record("seed \(seed): \(failure ?? "")")
+                return
+            }
+        }
+        // Schedules in which nothing is stored, found again or switched would prove nothing.
+        let least = Int(count)
+        #expect(total.hits > least, "only \(total.hits) hits in \(count) schedules")
+        #expect(total.hitsAfterRestart > least / 4, "only \(total.hitsAfterRestart) of them later")
+        #expect(total.overlaps > least / 10, "only \(total.overlaps) calls among sign-ins")
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import Testing
+
+@Suite("The names of users")
+struct SessionIdentityTests {
+    private struct Renewing: IdentityServer {
+        func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
+            BearerCredentials(accessToken: "renewed", refreshToken: "r")
+        }
+    }
+
+    private func session(
+        _ store: some CredentialStore<BearerCredentials>
+    ) -> AuthSession<BearerCredentials> {
+        AuthSession(server: Renewing(), store: store)
+    }
+
+    @Test("A sign-in keeps its name through renewals and restarts, and no other has it")
+    func keepsName() async throws {
+        let store = InMemoryCredentialStore<BearerCredentials>()
+        let first = session(store)
+        let granted = BearerCredentials(accessToken: "a", refreshToken: "r")
+        try await first.signIn { granted }
+        let name = try #require(await first.identity)
+        #expect(first.current?.sessionID == name)
+        try await first.refresh()
+        #expect(await first.identity == name)
+        #expect(await store.load()?.sessionID == name)
+        // Nobody has asked the second one to restore.
+        #expect(await session(store).identity == name)
+        // Not even with a copy of what the first sign-in had.
+        let copy = try #require(first.current)
+        try await first.signIn { copy }
+        #expect(await first.identity != name)
+    }
+
+    @Test("Credentials that were stored without a name get one, which stays")
+    func namesOldCredentials() async throws {
+        let text = #"{"accessToken": "a", "refreshToken": "r", "fields": {}}"#
+        let old = try JSONDecoder().decode(BearerCredentials.self, from: Data(text.utf8))
+        #expect(old.sessionID == nil)
+        let store = InMemoryCredentialStore(old)
+        let name = try #require(await session(store).identity)
+        #expect(await store.load()?.sessionID == name)
+        #expect(await session(store).identity == name)
+        let saved = try JSONEncoder().encode(try #require(await store.load()))
+        let loaded = try JSONDecoder().decode(BearerCredentials.self, from: saved)
+        #expect(loaded.sessionID == name)
+    }
+
+    @Test("A store that cannot keep the new name loses neither the credentials nor the session")
+    func survivesFullStore() async throws {
+        let store = FullStore()
+        let session = session(store)
+        #expect(try await session.token().value == "a")
+        #expect(await session.identity != nil)
+    }
+
+    private struct FullStore: CredentialStore {
+        struct Full: Error {}
+        func load() async -> BearerCredentials? { BearerCredentials(accessToken: "a") }
+        func save(_ credentials: BearerCredentials) async throws { throw Full() }
+        func clear() async {}
+    }
+
+    @Test("Credentials of a type that keeps no name have one as long as the session object")
+    func namesOtherTypes() async throws {
+        struct Own: SessionCredentials {
+            var accessToken: String
+            var refreshToken: String?
+            var expiresAt: Date?
+        }
+        struct Server: IdentityServer {
+            func refresh(_ credentials: Own) async throws -> Own { Own(accessToken: "b") }
+        }
+        let session = AuthSession(server: Server())
+        try await session.signIn { Own(accessToken: "a", refreshToken: "r") }
+        let name = try #require(await session.identity)
+        try await session.refresh()
+        #expect(await session.identity == name)
+        try await session.signIn { Own(accessToken: "a", refreshToken: "r") }
+        #expect(await session.identity != name)
+    }
+
+    @Test("A fixed token has the same name after a restart, and another token another")
+    func namesTokens() {
+        #expect(StaticToken("SECRET-1").identity == StaticToken("SECRET-1").identity)
+        #expect(StaticToken("SECRET-1").identity != StaticToken("SECRET-2").identity)
+        #expect(StaticToken("SECRET-1").identity?.contains("SECRET") == false)
+    }
+
+    @Test("A user of basic authorization has the same name after a restart, with one password")
+    func namesPasswords() async throws {
+        func name(_ user: String, _ password: String) async throws -> String {
+            let credentials = try #require(BasicCredentials(user: user, password: password))
+            let layer = BasicAuthorization(credentials, origins: [])
+            let name = try #require(await layer.identity)
+            #expect(await layer.identity == name)
+            return name
+        }
+        let ann = try await name("ann", "SECRET")
+        #expect(try await name("ann", "SECRET") == ann)
+        #expect(try await name("ann", "other") != ann)
+        #expect(try await name("bob", "SECRET") != ann)
+        #expect(!ann.contains("SECRET") && !ann.contains("ann"))
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import HTTPTypes
+import KeelHTTP
+import KeelTestKit
+import Synchronization
+import Testing
+
+/// Keeps the calls that reach it.
+private final class Witness: HTTPTransport {
+    private let state = Mutex<(calls: [HTTPCall], answers: [TransportError?])>(([], []))
+
+    let features: HTTPTransportFeatures = [.streamingUpload]
+
+    var calls: [HTTPCall] { state.withLock { $0.calls } }
+
+    init(_ answers: [TransportError?] = []) { state.withLock { $0.answers = answers.reversed() } }
+
+    func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        let error = state.withLock { state in
+            state.calls.append(call)
+            return state.answers.popLast() ?? nil
+        }
+        if let error { throw error }
+        return HTTPReply(head: HTTPResponse(status: .ok))
+    }
+
+    func shutdown() async {}
+}
+
+private struct Operation: ServiceEndpoint {
+    var method = HTTPRequest.Method.get
+    var body: RequestBody?
+    var timeout: Duration?
+    var path: EndpointPath { "/a" }
+}
+
+@Suite("What limits the silence of a server where nothing is said")
+struct SilenceLimitTests {
+    private func client(
+        _ transport: Witness,
+        _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
+    ) throws -> NetworkClient {
+        var configuration = NetworkClient.Configuration(
+            baseURL: try #require(URL(string: "https://api.example.com"))
+        )
+        configuration.clock = LeapingClock()
+        change(&configuration)
+        return NetworkClient(configuration, transport: transport)
+    }
+
+    @Test("A call that may be repeated leaves time for that; others have all of theirs")
+    func limits() async throws {
+        let megabyte = RequestBody.bytes([UInt8](repeating: 1, count: 1 << 20))
+        let cases: [(operation: Operation, firstByte: Int?, idle: Int?)] = [
+            (Operation(), 20, 20),
+            (Operation(timeout: .seconds(120)), 40, 40),
+            (Operation(timeout: .seconds(9)), 10, 10),
+            (Operation(method: .put, body: .bytes([1])), 20, 20),
+            (Operation(method: .put, body: megabyte), 36, 20),
+            (Operation(method: .post, body: .bytes([1])), nil, nil),
+        ]
+        for (operation, firstByte, idle) in cases {
+            let transport = Witness()
+            _ = try await client(transport).response(to: operation).get()
+            let timeouts = try #require(transport.calls.first).timeouts
+            #expect(timeouts.firstByte == firstByte.map { .seconds($0) })
+            #expect(timeouts.idle == idle.map { .seconds($0) })
+        }
+    }
+
+    @Test("What is said stays, and a client that never repeats has no such limit")
+    func ownLimits() async throws {
+        let transport = Witness([TransportError(.responseTimeout)])
+        let own = HTTPTimeouts(firstByte: .seconds(3), idle: .seconds(4))
+        _ = try await client(transport) { $0.timeouts = own }.response(to: Operation()).get()
+        #expect(transport.calls.map(\.timeouts) == [own, own])
+
+        let single = Witness()
+        _ = try await client(single) { $0.retry = .never }.response(to: Operation()).get()
+        #expect(single.calls.map(\.timeouts) == [HTTPTimeouts()])
+
+        let stream = Witness()
+        _ = try await client(stream).stream(Operation())
+        #expect(
+            stream.calls.map(\.timeouts)
+                == [HTTPTimeouts(firstByte: .seconds(20), idle: .seconds(60))]
+        )
+    }
+
+    @Test("The attempt after a silence has a new connection and the time that is left")
+    func afterSilence() async throws {
+        let transport = Witness([TransportError(.connectionLost), TransportError(.responseTimeout)])
+        _ = try await client(transport).response(to: Operation()).get()
+        let calls = transport.calls
+        #expect(calls.map { $0.timeouts.firstByte } == [.seconds(20), .seconds(20), nil])
+        #expect(calls.map(\.options.prefersNewConnection) == [false, false, true])
+    }
+
+    @Test("A stream of events opens a new connection after a silence, not after an end")
+    func eventStreams() async throws {
+        let number = Mutex(0)
+        let seen = Mutex<[HTTPCall]>([])
+        let transport = EventTransport { call in
+            seen.withLock { $0.append(call) }
+            let count = number.withLock { number in
+                number += 1
+                return number
+            }
+            return count == 2 ? nil : TransportError(.responseTimeout)
+        }
+        var configuration = NetworkClient.Configuration(
+            baseURL: try #require(URL(string: "https://api.example.com"))
+        )
+        configuration.clock = LeapingClock()
+        let client = NetworkClient(configuration, transport: transport)
+        var opened = 0
+        for try await update in client.eventStream(Operation()).updates {
+            if case .open = update { opened += 1 }
+            if opened == 3 { break }
+        }
+        let calls = seen.withLock { $0 }
+        #expect(calls.map(\.options.prefersNewConnection) == [false, true, false])
+        #expect(calls.map(\.timeouts.idle) == Array(repeating: .seconds(60), count: 3))
+    }
+
+    /// Answers with streams of events that end at once, or with an error.
+    private struct EventTransport: HTTPTransport {
+        let end: @Sendable (HTTPCall) -> TransportError?
+        let features: HTTPTransportFeatures = []
+
+        func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+            HTTPReply(
+                head: HTTPResponse(
+                    status: .ok,
+                    headerFields: [.contentType: "text/event-stream"]
+                ),
+                body: .chunks([], thenThrow: end(call))
+            )
+        }
+
+        func shutdown() async {}
+    }
+}

@@ -1,0 +1,188 @@
+#if Logging
+
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelJournal
+import KeelLogging
+import KeelTestKit
+import Logging
+import Synchronization
+import Testing
+
+@testable import KeelLoggingOTLP
+
+/// Collectors that refuse, fail and dawdle for hours, and then come to their senses.
+@Suite("Collectors that misbehave")
+struct MisbehavingCollectorTests {
+    private static let recordCount = 60
+
+    /// An exporter whose requests are counted by the minute.
+    private struct Scene {
+        let clock = TestClock()
+        let collector = ScriptedCollector()
+        let exporter: OTLPLogExporter
+        private let times = Times()
+
+        init(_ behavior: ScriptedCollector.Behavior) throws {
+            let journal = try Journal(
+                at: "/journal",
+                configuration: JournalConfiguration(),
+                files: SimulatedFileSystem()
+            )
+            let output = OTLPLogOutput(journal)
+            let logger = Logger(label: "app") { OTLPLogHandler(label: $0, output: output) }
+            for number in 0..<recordCount { logger.info("record \(number)") }
+            let url = try #require(URL(string: "http://collector:4318/v1/logs"))
+            var configuration = OTLPLogConfiguration(endpoint: url)
+            configuration.encoding = .json
+            configuration.compresses = false
+            configuration.batchCount = 16
+            exporter = try OTLPLogExporter(
+                journal,
+                to: configuration,
+                over: collector,
+                clock: clock,
+                random: SeededRandom(seed: 7)
+            )
+            collector.rule { [clock, times] _ in
+                times.add(clock.elapsed)
+                return times.isHealthy ? nil : behavior
+            }
+        }
+
+        /// Ships as `run()` does, until everything has left or the time is over.
+        func ship(for duration: Duration) async throws {
+            let end = clock.elapsed + duration
+            while clock.elapsed < end {
+                let outcome = try await clock.run { [exporter] in await exporter.ship() }
+                guard case .postponed(let pause) = outcome else { return }
+                await clock.advance(by: max(pause, .milliseconds(1)))
+            }
+        }
+
+        func heal() { times.heal() }
+
+        /// The most requests in any minute.
+        var mostInAMinute: Int { times.most(in: .seconds(60)) }
+
+        func expectEverythingArrived() throws {
+            let statistics = exporter.statistics
+            let count = recordCount
+            #expect(statistics.delivered == count && statistics.rejected == 0)
+            #expect(statistics.lost == 0 && statistics.undecodable == 0)
+            #expect(try exporter.pendingCount() == 0)
+            #expect(collector.bodies.count == count)
+        }
+    }
+
+    private final class Times: Sendable {
+        private let state = Mutex((times: [Duration](), isHealthy: false))
+
+        var isHealthy: Bool { state.withLock { $0.isHealthy } }
+        func heal() { state.withLock { $0.isHealthy = true } }
+        func add(_ time: Duration) { state.withLock { $0.times.append(time) } }
+
+        func most(in window: Duration) -> Int {
+            let times = state.withLock { $0.times }
+            return times.map { start in times.count { $0 >= start && $0 - start < window } }.max()
+                ?? 0
+        }
+    }
+
+    @Test("Whatever it answers for two hours, it is asked rarely, and gets everything afterwards")
+    func statuses() async throws {
+        for status in 400...599 {
+            let scene = try Scene(.answers(status))
+            try await scene.ship(for: .seconds(7200))
+            #expect(scene.collector.bodies.isEmpty)
+            #expect(try scene.exporter.pendingCount() == Self.recordCount, "status \(status)")
+            #expect(scene.exporter.statistics.rejected == 0, "status \(status)")
+            #expect(scene.mostInAMinute <= 40, "status \(status): \(scene.mostInAMinute)")
+            #expect(scene.exporter.statistics.requests < 2500, "status \(status)")
+            #expect(scene.exporter.statistics.lastFailure?.contains("\(status)") == true)
+            scene.heal()
+            try await scene.ship(for: .seconds(3600))
+            try scene.expectEverythingArrived()
+        }
+    }
+
+    @Test("One that cannot be reached, or resets each connection, is asked rarely too")
+    func resets() async throws {
+        for behavior in [ScriptedCollector.Behavior.isAway, .losesReply] {
+            let scene = try Scene(behavior)
+            try await scene.ship(for: .seconds(7200))
+            #expect(scene.exporter.statistics.delivered == 0)
+            #expect(scene.mostInAMinute <= 40)
+            scene.heal()
+            try await scene.ship(for: .seconds(3600))
+            try scene.expectEverythingArrived()
+        }
+    }
+
+    @Test("An answer of one byte a second, or one without an end, holds nothing up")
+    func endlessAnswers() async throws {
+        for status in [200, 400, 503] {
+            for pause in [Duration.seconds(1), .zero] {
+                let clock = Mutex<TestClock?>(nil)
+                let scene = try Scene(
+                    .replies {
+                        let clock = clock.withLock { $0 } ?? TestClock()
+                        return HTTPReply(
+                            head: HTTPResponse(status: .init(code: status)),
+                            body: .endless(pause, on: clock)
+                        )
+                    }
+                )
+                clock.withLock { $0 = scene.clock }
+                try await scene.ship(for: .seconds(1800))
+                #expect(scene.mostInAMinute <= 40)
+                if status == 200 {
+                    // Taken is taken, however long the answer is.
+                    try scene.expectEverythingArrived()
+                    #expect(scene.clock.elapsed <= .seconds(60))
+                } else {
+                    #expect(try scene.exporter.pendingCount() == Self.recordCount)
+                }
+            }
+        }
+    }
+
+    @Test("One that takes some of what it gets loses no other record", arguments: [400, 413, 500])
+    func moody(status: Int) async throws {
+        let random = Mutex(SeededRandom(seed: UInt64(status)))
+        let scene = try Scene(.takes)
+        scene.collector.rule { records in
+            let isRefused = random.withLock { Int.random(in: 0..<3, using: &$0) == 0 }
+            // A real refusal repeats itself.
+            if records.contains(where: { $0.body == "record 17" }) { return .answers(400) }
+            return isRefused && records.count > 1 ? .answers(status) : nil
+        }
+        for _ in 0..<200 where try scene.exporter.pendingCount() > 0 {
+            try await scene.ship(for: .seconds(600))
+        }
+        let statistics = scene.exporter.statistics
+        #expect(statistics.delivered == Self.recordCount - 1 && statistics.rejected == 1)
+        #expect(scene.collector.bodies["record 17"] == nil)
+        #expect(scene.collector.bodies.count == Self.recordCount - 1)
+    }
+}
+
+extension HTTPByteStream {
+    /// Bytes without an end, each after a pause.
+    fileprivate static func endless(_ pause: Duration, on clock: TestClock) -> HTTPByteStream {
+        HTTPByteStream.chunks([]).mapReads { _ async throws(TransportError) in
+            if pause > .zero {
+                do {
+                    try await clock.sleep(for: pause)
+                } catch {
+                    throw TransportError(.cancelled)
+                }
+            }
+            return [UInt8](repeating: 32, count: pause > .zero ? 1 : 1 << 16)[...]
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,184 @@
+#if Crypto
+import Foundation
+import KeelCore
+import KeelSecurity
+import KeelTestKit
+import Synchronization
+import Testing
+
+/// Rings, streams and a terminal on one keyset file, with everything that they do to each other.
+@Suite("Keys with two parties")
+struct KeysetSimulationTests {
+    @Test(
+        "While keys are rotated, disabled, destroyed and rewrapped, messages flow and are counted",
+        arguments: 1...40
+    )
+    func simulation(_ seed: Int) async throws {
+        var world = try await KeysetWorld(seed: UInt64(seed))
+        for _ in 0..<300 { try await world.step() }
+        try await world.check()
+        #expect(world.messages.count > 100, "seed \(seed)")
+    }
+}
+
+/// One keyset file, those who use it, and what they have encrypted.
+private struct KeysetWorld {
+    private static let keys = (0..<3).map {
+        FixedKeySource(bytes: [UInt8](repeating: $0, count: 32))
+    }
+
+    private let files = SimulatedFileSystem()
+    private var random: SeededRandom
+    private let time = TimeBox()
+    private var rings: [KeyRing] = []
+    /// Which of the keys the file is under.
+    private var under = 0
+    /// Every message: what it says, and its sealed form.
+    var messages: [(plain: Data, sealed: Data)] = []
+    private var counts: [UInt32: UInt64] = [:]
+
+    init(seed: UInt64) async throws {
+        random = SeededRandom(seed: seed)
+        try await terminal.create(try Keyset.make(.aes256GCM))
+        for _ in 0..<3 { rings.append(try await newRing()) }
+    }
+
+    /// What `keel keyset` uses: the key that the file is under now.
+    private var terminal: KeysetFile {
+        KeysetFile(at: "/k/keys.json", under: Self.keys[under], files: files)
+    }
+
+    private func newRing() async throws -> KeyRing {
+        var configuration = KeyRing.Configuration()
+        configuration.limit = 60
+        configuration.reservation = 9
+        let time = time
+        configuration.now = { time.now }
+        return try await KeysetFile(
+            at: "/k/keys.json",
+            under: Self.keys[0],
+            or: Array(Self.keys.dropFirst()),
+            files: files
+        ).ring(configuration: configuration)
+    }
+
+    mutating func step() async throws {
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<60: try await encrypt()
+        case 60..<75: try await decrypt()
+        case 75..<79: rings[place(rings)] = try await newRing()
+        case 79..<82: try await failToSave()
+        case 82..<85: time.advance(by: 50)
+        case 85..<88: try await rewrap()
+        default: try await change()
+        }
+    }
+
+    private mutating func place(_ elements: [some Any]) -> Int {
+        Int.random(in: 0..<elements.count, using: &random)
+    }
+
+    // MARK: Messages
+
+    private mutating func encrypt() async throws {
+        let plain = Data("message \(messages.count)".utf8)
+        let sealed = try rings[place(rings)].encrypt(plain, associatedData: Data())
+        let id = sealed.dropFirst().prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        counts[id, default: 0] += 1
+        messages.append((plain, sealed))
+        // What counts is what a program finds that begins now.
+        let kept = try await terminal.load()
+        let key = try #require(kept.key(id), "encrypted with a key that nobody keeps")
+        #expect(key.status == .enabled)
+        #expect(key.usage >= counts[id, default: 0])
+        #expect(counts[id, default: 0] <= 60)
+    }
+
+    private mutating func decrypt() async throws {
+        guard !messages.isEmpty else { return }
+        let message = messages[place(messages)]
+        let ring = rings[place(rings)]
+        let kept = SecurityService(keyset: try await terminal.load())
+        let expected = try? kept.decrypt(message.sealed)
+        #expect((try? ring.decrypt(message.sealed, associatedData: Data())) == expected)
+        if let expected { #expect(expected == message.plain) }
+    }
+
+    /// A disk that refuses to write: a message may be refused, and nothing else changes.
+    private mutating func failToSave() async throws {
+        files.fail { call in
+            switch call {
+            case .rename, .syncFolder, .write: FileSystemError.inputOutput
+            default: nil
+            }
+        }
+        defer { files.fail(nil) }
+        do throws(SecurityError) {
+            _ = try rings[place(rings)].encrypt(Data(), associatedData: Data())
+        } catch {
+            #expect(error.code == .keyStoreFailed)
+        }
+    }
+
+    // MARK: What the terminal does
+
+    private mutating func rewrap() async throws {
+        let next = place(Self.keys)
+        try await terminal.rewrap(under: Self.keys[next])
+        under = next
+    }
+
+    private mutating func change() async throws {
+        let choice = Int.random(in: 0..<5, using: &random)
+        let number = Int.random(in: 0..<1000, using: &random)
+        let now = time.now
+        try await terminal.change { keyset throws(SecurityError) in
+            let others = keyset.keys.filter {
+                $0.id != keyset.primaryID && $0.status != .destroyed
+            }
+            let other = others.isEmpty ? nil : others[number % others.count].id
+            switch (choice, other) {
+            case (0, _): try keyset.rotate(at: now)
+            case (1, let other?): try keyset.disable(other)
+            case (2, let other?): try keyset.enable(other)
+            case (3, let other?): try keyset.destroy(other)
+            case (4, _):
+                // The next key takes its turn later, and the present one goes some time after.
+                try keyset.setDates(
+                    KeyDates(destroyAfter: now.addingTimeInterval(200)),
+                    of: keyset.primaryID
+                )
+                try keyset.rotate(
+                    dates: KeyDates(notBefore: now.addingTimeInterval(100)),
+                    at: now
+                )
+            default: break
+            }
+        }
+    }
+
+    /// Nobody has lost count, and each message of a key that is there can be read.
+    func check() async throws {
+        let kept = try await terminal.load()
+        for (id, count) in counts {
+            let key = try #require(kept.key(id))
+            if key.status != .destroyed { #expect(key.usage >= count) }
+        }
+        let fresh = try await newRing()
+        for message in messages {
+            let id = message.sealed.dropFirst().prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            guard kept.key(id)?.status == .enabled else { continue }
+            #expect(try fresh.decrypt(message.sealed, associatedData: Data()) == message.plain)
+        }
+    }
+}
+
+/// A clock that is set by hand.
+private final class TimeBox: Sendable {
+    private let time = Mutex(Date(timeIntervalSince1970: 2_000_000_000))
+
+    var now: Date { time.withLock { $0 } }
+
+    func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
+}
+#endif

@@ -1,0 +1,204 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+@Suite("Replies that are too long to be made at once")
+struct LongReplyTests {
+    private static let count = 1_500
+
+    private static func id(_ number: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: 5 - digits.count) + digits
+    }
+
+    /// A store with documents `a/00000` and so on, whose `n` goes down.
+    private static func filled(
+        history: Duration?,
+        padding: Int = 0
+    ) async throws -> InMemoryStorageAdapter {
+        let store = InMemoryStorageAdapter(history: history)
+        let text = DocumentValue.string(String(repeating: "x", count: padding))
+        let batches = (0..<count).map { number in
+            let fields: DocumentFields = ["n": .integer(Int64(count - number)), "text": text]
+            let path = DocumentPath(CollectionPath("a"), id(number))
+            return WriteBatch([DocumentWrite(path, .set(DocumentBody(fields)))])
+        }
+        for result in try await store.commit(batches) { _ = try result.get() }
+        return store
+    }
+
+    private static func query(_ more: String = "") -> String {
+        #"{"structuredQuery":{"from":[{"collectionId":"a"}]\#(more)}}"#
+    }
+
+    private func ids(_ answer: Served.Answer, _ part: String = "document") -> [String] {
+        (answer.json.elements ?? []).compactMap { element in
+            element[part]?["name"]?.text?.split(separator: "/").last.map(String.init)
+        }
+    }
+
+    @Test("A query is read in pages and told in pieces, and nothing is missing or told twice")
+    func query() async throws {
+        for history in [nil, Duration.seconds(60)] {
+            let store = WatchedStore(try await Self.filled(history: history, padding: 300))
+            let answer = try await Served(store).send(.post, ":runQuery", Self.query())
+            #expect(answer.status == 200)
+            #expect(answer.head.headerFields[.contentLength] == nil)
+            #expect(ids(answer) == (0..<Self.count).map(Self.id))
+            #expect(store.reads.count > 1)
+            #expect(store.reads.first?.asOf == nil)
+            let later = store.reads.dropFirst()
+            #expect(later.allSatisfy { ($0.asOf == nil) == (history == nil) })
+        }
+    }
+
+    @Test(
+        "Orders, limits, offsets, bounds and selections hold over all pages",
+        arguments: [
+            #","orderBy":[{"field":{"fieldPath":"n"},"direction":"ASCENDING"}]"#,
+            #","orderBy":[{"field":{"fieldPath":"n"}}],"select":{"fields":[{"fieldPath":"text"}]}"#,
+            #","orderBy":[{"field":{"fieldPath":"__name__"},"direction":"DESCENDING"}]"#,
+            #","limit":1200"#, #","limit":301,"offset":7"#, #","offset":900"#, #","limit":0"#,
+            #","limit":300"#, #","select":{"fields":[{"fieldPath":"__name__"}]}"#,
+            #","orderBy":[{"field":{"fieldPath":"n"}}],"startAt":{"values":[{"integerValue":5}]}"#,
+        ]
+    )
+    func clauses(clauses: String) async throws {
+        let store = try await Self.filled(history: nil)
+        let served = Served(store)
+        let answer = try await served.send(.post, ":runQuery", Self.query(clauses))
+        // A transaction reads everything at once.
+        let whole = Self.query(clauses).dropLast() + #","newTransaction":{}}"#
+        let expected = try await served.send(.post, ":runQuery", String(whole))
+        #expect(answer.status == 200)
+        #expect(ids(answer) == ids(expected))
+        let fields = { (answer: Served.Answer) in
+            (answer.json.elements ?? []).map { $0["document"]?["fields"] }
+        }
+        #expect(fields(answer) == fields(expected))
+    }
+
+    @Test("Over a store with a history, all pages are of the first one's moment")
+    func oneMoment() async throws {
+        let upstream = try await Self.filled(history: .seconds(60))
+        let store = WatchedStore(upstream) { number async throws(StorageError) in
+            guard number == 2 else { return }
+            let batches = ["01000", "01499", "09999"].map { id in
+                let path = DocumentPath(CollectionPath("a"), id)
+                return WriteBatch([
+                    id == "01000"
+                        ? DocumentWrite(path, .delete)
+                        : DocumentWrite(path, .set(DocumentBody([:])))
+                ])
+            }
+            for result in try await upstream.commit(batches) { _ = try result.get() }
+        }
+        let answer = try await Served(store).send(.post, ":runQuery", Self.query())
+        #expect(ids(answer) == (0..<Self.count).map(Self.id))
+        #expect(answer.json.elements?.last?["document"]?["fields"]?["n"] != nil)
+        let times = Set((answer.json.elements ?? []).map { $0["readTime"]?.text })
+        #expect(times.count == 1)
+    }
+
+    @Test("What fails after the beginning cuts the reply off, and before it has a status")
+    func failures() async throws {
+        let upstream = try await Self.filled(history: nil, padding: 1_000)
+        for failing in [1, 2] {
+            let store = WatchedStore(upstream) { number async throws(StorageError) in
+                if number == failing { throw StorageError(.unavailable, "made to fail") }
+            }
+            let head = HTTPRequest(
+                method: .post,
+                scheme: "http",
+                authority: "localhost",
+                path: "\(Served.root):runQuery",
+                headerFields: [.contentType: "application/json"]
+            )
+            let call = HTTPCall(head, body: HTTPBody(Array(Self.query().utf8)))
+            let reply = await Served(store).server.respond(to: call)
+            #expect(reply.head.status.code == (failing == 1 ? 503 : 200))
+            guard failing == 2 else { continue }
+            await #expect(throws: TransportError.self) {
+                try await reply.body.collect(upTo: 64 << 20)
+            }
+        }
+    }
+
+    @Test("A transaction reads at once what its commit has to know")
+    func transaction() async throws {
+        let store = WatchedStore(try await Self.filled(history: nil))
+        let served = Served(store)
+        let token = try await served.begin()
+        let query = Self.query().dropLast() + #","transaction":"\#(token)"}"#
+        let answer = try await served.send(.post, ":runQuery", String(query))
+        #expect(ids(answer).count == Self.count)
+        #expect(store.reads.count == 1)
+        try await served.set("a/01400", n: 0)
+        let commit = try await served.send(
+            .post,
+            ":commit",
+            Served.commit("b/1", n: 1, transaction: token)
+        )
+        #expect(commit.error == "ABORTED")
+    }
+
+    @Test("batchGet is read in parts, and tells last what is missing")
+    func batch() async throws {
+        let store = WatchedStore(try await Self.filled(history: nil))
+        let numbers = Array(1_200..<1_800)
+        let names = numbers.map { "\"\(Served.name("a/\(Self.id($0))"))\"" }
+        let body = #"{"documents":[\#(names.joined(separator: ","))]}"#
+        let answer = try await Served(store).send(.post, ":batchGet", body)
+        #expect(ids(answer, "found") == (1_200..<1_500).map(Self.id))
+        let missing = (answer.json.elements ?? []).compactMap { $0["missing"]?.text }
+        #expect(missing == (1_500..<1_800).map { Served.name("a/\(Self.id($0))") })
+        #expect(store.mostFound == 300)
+    }
+
+    @Test("A listing is read in pages, and its own pages follow each other")
+    func listing() async throws {
+        let store = WatchedStore(try await Self.filled(history: nil, padding: 300))
+        let served = Served(store)
+        var found: [String] = []
+        var token = ""
+        repeat {
+            let answer = try await served.send(.get, "/a?pageSize=700&pageToken=\(token)")
+            let documents = answer.json["documents"]?.elements ?? []
+            found += documents.compactMap {
+                $0["name"]?.text?.split(separator: "/").last.map(String.init)
+            }
+            token = answer.json["nextPageToken"]?.text ?? ""
+        } while !token.isEmpty && found.count <= Self.count
+        #expect(found == (0..<Self.count).map(Self.id))
+        #expect(store.reads.count > 3)
+    }
+
+    @Test("A read that takes too long is ended, and so is one whose client goes")
+    func ended() async throws {
+        for isTooLong in [true, false] {
+            let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+            let store = WatchedStore(InMemoryStorageAdapter()) { _ async throws(StorageError) in
+                beginning.finish()
+                let (never, keeper) = AsyncStream.makeStream(of: Void.self)
+                for await _ in never {}
+                keeper.finish()
+                throw StorageError(.cancelled, "the read was cancelled")
+            }
+            let served = Served(store) { $0.longestRead = .seconds(20) }
+            let answer = Task { try await served.send(.post, ":runQuery", Self.query()) }
+            for await _ in begun {}
+            if isTooLong {
+                await served.clock.waitForSleepers()
+                await served.clock.advance(by: .seconds(20))
+                #expect(try await answer.value.error == "DEADLINE_EXCEEDED")
+            } else {
+                answer.cancel()
+                #expect(try await answer.value.error == "CANCELLED")
+            }
+        }
+    }
+}

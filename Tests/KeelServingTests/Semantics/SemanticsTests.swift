@@ -1,0 +1,124 @@
+import Foundation
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import Testing
+
+#if SQLite
+import KeelStorageSQLite
+#endif
+
+/// Facts about Firestore, taken from tests and recordings of Google's service, as rows.
+///
+/// The rows stand outside of the repository. Each has a store of its own.
+@Suite("What Firestore’s operations mean")
+struct SemanticsTests {
+    private static let absence: Comment =
+        "NOT RUN: there is no \(SemanticsRow.file.path); KEEL_CONFORMANCE names a folder"
+
+    /// The rows in which Keel departs from Firestore, each with its reason.
+    ///
+    /// `Documentation/Conformance.md` lists them. A row that begins to pass must leave the table.
+    static let departures: [String: String] = [
+        "document-id/numeric-ids-in-a-range": numericIDs,
+        "limits/index-entries-above-40000": "only declared indexes have entries",
+        "limits/request-above-10-mib": "the server is told how large a request may be",
+        "precondition/delete-by-future-time": future,
+        "precondition/update-by-future-time": future,
+        "read-time/time-too-old": "a history reaches back as far as the store was told to",
+        "transaction/transaction-reads-one-moment": "reads without a time see the present",
+        "truncation/trace-map-order": wholeValues,
+        "truncation/trace-reference-order": wholeValues,
+        "truncation/trace-text-order": wholeValues,
+        "truncation/trace-text-order-descending": wholeValues,
+        "validation/trace-group-below-a-document-order-refused":
+            "a collection group below a document can be ordered",
+    ]
+
+    private static let numericIDs = "ids of the form __id7__ are reserved like others"
+    private static let future = "a time in the future is one that the document does not have"
+    private static let wholeValues = "values are ordered whole"
+    private static let vectors = "there are no vectors"
+
+    /// Why a row cannot pass, nil where it has to.
+    private static func reason(for row: SemanticsRow) -> String? {
+        let areVectors = row.id.hasPrefix("find-nearest/") || row.id.hasSuffix("/vectors")
+        return departures[row.id] ?? (areVectors ? vectors : nil)
+    }
+
+    @Test(
+        "in memory",
+        .enabled(if: SemanticsRow.isPresent, absence),
+        arguments: SemanticsRow.all
+    )
+    func inMemory(_ row: SemanticsRow) async throws {
+        try await check(row, on: InMemoryStorageAdapter(history: .seconds(3600)))
+    }
+
+    #if SQLite
+    @Test(
+        "on SQLite",
+        .enabled(if: SemanticsRow.isPresent, absence),
+        arguments: SemanticsRow.all
+    )
+    func onSQLite(_ row: SemanticsRow) async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "keel-semantics-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.history = .seconds(3600)
+        let store = try SQLiteStorageAdapter(
+            at: .file(folder.appending(path: "store.sqlite")),
+            configuration: configuration
+        )
+        try await check(row, on: store)
+        try store.close()
+    }
+    #endif
+
+    @Test(
+        "through the adapter of Keel’s own protocol, served anew",
+        .enabled(if: SemanticsRow.isPresent, absence),
+        arguments: SemanticsRow.all
+    )
+    func overKeel(_ row: SemanticsRow) async throws {
+        let inner = StorageServer(adapter: InMemoryStorageAdapter(history: .seconds(3600)))
+        let address = try #require(URL(string: "http://127.0.0.1"))
+        let adapter = FirestoreStorageAdapter(
+            .keel(address),
+            transport: HandlerTransport(inner)
+        )
+        try await check(row, on: adapter)
+    }
+
+    /// A store without a log of changes cannot be walked through.
+    private static let withoutWalks = SemanticsRow.all.filter { row in
+        let parts = ["trace-everything", "trace-no-from-without", "trace-no-from-below"]
+        return !parts.contains { row.id.contains($0) }
+    }
+
+    @Test(
+        "through the adapter of the plain protocol, served anew",
+        .enabled(if: SemanticsRow.isPresent, absence),
+        arguments: withoutWalks
+    )
+    func overPlain(_ row: SemanticsRow) async throws {
+        let inner = StorageServer(adapter: InMemoryStorageAdapter(history: .seconds(3600)))
+        let configuration = FirestoreStorageAdapter.Configuration.emulator(
+            host: "127.0.0.1",
+            project: "p"
+        )
+        let adapter = FirestoreStorageAdapter(
+            configuration,
+            transport: HandlerTransport(inner)
+        )
+        try await check(row, on: adapter)
+    }
+
+    private func check(_ row: SemanticsRow, on adapter: some StorageAdapter) async throws {
+        var run = SemanticsRun(row, on: Served(adapter))
+        guard let reason = Self.reason(for: row) else { return try await run.run() }
+        await withKnownIssue("\(reason)") { try await run.run() }
+    }
+}

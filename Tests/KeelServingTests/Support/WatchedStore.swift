@@ -1,0 +1,62 @@
+import KeelStorage
+import Synchronization
+
+/// A store that tells what is asked of it, and can be meddled with between reads.
+final class WatchedStore: StorageAdapter {
+    /// Called before a read, with its number; what it throws is the read's error.
+    typealias Meddler = @Sendable (Int) async throws(StorageError) -> Void
+
+    private struct State {
+        var reads: [ReadRequest] = []
+        var mostFound = 0
+        var commits: [[WriteBatch]] = []
+    }
+
+    private let upstream: any StorageAdapter
+    private let state = Mutex(State())
+    private let meddler: Meddler
+
+    init(_ upstream: any StorageAdapter, _ meddler: @escaping Meddler = { _ in }) {
+        self.upstream = upstream
+        self.meddler = meddler
+    }
+
+    var reads: [ReadRequest] { state.withLock { $0.reads } }
+    /// The most documents that one read has brought.
+    var mostFound: Int { state.withLock { $0.mostFound } }
+    var commits: [[WriteBatch]] { state.withLock { $0.commits } }
+
+    var capabilities: StorageCapabilities { upstream.capabilities }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await upstream.prepare(schema)
+    }
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        let number = state.withLock { state in
+            state.reads.append(request)
+            return state.reads.count
+        }
+        try await meddler(number)
+        let result = try await upstream.read(request)
+        let count =
+            switch result.payload {
+            case .found(let documents): documents.count
+            case .documents(let documents): documents.count
+            case .values, .names: 0
+            }
+        state.withLock { $0.mostFound = max($0.mostFound, count) }
+        return result
+    }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        state.withLock { $0.commits.append(batches) }
+        return try await upstream.commit(batches)
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try await upstream.changes(request)
+    }
+}

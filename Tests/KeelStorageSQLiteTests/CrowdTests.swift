@@ -1,0 +1,171 @@
+#if SQLite
+import Foundation
+import KeelStorage
+import KeelStorageSQLite
+import KeelTestKit
+import Testing
+
+/// A process of `Crowd`, which prints into a file: a pipe would be inherited by those that start meanwhile.
+private final class CrowdMember {
+    let name: String
+    private let output: URL
+    private let process = Process()
+
+    init(_ name: String, file: URL, seed: UInt64) throws {
+        self.name = name
+        output = file.deletingLastPathComponent().appending(path: "\(name).output")
+        try Data().write(to: output)
+        process.executableURL = try CrashTrial.program("KeelStorageCrashWriter")
+        process.arguments = [file.path, "crowd", name, String(seed)]
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        try process.run()
+    }
+
+    var isRunning: Bool { process.isRunning }
+
+    /// The number of the last batch that was acknowledged.
+    func last() throws -> Int {
+        let text = String(decoding: try Data(contentsOf: output), as: UTF8.self)
+        return text.split(separator: "\n").last.flatMap { Int($0) } ?? 0
+    }
+
+    /// Kills the process, and returns whether it had not ended before.
+    func kill() -> Bool {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        return process.terminationReason == .uncaughtSignal
+            && process.terminationStatus == SIGKILL
+    }
+}
+
+/// Several processes with several adapters each on one file, of which any may be killed.
+@Suite("Many processes on one file", .serialized, .timeLimit(.minutes(30)))
+struct CrowdTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Runs a program that opens the store, counts the documents of `a`, and closes it.
+    private func visit() throws -> Int? {
+        let process = Process()
+        process.executableURL = try CrashTrial.program("KeelStorageCrashWriter")
+        process.arguments = [folder.file().path, "visit"]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return Int(String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines))
+    }
+
+    @Test("a process that comes and goes takes nothing from one with several adapters")
+    func visitor() async throws {
+        let first = try folder.adapter()
+        try await first.set("a/0", [:])
+        let second = try folder.adapter()
+        // The visitor must not believe that it holds the only connection, and remove the log.
+        #expect(try visit() == 1)
+        for number in 1...50 { try await first.set("a/\(number)", [:]) }
+        #expect(try visit() == 51)
+        try second.close()
+        let third = try folder.adapter()
+        #expect(try visit() == 51)
+        for number in 51...99 { try await third.set("a/\(number)", [:]) }
+        try first.close()
+        #expect(try visit() == 100)
+        #expect(try await third.checkIntegrity().isSound)
+    }
+
+    /// `KEEL_CROWD_ROUNDS` asks for a longer run, `KEEL_SEED` repeats one.
+    private static var roundCount: Int {
+        ProcessInfo.processInfo.environment["KEEL_CROWD_ROUNDS"].flatMap { Int($0) } ?? 200
+    }
+
+    /// What a test knows of a document: its revision, or that it was removed.
+    private typealias Fold = [DocumentPath: Revision]
+
+    @Test("what was acknowledged is there once, and whoever listens sees the store")
+    func rounds() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["KEEL_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+        print("KEEL_SEED=\(seed) KEEL_CROWD_ROUNDS=\(Self.roundCount)")
+        var random = SeededGenerator(seed: seed)
+        let listener = try folder.adapter()
+        var fold = Fold()
+        var cursor: ChangeCursor?
+        var acknowledgedCount = 0
+        var counters: [String: ClosedRange<Int64>] = [:]
+        for round in 0..<Self.roundCount {
+            let names = (0..<Int.random(in: 2...3, using: &random)).map { "p\($0)" }
+            let lives = names.map { name in
+                (
+                    name, UInt64.random(in: 0 ... .max, using: &random),
+                    Int.random(in: 1...30, using: &random)
+                )
+            }
+            let crowd = try lives.map { name, seed, _ in
+                try CrowdMember(name, file: folder.file(), seed: seed)
+            }
+            for (member, (_, _, delay)) in zip(crowd, lives.sorted { $0.2 < $1.2 }) {
+                try await waitUntil { try member.last() > 0 || !member.isRunning }
+                // Real time, because these are real processes: the moment has to be one that nobody chose.
+                try await Task.sleep(for: .milliseconds(delay))
+                #expect(member.kill(), "round \(round): \(member.name) ended by itself")
+            }
+            for member in crowd {
+                let last = try member.last()
+                acknowledgedCount += last
+                // The last commit may have succeeded without having been printed.
+                let known = counters[member.name] ?? 0...0
+                let low = known.lowerBound + Int64(last)
+                counters[member.name] = low...(known.upperBound + Int64(last) + 1)
+            }
+            for (name, expected) in counters {
+                let count = try await listener.document("crowd/\(name)")?["n"]?.integerValue ?? 0
+                #expect(expected.contains(count), "round \(round): \(name) has \(count)")
+                counters[name] = count...count
+            }
+            cursor = try await follow(listener, after: cursor, into: &fold)
+            #expect(try await fold == state(of: listener), "round \(round)")
+            if round % 10 == 0 || round == Self.roundCount - 1 {
+                #expect(try await listener.checkIntegrity().isSound, "round \(round)")
+                let fresh = try folder.adapter()
+                #expect(try await state(of: fresh) == state(of: listener), "round \(round)")
+            }
+        }
+        #expect(acknowledgedCount > Self.roundCount)
+        print("\(Self.roundCount) rounds, \(acknowledgedCount) acknowledged batches")
+    }
+
+    /// Folds the changes after a cursor, from a copy where the log does not reach back any more.
+    private func follow(
+        _ adapter: SQLiteStorageAdapter,
+        after cursor: ChangeCursor?,
+        into fold: inout Fold
+    ) async throws -> ChangeCursor {
+        var found: (changes: [ChangePage.Change], next: ChangeCursor)
+        do {
+            found = try await adapter.allChanges(after: cursor)
+            if cursor == nil { fold = [:] }
+        } catch let error as StorageError {
+            guard error.code == .cursorExpired else { throw error }
+            fold = [:]
+            found = try await adapter.allChanges()
+        }
+        for change in found.changes {
+            switch change {
+            case .current(let document): fold[document.path] = document.revision
+            case .removed(let path, _): fold[path] = nil
+            case .leftScope, .unreadable: break
+            }
+        }
+        return found.next
+    }
+
+    private func state(of adapter: SQLiteStorageAdapter) async throws -> Fold {
+        let documents = try await adapter.found(DocumentQuery("crowd")).documents
+        return Fold(uniqueKeysWithValues: documents.map { ($0.path, $0.revision) })
+    }
+}
+#endif

@@ -1,0 +1,121 @@
+#if SQLite
+import Foundation
+import KeelCore
+import KeelStorage
+import KeelStorageSQLite
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Documents that cannot be unsealed", .timeLimit(.minutes(1)))
+struct UnreadableDocumentTests {
+    private let folder: TemporaryFolder
+    private let sealing = RefusingSealing()
+    private let adapter: SQLiteStorageAdapter
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        let sealing = sealing
+        adapter = try folder.adapter { $0.sealing = sealing }
+        for number in 0..<4 { try await adapter.set("a/\(number)", ["n": .integer(Int64(number))]) }
+        try await adapter.set("b/0", ["n": 0])
+    }
+
+    @Test("A page of changes names them and has the others, from the log and from the start")
+    func pages() async throws {
+        let start = try #require(try await position())
+        for number in 0..<4 {
+            try await adapter.set("a/\(number)", ["n": .integer(Int64(10 + number))])
+        }
+        sealing.refuse("a/1")
+        for request in [
+            ChangeRequest(after: start), ChangeRequest(),
+            ChangeRequest(scope: .collections(["a"])),
+        ] {
+            let page = try await adapter.changes(request)
+            let failures = page.changes.compactMap { change in
+                if case .unreadable(let document) = change { document } else { nil }
+            }
+            #expect(failures.map(\.path) == ["a/1"])
+            #expect(failures.first?.error.code == .corrupted)
+            #expect(Set(page.changes.map(\.path)).isSuperset(of: ["a/0", "a/1", "a/2", "a/3"]))
+        }
+    }
+
+    @Test("A read reports them if asked, and fails on them otherwise")
+    func reads() async throws {
+        try await adapter.prepare(
+            StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])
+        )
+        sealing.refuse("a/1")
+        let all = DocumentQuery("a")
+        for query in [
+            all, all.limit(to: 2), all.where(.greater("n", 0)), all.order(by: "n").limit(to: 2),
+            DocumentQuery(group: "a"),
+        ] {
+            var request = ReadRequest(.query(try QueryValidation.checked(query)))
+            await #expect(throws: StorageError.self) { try await adapter.read(request) }
+            request.reportsUnreadable = true
+            let result = try await adapter.read(request)
+            guard case .found(let documents) = result.payload else { continue }
+            #expect(result.unreadable.map(\.path) == ["a/1"], "\(query)")
+            #expect(documents.count >= 2 && !documents.map(\.path).contains("a/1"))
+        }
+        var request = ReadRequest(.documents(["a/0", "a/1", "a/9"]))
+        request.reportsUnreadable = true
+        let result = try await adapter.read(request)
+        guard case .documents(let documents) = result.payload else { return }
+        #expect(documents.map { $0?.path } == ["a/0", nil, nil])
+        #expect(result.unreadable.map(\.path) == ["a/1"])
+    }
+
+    @Test("Listeners name them, go on, and have them back when they can be read")
+    func listeners() async throws {
+        let client = StorageClient(adapter)
+        var snapshots = client.listen(to: DocumentQuery("a")).makeAsyncIterator()
+        var others = client.listen(to: DocumentQuery("b")).makeAsyncIterator()
+        #expect(try await snapshots.next()?.documents.count == 4)
+        #expect(try await others.next()?.documents.count == 1)
+        // Nobody has to read a document to create it.
+        sealing.refuse("a/9")
+        try await adapter.set("a/9", ["n": 20])
+        var snapshot = try #require(try await snapshots.next())
+        #expect(snapshot.failures.map(\.path) == ["a/9"] && snapshot.documents.count == 4)
+        try await adapter.set("b/1", ["n": 1])
+        #expect(try await others.next()?.documents.count == 2)
+        sealing.refuse(nil)
+        try await adapter.set("a/9", ["n": 21])
+        snapshot = try #require(try await snapshots.next())
+        #expect(snapshot.failures.isEmpty && snapshot.documents.count == 5)
+    }
+
+    private func position() async throws -> ChangeCursor? {
+        var request = ReadRequest(.documents([]))
+        request.needsPosition = true
+        return try await adapter.read(request).position
+    }
+}
+
+/// Opens every document but one.
+private final class RefusingSealing: ByteSealing {
+    private let base = FakeByteSealing(key: 42)
+    private let refused = Mutex<String?>(nil)
+
+    func refuse(_ path: String?) { refused.withLock { $0 = path } }
+
+    func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        try base.seal(plain, context: context)
+    }
+
+    func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        if let refused = refused.withLock({ $0 }), Array(refused.utf8) == context {
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        return try base.open(sealed, context: context)
+    }
+
+    func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        try base.fingerprint(plain, context: context)
+    }
+}
+#endif

@@ -1,0 +1,122 @@
+import KeelStorage
+import KeelSync
+import KeelTestKit
+import Testing
+
+@Suite("How a write ended", .timeLimit(.minutes(1)))
+struct OutboxOutcomeTests {
+    private let wall = Wall()
+    private let adapter: InMemoryStorageAdapter
+    private let storage: StorageClient
+
+    init() {
+        let wall = wall
+        adapter = InMemoryStorageAdapter(now: { wall.now })
+        storage = StorageClient(adapter)
+    }
+
+    /// An outbox as another process or a later launch has it: without the receipts of the others.
+    private func makeOutbox() -> Outbox {
+        Outbox(storage, configuration: Outbox.Configuration(wall))
+    }
+
+    private func outcome(of id: String) async -> OutboxError.Code? {
+        do throws(OutboxError) {
+            _ = try await makeOutbox().receipt(for: id).server()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("Another launch learns whether a write was taken, dropped or never put in")
+    func tellsTheTruth() async throws {
+        for text in ["taken", "dropped", "also dropped"] {
+            try await makeOutbox().enqueue(.note(text, key: text))
+        }
+        try await makeOutbox().discard("dropped")
+        let only = RecordingServer { $0.write.id == "taken" ? .taken : .unreachable }
+        try await makeOutbox().flush(sending: only)
+        try await makeOutbox().discardAll()
+        #expect(await outcome(of: "taken") == nil)
+        #expect(await outcome(of: "dropped") == .discarded)
+        #expect(await outcome(of: "also dropped") == .discarded)
+        #expect(await outcome(of: "unknown") == .notFound)
+    }
+
+    @Test("Who waits while another process drops the write is told that it was dropped")
+    func tellsWhoWaits() async throws {
+        let mine = makeOutbox()
+        let receipt = try await mine.enqueue(.note("a"))
+        let server = RecordingServer { _ in .unreachable }
+        let running = Task { try await mine.run(sending: server) }
+        let waiting = Task { try await receipt.server() }
+        try await waitUntil { !server.deliveries.isEmpty }
+        while true {
+            do throws(OutboxError) {
+                try await makeOutbox().discard("a")
+                break
+            } catch {
+                guard error.code == .sending else { throw error }
+            }
+        }
+        let error = await #expect(throws: OutboxError.self) { try await waiting.value }
+        #expect(error?.code == .discarded)
+        #expect(receipt.stage == .local)
+        running.cancel()
+        try await running.value
+    }
+
+    @Test("A write that was dropped can be put in again, and its receipt waits for the server")
+    func putsInAgain() async throws {
+        let outbox = makeOutbox()
+        let receipt = outbox.receipt(for: "a")
+        await #expect(throws: OutboxError.self) { try await receipt.server() }
+        try await outbox.enqueue(.note("a"))
+        try await outbox.discard("a")
+        try await outbox.enqueue(.note("a"))
+        let server = RecordingServer()
+        #expect(try await outbox.flush(sending: server))
+        #expect(server.bodies == ["a"])
+        try await receipt.server()
+        #expect(receipt.stage == .server)
+        #expect(await outcome(of: "a") == nil)
+    }
+
+    @Test("How writes ended is forgotten after a week")
+    func forgets() async throws {
+        try await makeOutbox().enqueue(.note("a"))
+        try await makeOutbox().flush(sending: RecordingServer())
+        wall.advance(by: 6 * 86_400)
+        try await makeOutbox().flush(sending: RecordingServer())
+        #expect(await outcome(of: "a") == nil)
+        wall.advance(by: 2 * 86_400)
+        try await makeOutbox().flush(sending: RecordingServer())
+        #expect(await outcome(of: "a") == .notFound)
+    }
+
+    @Test("A clock that is set back does not keep a claim for longer than claims last")
+    func outlivesClaims() async throws {
+        try await makeOutbox().enqueue(.note("a"))
+        // As a process leaves it that is killed in an attempt, an hour before the clock is set back.
+        let path = DocumentPath("__outbox.main__/a")
+        let end = wall.now.advanced(by: .seconds(3_675))
+        let claim = [
+            FieldChange("owner", .set("gone")), FieldChange("leaseEnd", .set(.timestamp(end))),
+        ]
+        for result in try await adapter.commit([WriteBatch([.update(path, claim)])]) {
+            _ = try result.get()
+        }
+        let clock = LeapingClock()
+        var configuration = Outbox.Configuration(wall, clock: clock)
+        configuration.pollInterval = .seconds(30)
+        let outbox = Outbox(storage, configuration: configuration)
+        let server = RecordingServer()
+        let running = Task { try await outbox.run(sending: server) }
+        try await waitUntil { !server.applied.isEmpty }
+        #expect(clock.elapsed >= .seconds(75))
+        running.cancel()
+        try await running.value
+        #expect(server.bodies == ["a"])
+    }
+}

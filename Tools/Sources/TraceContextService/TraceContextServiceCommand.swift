@@ -1,0 +1,49 @@
+import ArgumentParser
+import Foundation
+import KeelAsyncHTTPClient
+import KeelHummingbird
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// Lets the W3C's test harness for trace context test how Keel passes traces on.
+@main
+struct TraceContextServiceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keel-trace-context-service",
+        abstract: "Lets the W3C's harness for trace context test how Keel passes traces on.",
+        discussion: """
+            Listens on the loopback interface only. The first line of output is the address; \
+            SIGTERM and SIGINT end it. Scripts/check.sh --trace-context runs it with the harness.
+            """
+    )
+
+    @Option(help: "The port to listen on; 0 takes a free one.")
+    var port = 0
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port is 0 to 65535.") }
+    }
+
+    func run() async throws {
+        let transport = AsyncHTTPClientTransport()
+        let logger = Logger(label: "keel.trace") { StreamLogHandler.standardError(label: $0) }
+        let server = HandlerServer(
+            CallbackHandler(transport: transport),
+            port: port,
+            logger: logger
+        ) { port in
+            print("http://127.0.0.1:\(port)")
+            fflush(nil)
+        }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [server],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger
+            )
+        )
+        try await group.run()
+        await transport.shutdown()
+    }
+}

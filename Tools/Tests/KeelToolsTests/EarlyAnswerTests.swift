@@ -1,0 +1,92 @@
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelHTTP
+import KeelServing
+import Testing
+
+@Suite("Answers that come before their request is complete", .timeLimit(.minutes(10)))
+struct EarlyAnswerTests {
+    /// Refuses at once, without reading; `/count` reads everything and says how much it was.
+    private struct Origin: ServingHandler {
+        func respond(to call: HTTPCall) async -> HTTPReply {
+            guard call.head.path == "/count" else {
+                return .text(.contentTooLarge, "refused\n")
+            }
+            let bytes = try? await call.body?.open().collect(upTo: 16 << 20)
+            return .text(.ok, "read \(bytes?.count ?? 0)\n")
+        }
+    }
+
+    private static func head(_ path: String, _ length: Int) -> String {
+        "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(length)\r\n\r\n"
+    }
+
+    private static let half = [UInt8](repeating: 120, count: 100_000)
+
+    /// Clients that hold half of their body back until they are answered.
+    private func send(to port: Int, clients: Int, rounds: Int) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<clients {
+                group.addTask {
+                    try await RawClient.connected(to: port) { client in
+                        for _ in 0..<rounds {
+                            try await client.send(Self.head("/early", 200_000))
+                            try await client.send(Self.half)
+                            #expect(try await client.read(until: "refused\n"))
+                            #expect(client.received.hasPrefix("HTTP/1.1 413"))
+                            client.forget()
+                            // Some leave here, in the middle of their body.
+                            guard number % 4 != 0 else { return }
+                            for part in 0..<10 {
+                                try await client.send(
+                                    Array(Self.half[(part * 10_000)...].prefix(10_000))
+                                )
+                            }
+                            try await client.send(Self.head("/count", 5) + "hello")
+                            #expect(try await client.read(until: "read 5\n"))
+                            client.forget()
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("A proxy whose origin answers early goes on, and so do its connections")
+    func proxy() async throws {
+        try await RunningServer.with(Origin()) { originPort in
+            let transport = AsyncHTTPClientTransport()
+            let proxy = ReverseProxy(
+                scheme: "http",
+                authority: "127.0.0.1:\(originPort)",
+                transport: transport
+            )
+            try await RunningServer.with(proxy) { port in
+                try await send(to: port, clients: 48, rounds: 5)
+            }
+            await transport.shutdown()
+        }
+    }
+
+    @Test("A handler that does not read its body answers, and the connection goes on")
+    func server() async throws {
+        try await RunningServer.with(Origin()) { port in
+            try await send(to: port, clients: 48, rounds: 5)
+        }
+    }
+
+    @Test("A client that goes on sending what nobody reads is cut off")
+    func endless() async throws {
+        try await RunningServer.with(Origin()) { port in
+            try await RawClient.connected(to: port) { client in
+                try await client.send(Self.head("/early", 1 << 40))
+                #expect(try await client.read(until: "refused\n"))
+                // It throws once the connection is closed, which it is after 16 MiB.
+                await #expect(throws: (any Error).self) {
+                    for _ in 0..<10_000 { try await client.send(Self.half) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+#if os(Linux)
+import Foundation
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelHTTP
+import KeelStorage
+import KeelStorageSQLite
+import KeelToolsTestSupport
+import Testing
+
+@Suite("The memory of a server that sends long replies", .timeLimit(.minutes(20)))
+struct LongReplyMemoryTests {
+    private static let count = 50_000
+    /// What replies of tens of megabytes may add to the memory of the process.
+    private static let mostGrowth = 48 << 20
+
+    private static func fill(_ file: String) async throws {
+        let store = try SQLiteStorageAdapter(at: .file(file))
+        let text = DocumentValue.string(String(repeating: "x", count: 380))
+        for start in stride(from: 0, to: count, by: 1_000) {
+            let writes = (start..<start + 1_000).map { number in
+                DocumentWrite(
+                    DocumentPath(CollectionPath("a"), "\(100_000 + number)"),
+                    .set(DocumentBody(["n": .integer(Int64(number)), "text": text]))
+                )
+            }
+            for part in stride(from: 0, to: writes.count, by: 500) {
+                let batch = WriteBatch(Array(writes[part..<part + 500]))
+                for result in try await store.commit([batch]) { _ = try result.get() }
+            }
+        }
+        try store.close()
+    }
+
+    /// Sends a request and returns how many bytes the answer has.
+    private static func ask(
+        _ transport: AsyncHTTPClientTransport,
+        _ port: Int,
+        _ method: HTTPRequest.Method,
+        _ place: String,
+        _ body: String?
+    ) async throws -> Int {
+        let head = HTTPRequest(
+            method: method,
+            scheme: "http",
+            authority: "127.0.0.1:\(port)",
+            path: "/v1/projects/p/databases/d/documents\(place)",
+            headerFields: [.contentType: "application/json"]
+        )
+        let reply = try await transport.send(
+            HTTPCall(head, body: body.map { HTTPBody(Array($0.utf8)) })
+        )
+        #expect(reply.head.status == .ok)
+        var bytes = 0
+        for try await piece in reply.body {
+            bytes += piece.count
+        }
+        return bytes
+    }
+
+    @Test("It does not grow with the reply")
+    func bounded() async throws {
+        let scratch = try Scratch()
+        let file = scratch.file("store.sqlite").path
+        try await Self.fill(file)
+        let server = try ServedProcess(file, port: 0)
+        defer { server.kill() }
+        let transport = AsyncHTTPClientTransport()
+        // What the first request of all needs is not the reply's.
+        let one = #"{"structuredQuery":{"from":[{"collectionId":"a"}],"limit":1}}"#
+        _ = try await Self.ask(transport, server.port, .post, ":runQuery", one)
+        let before = try #require(server.peakMemory)
+        let names = (0..<Self.count).map {
+            "\"projects/p/databases/d/documents/a/\(100_000 + $0)\""
+        }
+        let requests: [(HTTPRequest.Method, String, String?)] = [
+            (.post, ":runQuery", #"{"structuredQuery":{"from":[{"collectionId":"a"}]}}"#),
+            (.get, "/a?pageSize=1000", nil),
+            (.post, ":batchGet", #"{"documents":[\#(names.joined(separator: ","))]}"#),
+        ]
+        for (method, place, body) in requests {
+            let start = ContinuousClock.now
+            let bytes = try await Self.ask(transport, server.port, method, place, body)
+            let peak = try #require(server.peakMemory)
+            print(
+                "\(place): \(bytes) bytes in \(start.duration(to: .now)), "
+                    + "\((peak - before) >> 10) KiB more memory"
+            )
+            #expect(bytes > (method == .get ? 1_000 : Self.count) * 400)
+            // The request's own message, tens of bytes for each name, is in memory too.
+            guard body?.utf8.count ?? 0 < 1 << 20 else { continue }
+            #expect(peak - before < Self.mostGrowth)
+        }
+        await transport.shutdown()
+    }
+}
+#endif

@@ -1,0 +1,78 @@
+import HTTPTypes
+import KeelHummingbird
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+import Testing
+
+@Suite("Clients that take their answer too slowly, or go")
+struct SlowReaderTests {
+    private func channel(_ handler: some ChannelHandler) throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel()
+        try channel.pipeline.syncOperations.addHandler(handler)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        return channel
+    }
+
+    private func body(_ count: Int) -> HTTPResponsePart {
+        .body(ByteBuffer(repeating: 1, count: count))
+    }
+
+    private let request = HTTPRequestPart.head(
+        HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/")
+    )
+
+    @Test("One that takes nothing is closed when the stretch is over")
+    func stalled() throws {
+        let channel = try channel(SlowReaderHandler(stretch: .seconds(30), leastBytes: 100))
+        channel.write(body(1), promise: nil)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    @Test("One that takes enough stays, and so does one for which nothing waits")
+    func taking() throws {
+        let channel = try channel(SlowReaderHandler(stretch: .seconds(30), leastBytes: 100))
+        for _ in 0..<10 {
+            channel.write(body(100), promise: nil)
+            channel.flush()
+            channel.write(body(1), promise: nil)
+            channel.embeddedEventLoop.advanceTime(by: .seconds(30))
+            #expect(channel.isActive)
+            channel.flush()
+        }
+        channel.embeddedEventLoop.advanceTime(by: .hours(1))
+        #expect(channel.isActive)
+    }
+
+    @Test("A client that closes its side while it waits has gone, after a moment")
+    func gone() throws {
+        let presence = ClientPresence()
+        let channel = try channel(ClientPresenceHandler(presence, patience: .milliseconds(50)))
+        try channel.writeInbound(request)
+        try channel.writeInbound(HTTPRequestPart.end(nil))
+        channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(!presence.isOver)
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(50))
+        #expect(presence.isOver)
+    }
+
+    @Test(
+        "One that was answered in the meantime, or asks nothing, has not",
+        arguments: [true, false]
+    )
+    func answered(hasAsked: Bool) throws {
+        let presence = ClientPresence()
+        let channel = try channel(ClientPresenceHandler(presence, patience: .milliseconds(50)))
+        if hasAsked {
+            try channel.writeInbound(request)
+            try channel.writeInbound(HTTPRequestPart.end(nil))
+        }
+        channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        if hasAsked { try channel.writeOutbound(HTTPResponsePart.end(nil)) }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!presence.isOver)
+    }
+}

@@ -1,0 +1,38 @@
+import KeelHummingbird
+import KeelServing
+import Logging
+import ServiceLifecycle
+import Testing
+
+/// A server on a free port, for as long as a test needs it.
+enum RunningServer {
+    static func with<Value: Sendable>(
+        _ handler: some ServingHandler,
+        mostConnections: Int = 16_384,
+        _ body: @escaping @Sendable (_ port: Int) async throws -> Value
+    ) async throws -> Value {
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let server = HandlerServer(handler, mostConnections: mostConnections, logger: logger) {
+            listening.yield($0)
+        }
+        let group = ServiceGroup(services: [server], logger: logger)
+        return try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                // Where it cannot start, nobody waits for its port.
+                defer { listening.finish() }
+                try await group.run()
+            }
+            let port = try #require(await ports.first { _ in true })
+            do {
+                let value = try await body(port)
+                await group.triggerGracefulShutdown()
+                try await tasks.waitForAll()
+                return value
+            } catch {
+                await group.triggerGracefulShutdown()
+                throw error
+            }
+        }
+    }
+}
