@@ -144,7 +144,10 @@ extension S3FileStoreAdapter {
     ) async -> FileMetadata {
         let version = tag.map(S3Object.version)
         let kept = try? await object(at: file.path, file.key)
-        if let kept, kept.size == size, version == nil || kept.version == version { return kept }
+        // A server that ignores conditions may also name a file put in parts differently once it is kept, as
+        // rclone does. No condition can rely on that version, so the size decides.
+        let isComparable = version != nil && configuration.honoursConditions
+        if let kept, kept.size == size, !isComparable || kept.version == version { return kept }
         let time = head.headerFields[.date].flatMap { HTTPDate($0)?.seconds }
         return FileMetadata(
             FileSummary(

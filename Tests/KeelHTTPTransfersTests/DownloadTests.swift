@@ -294,6 +294,7 @@ struct DownloadTests {
             var configuration = NetworkClient.Configuration(baseURL: try #require(Fixture.base))
             configuration.defaultHeaders = [.authorization: "Bearer mine"]
             configuration.clock = LeapingClock()
+            configuration.timeout = nil
             let files = SimulatedFileSystem()
             let download = ResumableDownload(
                 from: try Fixture.url(address),
