@@ -32,6 +32,21 @@ enum ResidentMemory {
         #endif
     }
 
+    /// Begins to look for the peak of another process anew, and returns what is resident of it now, in MiB.
+    static func start(of process: Int32) throws -> Double {
+        try? Data("5".utf8).write(to: URL(filePath: "/proc/\(process)/clear_refs"))
+        return try of(process)
+    }
+
+    /// The most that was resident of another process since the start, in MiB.
+    static func peak(of process: Int32) throws -> Double {
+        #if os(Linux)
+        try status("VmHWM:", of: "\(process)")
+        #else
+        throw NotRun("only Linux tells another process's memory, in /proc")
+        #endif
+    }
+
     #if os(Linux)
     private static func status(_ field: String, of process: String = "self") throws -> Double {
         let text = try String(contentsOf: URL(filePath: "/proc/\(process)/status"), encoding: .utf8)

@@ -25,6 +25,8 @@ enum ServerGroup {
             calls("REST commit, 16 at once / Hummingbird", pair, options, at: 16, .atLeast(0.8)) {
                 try await ($1 ? $0.keelSet() : $0.peerSet())
             },
+            allDocuments(pair),
+            replyMemory(count, in: folder),
             fanOut(pair, options),
             idle(options, in: folder),
             bulkImport(options, in: folder),

@@ -29,6 +29,36 @@ final class ServerPair: Sendable {
 
     private static let name = "projects/p/databases/(default)/documents"
 
+    // MARK: All documents
+
+    /// Asks Keel for all documents at once, and reads the reply as it comes.
+    @concurrent
+    func keelAll() async throws {
+        var request = HTTPClientRequest(
+            url: "http://127.0.0.1:\(keel.port)/v1/\(Self.name):runQuery"
+        )
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(
+            Data(#"{"structuredQuery":{"from":[{"collectionId":"places"}]}}"#.utf8)
+        )
+        try await readAll(request)
+    }
+
+    @concurrent
+    func peerAll() async throws {
+        try await readAll(HTTPClientRequest(url: "http://127.0.0.1:\(peer.port)/places"))
+    }
+
+    private func readAll(_ request: HTTPClientRequest) async throws {
+        let response = try await client.execute(request, deadline: .now() + .seconds(600))
+        var bytes = 0
+        for try await piece in response.body { bytes += piece.readableBytes }
+        guard response.status == .ok, bytes > 200 * count else {
+            throw Flaw("\(request.url) answered \(response.status) with \(bytes) bytes.")
+        }
+    }
+
     // MARK: One call
 
     @concurrent

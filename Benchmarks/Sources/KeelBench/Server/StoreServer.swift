@@ -6,12 +6,15 @@ final class StoreServer: Sendable {
     private let process: Process
     private let input: Pipe
 
-    /// Starts `keel serve` on a file.
+    /// Starts `keel serve` on a file, with commits that wait for the disk as little as the peer's.
     static func keel(on file: URL) throws -> StoreServer {
         try StoreServer(
             URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
                 .appending(path: "keel"),
-            ["serve", "--storage", "sqlite:\(file.path)", "--port", "0", "--log-level", "critical"]
+            [
+                "serve", "--storage", "sqlite:\(file.path)", "--durability", "process",
+                "--port", "0", "--log-level", "critical",
+            ]
         )
     }
 
@@ -46,6 +49,12 @@ final class StoreServer: Sendable {
 
     /// What is resident of the server now, in MiB.
     func residentMemory() throws -> Double { try ResidentMemory.of(process.processIdentifier) }
+
+    /// Begins to look for the peak of the server's memory anew, and returns what is resident now, in MiB.
+    func startMemory() throws -> Double { try ResidentMemory.start(of: process.processIdentifier) }
+
+    /// The most that was resident of the server since ``startMemory()``, in MiB.
+    func peakMemory() throws -> Double { try ResidentMemory.peak(of: process.processIdentifier) }
 
     deinit {
         // The peer ends with its input, `keel serve` with a signal.

@@ -1,8 +1,8 @@
 import Foundation
 import Hummingbird
 
-/// The peer of `keel serve`: a bare Hummingbird server with one route to read a place and one to
-/// change it, as a competent user would write them for this one table.
+/// The peer of `keel serve`: a bare Hummingbird server with one route to read a place, one to read
+/// all and one to change one, as a competent user would write them for this one table.
 ///
 /// `keel-bench __peer-server FILE` prints its port and ends with its standard input. It does the work
 /// of ``PeerStore`` on the same connection pool, and has no other promises to keep: no protocol, no
@@ -26,6 +26,7 @@ struct PeerServer: Sendable {
             }
             return place
         }
+        router.get("places") { [store] _, _ in try PeerList.run(in: store) }
         router.put("places/:id") { [store] request, context in
             let place = try await request.decode(as: Place.self, context: context)
             try PeerSet.run(place, scoreChanges: true, in: store)

@@ -27,3 +27,21 @@ enum PeerGet {
         return try blob.map { try decoder.decode(Place.self, from: $0) }
     }
 }
+
+/// Reads all rows and decodes their blobs.
+enum PeerList {
+    static func run(in store: PeerStore) throws -> [Place] {
+        try store.pool.read { database in
+            let blobs = try Data.fetchCursor(
+                database,
+                sql: "SELECT body FROM documents ORDER BY id"
+            )
+            let decoder = DocumentDecoder()
+            var places: [Place] = []
+            while let blob = try blobs.next() {
+                places.append(try decoder.decode(from: DocumentBody(bytes: [UInt8](blob))))
+            }
+            return places
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+extension ServerGroup {
+    /// A query without a limit, against the peer's list of all rows.
+    static func allDocuments(_ pair: Lazily<ServerPair>) -> Measure {
+        @Sendable @concurrent
+        func time(
+            _ read: @concurrent @Sendable (ServerPair) async throws -> Void
+        ) async throws -> Double {
+            let pair = try await pair.value()
+            let start = ContinuousClock.now
+            try await read(pair)
+            return start.duration(to: .now).microseconds / 1_000
+        }
+        return Measure(
+            name: "a reply of 100,000 documents / Hummingbird",
+            unit: "ms",
+            target: .keelAtMost(3_000),
+            keel: { try await time { try await $0.keelAll() } },
+            peer: { try await time { try await $0.peerAll() } }
+        )
+    }
+
+    /// How much memory such a reply takes, in servers that have answered a small request.
+    static func replyMemory(_ count: Int, in folder: URL) -> Measure {
+        // Servers of their own for each round: memory that others have used is not given back.
+        @Sendable @concurrent
+        func growth(isKeel: Bool) async throws -> Double {
+            let pair = try await ServerPair(count: count, in: folder)
+            try await (isKeel ? pair.keelGet() : pair.peerGet())
+            let server = isKeel ? pair.keel : pair.peer
+            let before = try server.startMemory()
+            try await (isKeel ? pair.keelAll() : pair.peerAll())
+            return try server.peakMemory() - before
+        }
+        return Measure(
+            name: "a reply of 100,000 documents, memory / Hummingbird",
+            unit: "MiB",
+            target: .keelAtMost(32),
+            maximumRounds: 3,
+            keel: { try await growth(isKeel: true) },
+            peer: { try await growth(isKeel: false) }
+        )
+    }
+}
