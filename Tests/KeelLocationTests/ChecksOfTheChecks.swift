@@ -7,14 +7,31 @@ import Testing
 struct ChecksOfTheChecks {
     @Test(arguments: BrokenLocationAdapter.Fault.allCases)
     func notices(_ fault: BrokenLocationAdapter.Fault) async throws {
-        var caught: [String] = []
         let all = LocationAdapterCheck.applicable(to: ConformanceTests.scripted)
             .filter { $0.group == fault.group }
-        for check in all {
+        var caught = try await failures(of: all, fault, limit: .milliseconds(300))
+        #expect(!caught.isEmpty, "no check noticed a source that \(fault.rawValue)")
+        // A group that fails as a whole says nothing about the fault.
+        if fault == .tellsOnlyFirst || fault == .hidesBreak { return }
+        if caught.count == all.count {
+            // On a machine that does other work, what comes may come later.
+            caught = try await failures(of: all, fault, limit: .seconds(30))
+        }
+        #expect(caught.count < all.count, "\(caught)")
+    }
+
+    /// What a source with a fault does not hold, where what has to come is waited for so long.
+    private func failures(
+        of checks: [LocationAdapterCheck],
+        _ fault: BrokenLocationAdapter.Fault,
+        limit: Duration
+    ) async throws -> [String] {
+        var caught: [String] = []
+        for check in checks {
             let found = Found()
             try await withKnownIssue(isIntermittent: true) {
                 try await check.run(
-                    on: ConformanceTests.subject(limit: .milliseconds(300)) {
+                    on: ConformanceTests.subject(limit: limit) {
                         BrokenLocationAdapter(fault, $0)
                     }
                 )
@@ -24,10 +41,7 @@ struct ChecksOfTheChecks {
             }
             if found.isAny.withLock({ $0 }) { caught.append(check.testDescription) }
         }
-        #expect(!caught.isEmpty, "no check noticed a source that \(fault.rawValue)")
-        // A group that fails as a whole says nothing about the fault.
-        let isWhole = fault == .tellsOnlyFirst || fault == .hidesBreak
-        #expect(caught.count < all.count || isWhole, "\(caught)")
+        return caught
     }
 
     /// Whether a check has recorded an issue, from any task.

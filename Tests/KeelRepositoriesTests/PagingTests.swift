@@ -81,8 +81,8 @@ struct PagingTests {
         await list.reset()
         #expect(list.items == [3])
         gate.open()
+        // Its page is here, and was looked at.
         await late
-        for _ in 0..<50 { await Task.yield() }
         #expect(list.items == [3])
         #expect(!list.isLoading)
     }
@@ -100,7 +100,7 @@ struct PagingTests {
         let calls = Counter()
         let list = PagedList<Int> { _ throws(RepositoryError) in
             guard calls.next() == 1 else { return Page([7], next: nil) }
-            while !Task.isCancelled { await Task.yield() }
+            _ = try? await Gate().pass()
             throw RepositoryError(.cancelled)
         }
         let task = Task { await list.loadMore() }
@@ -146,7 +146,7 @@ struct PagingTests {
         let begun = Counter()
         var prefetcher: Prefetcher<Int>? = Prefetcher<Int> { _ in
             begun.next()
-            while !Task.isCancelled { await Task.yield() }
+            _ = try? await Gate().pass()
             ended.next()
         }
         prefetcher?.prefetch([1, 2, 3])

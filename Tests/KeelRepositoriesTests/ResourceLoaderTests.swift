@@ -13,8 +13,14 @@ private final class Subject: Sendable {
     let fetches = Counter()
     let gate = Mutex<Gate?>(nil)
 
-    var resource: Resource<String> {
+    /// Lives as long as somebody has the resource that it was put into.
+    final class Token: Sendable {}
+
+    var resource: Resource<String> { resource(holding: Token()) }
+
+    func resource(holding token: Token) -> Resource<String> {
         Resource("text", tags: ["texts"]) { () async throws(DataSourceError) in
+            defer { withExtendedLifetime(token) {} }
             self.fetches.next()
             // What the source says is decided when it is asked, and may arrive much later.
             let answer = self.source.withLock { $0 }
@@ -131,16 +137,20 @@ struct ResourceLoaderTests {
         let gate = Gate()
         subject.copy.withLock { $0 = "old" }
         subject.gate.withLock { $0 = gate }
+        weak var refresh: Subject.Token?
         do {
+            let token = Subject.Token()
+            refresh = token
             let loader = ResourceLoader()
-            _ = try await loader.load(subject.resource, .cacheThenNetwork)
+            _ = try await loader.load(subject.resource(holding: token), .cacheThenNetwork)
             try await waitUntil { subject.fetches.count != 0 }
             withExtendedLifetime(loader) {}
         }
         // Not before the refresh has heard of its end: otherwise it would have its answer.
         try await waitUntil { gate.cancelledCount != 0 }
         gate.open()
-        for _ in 0..<100 { await Task.yield() }
+        // It has the resource until it has ended.
+        try await waitUntil { refresh == nil }
         #expect(subject.copy.withLock { $0 } == "old")
     }
 
@@ -240,14 +250,12 @@ struct ResourceLoaderTests {
     @Test("Watching ends with its task")
     func endsWatching() async throws {
         let states = loader.observe(subject.resource)
-        let task = Task {
-            var count = 0
-            for await _ in states { count += 1 }
-            return count
-        }
-        try await waitUntil { subject.copy.withLock({ $0 }) != nil }
-        for _ in 0..<100 { await Task.yield() }
+        let seen = Counter()
+        let task = Task { for await _ in states { seen.next() } }
+        // It loads, and has loaded; there is nothing more to see.
+        try await waitUntil { seen.count == 2 }
         task.cancel()
-        #expect(await task.value <= 2)
+        await task.value
+        #expect(seen.count == 2)
     }
 }

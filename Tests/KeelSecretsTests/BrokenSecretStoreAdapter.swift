@@ -1,5 +1,7 @@
 import KeelConformance
 import KeelSecrets
+import KeelTestKit
+import Synchronization
 
 /// An adapter that breaks one promise.
 struct BrokenSecretStoreAdapter: SecretStoreAdapter {
@@ -42,11 +44,26 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
     let fault: Fault
     private let memory = InMemorySecretStoreAdapter()
     private let told = Told()
+    private let comparisons = Meeting()
 
     /// What a dump shows.
     private final class Told: @unchecked Sendable {
         // Unguarded: the one check that looks at it runs no two calls at once.
         var text = ""
+    }
+
+    /// Holds the first who comes until a second has come: however they are scheduled, both have
+    /// compared before one of them sets.
+    private final class Meeting: Sendable {
+        private let count = Mutex(0)
+
+        func meet() async {
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            if isFirst { try? await waitUntil { count.withLock { $0 } > 1 } }
+        }
     }
 
     init(_ fault: Fault) { self.fault = fault }
@@ -82,7 +99,7 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
             return true
         case .comparesInTwoSteps:
             guard expectation.holds(for: try await memory.read(name)) else { return false }
-            await Task.yield()
+            if expectation != .anything { await comparisons.meet() }
             return try await memory.replace(name, with: bytes, expecting: .anything)
         case .neverDeletes where bytes == nil:
             return true

@@ -3,8 +3,13 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-@Suite("A listener hub whose reader was cancelled")
+@Suite("A listener hub whose reader was cancelled", .timeLimit(.minutes(1)))
 struct StalePumpTests {
+    private final class Token: Sendable {}
+
+    /// A task keeps the values that were bound where it began, until it has ended.
+    @TaskLocal private static var token: Token?
+
     @Test("A page that comes after the last listener has left is told to nobody")
     func ignoresStalePages() async throws {
         let base = InMemoryStorageAdapter()
@@ -12,10 +17,15 @@ struct StalePumpTests {
         let storage = StorageClient(adapter)
         let path: DocumentPath = "notes/ghost"
         try await storage.setDocument("notes/a", ["n": 1])
+        weak var firstReader: Token?
         do {
-            var first = storage.listen(to: DocumentQuery("notes")).makeAsyncIterator()
-            _ = try await first.next()
-            try await adapter.holdsFirstCall()
+            let token = Token()
+            firstReader = token
+            try await Self.$token.withValue(token) {
+                var first = storage.listen(to: DocumentQuery("notes")).makeAsyncIterator()
+                _ = try await first.next()
+                try await adapter.holdsFirstCall()
+            }
         }
         try await waitUntil { storage.hub.count == 0 }
         // The first reader's page has the document, and is delivered when that is long gone.
@@ -24,7 +34,9 @@ struct StalePumpTests {
         try await storage.deleteDocument(path)
         var second = storage.listen(to: DocumentQuery("notes")).makeAsyncIterator()
         #expect(try await second.next()?.documents.map(\.id) == ["a"])
-        try await adapter.releaseFirstPage()
+        adapter.releaseFirstPage()
+        // The reader takes the page in its own task.
+        try await waitUntil { firstReader == nil }
         try await storage.setDocument("notes/b", ["n": 3])
         #expect(try await second.next()?.documents.map(\.id) == ["a", "b"])
     }
@@ -32,7 +44,7 @@ struct StalePumpTests {
 
 /// Holds the first call for changes until a test lets it go, whether or not it is cancelled.
 private final class HeldChanges<Upstream: StorageAdapter>: StorageAdapter {
-    private enum Stage: Int { case free, held, mayRead, hasRead, mayReturn, returned }
+    private enum Stage: Int { case free, held, mayRead, hasRead, mayReturn }
 
     private let upstream: Upstream
     private let stage = Mutex(Stage.free)
@@ -48,12 +60,7 @@ private final class HeldChanges<Upstream: StorageAdapter>: StorageAdapter {
         try await wait(for: .hasRead)
     }
 
-    func releaseFirstPage() async throws {
-        stage.withLock { $0 = .mayReturn }
-        try await wait(for: .returned)
-        // The reader takes the page in its own task.
-        for _ in 0..<1_000 { await Task.yield() }
-    }
+    func releaseFirstPage() { stage.withLock { $0 = .mayReturn } }
 
     private func wait(for wanted: Stage) async throws {
         try await waitUntil { stage.withLock { $0 == wanted } }
@@ -86,7 +93,6 @@ private final class HeldChanges<Upstream: StorageAdapter>: StorageAdapter {
             try await wait(for: .mayReturn)
             return page
         }
-        defer { stage.withLock { $0 = .returned } }
         do { return try await task.value } catch {
             throw StorageError(.unknown, "the held call failed", cause: error)
         }
