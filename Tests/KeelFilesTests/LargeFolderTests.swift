@@ -4,29 +4,14 @@ import Testing
 
 @testable import KeelFiles
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
-@Suite("A local store with many files, and one whose lock is kept", .timeLimit(.minutes(2)))
+@Suite("A local store with many files", .timeLimit(.minutes(2)))
 struct LargeFolderTests {
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }
 
-    private func adapter(
-        _ names: ListedNames,
-        patience: Int = StoreLock.patience
-    ) throws -> LocalFileStoreAdapter {
-        try LocalFileStoreAdapter(
-            folder: scratch.path + "/store",
-            names: names,
-            patience: patience
-        )
+    private func adapter(_ names: ListedNames) throws -> LocalFileStoreAdapter {
+        try LocalFileStoreAdapter(folder: scratch.path + "/store", names: names)
     }
 
     private func make(_ name: String) {
@@ -91,23 +76,6 @@ struct LargeFolderTests {
             #expect(Set(paths).count == paths.count)
             #expect(paths.contains("z\(settling)"))
         }
-    }
-
-    @Test("A lock that another process keeps fails a change after a while, and nothing is changed")
-    func keptLock() async throws {
-        let store = FileStore(try adapter(ListedNames(), patience: 3))
-        try await store.put(Data([1]), at: "a")
-        // As another process has it: an opening of its own.
-        let lock = open(scratch.path + "/store/.keel-files/lock", O_RDWR)
-        #expect(lock >= 0 && flock(lock, LOCK_EX) == 0)
-        let error = await #expect(throws: FileStoreError.self) {
-            try await store.put(Data([2]), at: "a")
-        }
-        #expect(error?.code == .timeout)
-        #expect(try await store.get("a") == Data([1]))
-        close(lock)
-        try await store.put(Data([3]), at: "a")
-        #expect(try await store.get("a") == Data([3]))
     }
 }
 #endif

@@ -52,7 +52,7 @@ extension LocalFileStoreAdapter {
         try FileStoreError.checkCancellation()
         try FileArrival.check(count, hash.checksum, of: content, options, path)
         let type = options.contentType ?? ContentTypes.type(of: path)
-        let metadata = try publish(
+        let metadata = try await publish(
             new,
             path,
             options.condition,
@@ -68,9 +68,15 @@ extension LocalFileStoreAdapter {
             switch folder.news.open(name, O_RDWR | O_CREAT | O_EXCL) {
             case .success(let file):
                 // As long as it is held, no opening of the store takes the file for a leftover.
-                while flock(file.number, LOCK_EX) != 0, errno == EINTR {}
-                // One that was quicker than the lock did: then the file has no name any more.
-                guard folder.news.status(of: name)?.inode == file.status()?.inode else { continue }
+                // An opening that was quicker takes it for one: it has the lock, or has removed the
+                // name already.
+                var number = EINTR
+                while number == EINTR {
+                    number = flock(file.number, LOCK_EX | LOCK_NB) == 0 ? 0 : errno
+                }
+                guard number != EWOULDBLOCK,
+                    folder.news.status(of: name)?.inode == file.status()?.inode
+                else { continue }
                 return NewFile(file: file, name: name)
             case .failure(let failure):
                 throw FileStoreError("openat", path.string, .writeFailed, number: failure.number)
@@ -128,8 +134,8 @@ extension LocalFileStoreAdapter {
         _ path: FileStorePath,
         _ condition: FileCondition,
         _ known: FileMetadata?
-    ) throws(FileStoreError) -> FileMetadata {
-        try lock.hold { () throws(FileStoreError) in
+    ) async throws(FileStoreError) -> FileMetadata {
+        try await lock.hold { () throws(FileStoreError) in
             if condition != .none { try condition.check(path, try version(of: path)) }
             try name(new.name, in: folder.news, path)
             if let known { return known }
@@ -192,7 +198,7 @@ extension LocalFileStoreAdapter {
     public func transfer(
         _ request: FileTransferRequest
     ) async throws(FileStoreError) -> FileMetadata {
-        if request.isMove { return try move(request) }
+        if request.isMove { return try await move(request) }
         let reading = try await read(request.source, range: .all, ifVersion: nil)
         let options = FileWriteOptions(
             contentType: keepsLabels ? reading.metadata.contentType : nil,
@@ -203,9 +209,11 @@ extension LocalFileStoreAdapter {
         return try await write(reading.content, to: request.target, options: options)
     }
 
-    private func move(_ request: FileTransferRequest) throws(FileStoreError) -> FileMetadata {
+    private func move(
+        _ request: FileTransferRequest
+    ) async throws(FileStoreError) -> FileMetadata {
         let (source, target) = (request.source, request.target)
-        return try lock.hold { () throws(FileStoreError) in
+        return try await lock.hold { () throws(FileStoreError) in
             guard let (file, status) = try folder.open(source),
                 case .folder(let old) = try folder.way(to: source)
             else { throw FileStoreError.notFound(source) }
@@ -241,7 +249,7 @@ extension LocalFileStoreAdapter {
         _ path: FileStorePath,
         if condition: FileCondition
     ) async throws(FileStoreError) -> Bool {
-        try lock.hold { () throws(FileStoreError) in
+        try await lock.hold { () throws(FileStoreError) in
             try condition.check(path, try version(of: path))
             guard try folder.open(path) != nil, case .folder(let parent) = try folder.way(to: path)
             else { return false }

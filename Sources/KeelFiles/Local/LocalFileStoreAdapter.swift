@@ -79,8 +79,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
             folder: path,
             configuration: configuration,
             trace: trace,
-            names: ListedNames(),
-            patience: StoreLock.patience
+            names: ListedNames()
         )
     }
 
@@ -89,7 +88,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         configuration: Configuration = Configuration(),
         trace: FolderTrace? = nil,
         names: ListedNames,
-        patience: Int
+        clock: any Clock<Duration> = ContinuousClock()
     ) throws(FileStoreError) {
         self.configuration = configuration
         self.names = names
@@ -111,7 +110,11 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
         let own = try Self.makeFolder(FileStorePath.reservedName, in: root, path)
         let news = try Self.makeFolder("new", in: own, path)
         let lockFile = try Self.opened(own.open("lock", O_RDWR | O_CREAT), path)
-        lock = StoreLock(lockFile, patience: patience)
+        lock = StoreLock(
+            lockFile,
+            path: "\(path)/\(FileStorePath.reservedName)/lock",
+            clock: clock
+        )
         folder = LocalFolder(root: root, news: news)
         keepsLabels = Self.probeLabels(lockFile)
         if configuration.durability == .power {
@@ -292,7 +295,9 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
     private func removeLeftovers() {
         guard case .success(let names) = folder.news.names() else { return }
         for name in names {
-            guard case .success(let file) = folder.news.open(name, O_RDONLY) else { continue }
+            guard case .success(let file) = folder.news.open(name, O_RDONLY | O_NONBLOCK) else {
+                continue
+            }
             // Whoever writes holds the lock of its file.
             if flock(file.number, LOCK_EX | LOCK_NB) == 0 {
                 _ = folder.news.remove(name)

@@ -1,0 +1,78 @@
+internal import Synchronization
+
+/// Lets one task at a time go on, in the order in which they came.
+final class WaitingLine: Sendable {
+    private struct State {
+        var isTaken = false
+        var nextTicket: UInt64 = 0
+        /// Who waits: tickets in ascending order, and what wakes the task of each.
+        var tickets: [UInt64] = []
+        var first = 0
+        var waiting: [UInt64: CheckedContinuation<Bool, Never>] = [:]
+
+        mutating func next() -> CheckedContinuation<Bool, Never>? {
+            defer {
+                // Seldom, so that each ticket is moved about once.
+                if first * 2 >= tickets.count {
+                    tickets.removeFirst(first)
+                    first = 0
+                }
+            }
+            while first < tickets.count {
+                let waiter = waiting.removeValue(forKey: tickets[first])
+                first += 1
+                if let waiter { return waiter }
+            }
+            return nil
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// Waits for the turn.
+    ///
+    /// - Returns: Whether it has come; false if the task was cancelled first. Whoever gets it has to
+    ///   leave.
+    func enter() async -> Bool {
+        if Task.isCancelled { return false }
+        let ticket = state.withLock { state -> UInt64? in
+            guard state.isTaken else {
+                state.isTaken = true
+                return nil
+            }
+            state.nextTicket += 1
+            return state.nextTicket
+        }
+        guard let ticket else { return true }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isIn = state.withLock { state -> Bool? in
+                    if Task.isCancelled { return false }
+                    guard state.isTaken else {
+                        state.isTaken = true
+                        return true
+                    }
+                    state.tickets.append(ticket)
+                    state.waiting[ticket] = continuation
+                    return nil
+                }
+                if let isIn { continuation.resume(returning: isIn) }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: ticket) }?.resume(returning: false)
+        }
+    }
+
+    /// Ends the turn, and begins the next one.
+    func leave() {
+        let next = state.withLock { state in
+            let next = state.next()
+            state.isTaken = next != nil
+            return next
+        }
+        next?.resume(returning: true)
+    }
+
+    /// How many wait.
+    var count: Int { state.withLock { $0.waiting.count } }
+}

@@ -1,0 +1,129 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelTestKit
+import Testing
+
+@testable import KeelFiles
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+@Suite("The lock of a local store", .timeLimit(.minutes(2)))
+struct StoreLockTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private func store(_ clock: any Clock<Duration>) throws -> FileStore {
+        FileStore(
+            try LocalFileStoreAdapter(
+                folder: scratch.path + "/store",
+                names: ListedNames(),
+                clock: clock
+            )
+        )
+    }
+
+    /// Takes the lock as another process has it: with an opening of its own.
+    private func takeLock() -> Int32 {
+        let lock = open(scratch.path + "/store/.keel-files/lock", O_RDWR)
+        #expect(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        return lock
+    }
+
+    @Test(
+        "A lock that another process keeps fails a change after ten seconds, and nothing is changed"
+    )
+    func kept() async throws {
+        let clock = LeapingClock()
+        let store = try store(clock)
+        try await store.put(Data([1]), at: "a")
+        let lock = takeLock()
+        let error = await #expect(throws: FileStoreError.self) {
+            try await store.put(Data([2]), at: "a")
+        }
+        #expect(error?.code == .timeout)
+        #expect(error?.message.contains("store/.keel-files/lock") == true)
+        #expect(error?.message.contains("nothing was changed") == true)
+        #expect(clock.elapsed == .seconds(10))
+        #expect(try await store.get("a") == Data([1]))
+        close(lock)
+        try await store.put(Data([3]), at: "a")
+        #expect(try await store.get("a") == Data([3]))
+    }
+
+    @Test("Many changes that wait fail together, and not one after the other")
+    func keptForMany() async throws {
+        let clock = TestClock()
+        _ = try store(clock)
+        let kept = takeLock()
+        defer { close(kept) }
+        let own = open(scratch.path + "/store/.keel-files/lock", O_RDWR)
+        let lock = StoreLock(Descriptor(own), path: "lock", clock: clock)
+        let changes = (0..<20).map { _ in Task { try await lock.hold {} } }
+        try await waitUntil { lock.line.count == 19 }
+        try await clock.run {
+            for change in changes {
+                let error = await #expect(throws: FileStoreError.self) { try await change.value }
+                #expect(error?.code == .timeout)
+            }
+        }
+        #expect(clock.elapsed == .seconds(10))
+    }
+
+    @Test("Waiting holds no thread, and a cancelled change waits no longer")
+    func waiting() async throws {
+        let clock = TestClock()
+        let store = try store(clock)
+        try await store.put(Data([1]), at: "a")
+        let lock = takeLock()
+        // More than there are threads: if they held them, nothing below would go on.
+        let changes = (0..<64).map { number in
+            Task { try await store.put(Data([2]), at: FileStorePath("f\(number)")) }
+        }
+        await clock.waitForSleepers()
+        #expect(try await store.get("a") == Data([1]))
+        for (number, change) in changes.enumerated() where number.isMultiple(of: 2) {
+            change.cancel()
+            let error = await #expect(throws: FileStoreError.self) { try await change.value }
+            #expect(error?.code == .cancelled)
+        }
+        close(lock)
+        try await clock.run {
+            for (number, change) in changes.enumerated() where !number.isMultiple(of: 2) {
+                _ = try await change.value
+            }
+        }
+        let paths = try await store.list().files.map(\.path.string)
+        #expect(Set(paths) == Set(["a"] + (0..<64).filter { $0 % 2 == 1 }.map { "f\($0)" }))
+    }
+
+    @Test("Tasks come in the order in which they asked, without those that were cancelled")
+    func order() async throws {
+        let line = WaitingLine()
+        #expect(await line.enter())
+        for round in 0..<3 {
+            var waiting: [Task<Bool, Never>] = []
+            for _ in 0..<4 {
+                let count = line.count
+                waiting.append(Task { await line.enter() })
+                try await waitUntil { line.count == count + 1 }
+            }
+            waiting[1].cancel()
+            #expect(await waiting[1].value == false)
+            for number in [0, 2, 3] {
+                line.leave()
+                #expect(await waiting[number].value, "round \(round)")
+            }
+        }
+        line.leave()
+        #expect(line.count == 0)
+        #expect(await line.enter())
+    }
+}
+#endif
