@@ -146,37 +146,6 @@ struct ReplyTests {
         #expect(error?.message.contains("eu-west-3") == true)
     }
 
-    @Test("A clock that is wrong is set by the server's, once, and stays so")
-    func skew() async throws {
-        let date: HTTPFields = [.date: "Fri, 15 Jan 2027 10:00:00 GMT"]
-        let transport = ScriptedHTTPTransport([
-            Self.refusal(.forbidden, "RequestTimeTooSkewed", headers: date), Self.object("x"),
-            Self.object("x"),
-        ])
-        let files = FileStore(try Self.adapter(transport))
-        _ = try await files.metadata(of: "a")
-        _ = try await files.metadata(of: "a")
-        let name = try #require(HTTPField.Name("x-amz-date"))
-        #expect(
-            transport.calls.map { $0.head.headerFields[name] } == [
-                "20270115T080000Z", "20270115T100000Z", "20270115T100000Z",
-            ]
-        )
-    }
-
-    @Test("A server that never takes the time is asked twice, and no more")
-    func hopelessSkew() async throws {
-        let date: HTTPFields = [.date: "Fri, 15 Jan 2027 10:00:00 GMT"]
-        let transport = ScriptedHTTPTransport(
-            then: Self.refusal(.forbidden, "RequestTimeTooSkewed", headers: date)
-        )
-        let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(transport)).get("a")
-        }
-        #expect(error?.code == .credentialsRefused)
-        #expect(transport.calls.count == 2)
-    }
-
     private final class Renewing: AWSCredentialsProvider {
         let refusals = Mutex(0)
         private func make(_ number: Int) -> AWSCredentials {

@@ -63,9 +63,12 @@ struct UploadTests {
         }
         for attempt in 1...2 {
             try await waitUntil { line.stalled == attempt }
-            try await waitUntil {
+            // Time passes only while the watch sleeps, and no more of it once the attempt has ended:
+            // it would run out on the next one before that has begun.
+            while true {
+                try await waitUntil { clock.sleeperCount > 0 || line.ended == attempt }
+                if line.ended == attempt { break }
                 await clock.advance(by: .seconds(60 + 320))
-                return line.ended == attempt
             }
         }
         await #expect(throws: FileStoreError.self) { try await put.value }
@@ -165,21 +168,6 @@ struct UploadTests {
             )
             #expect(metadata.version == FileVersion("e-2"))
             try transport.verify()
-        }
-    }
-
-    @Test("Over a plain connection a reply does not set the clock by more than a day")
-    func foreignClock() async throws {
-        for (date, calls) in [
-            ("Fri, 15 Jan 2027 12:00:00 GMT", 3), ("Sat, 15 Jan 2028 08:00:00 GMT", 1),
-        ] {
-            let skewed = "<?xml version=\"1.0\"?><Error><Code>RequestTimeTooSkewed</Code></Error>"
-            let transport = ScriptedHTTPTransport([
-                .status(.forbidden, headers: [.date: date], body: Array(skewed.utf8)),
-                .status(.ok, headers: [.eTag: "\"e1\""]), try Self.head([1], tag: "e1"),
-            ])
-            _ = try? await FileStore(Self.adapter(transport)).put(Data([1]), at: "a")
-            #expect(transport.calls.count == calls)
         }
     }
 }

@@ -10,6 +10,16 @@ struct S3Address: Hashable, Sendable {
 
     var isSecure: Bool { scheme == "https" }
 
+    /// Whether the server is on this machine.
+    var isLoopback: Bool {
+        if authority.hasPrefix("[::1]") { return true }
+        let host = authority.prefix { $0 != ":" }
+        if host == "localhost" || host.hasSuffix(".localhost") { return true }
+        // Four numbers, and not a name that begins like them.
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+    }
+
     init(_ configuration: S3FileStoreAdapter.Configuration) throws(FileStoreError) {
         let bucket = configuration.bucket
         try Self.check(bucket)

@@ -20,9 +20,10 @@ final class S3Connection: Sendable {
     private static let largestRefusal = 64 << 10
     /// S3 refuses requests whose time is a quarter of an hour off.
     private static let tolerance: TimeInterval = 240
-    /// How far the clock is set over a plain connection, where anybody may have written the reply:
-    /// requests that are signed for later days could be kept, and sent then.
-    private static let largestPlainSkew: TimeInterval = 86_400
+    /// How far the clock is set at most: more than any mistake in a time zone.
+    ///
+    /// Requests that are signed for later days could be kept, and sent then.
+    private static let largestSkew: TimeInterval = 86_400
 
     let address: S3Address
     let signer: AWSSignatureV4
@@ -263,18 +264,23 @@ final class S3Connection: Sendable {
     }
 
     /// Sets the clock by the server's, where a refusal is about time.
+    ///
+    /// Over a plain connection anybody between here and the server may have written the reply.
     private func adoptsTime(of refusal: S3Refusal) -> Bool {
-        guard let seconds = refusal.serverTime else { return false }
+        guard address.isSecure || address.isLoopback, let seconds = refusal.serverTime else {
+            return false
+        }
         let difference = Date(timeIntervalSince1970: TimeInterval(seconds))
             .timeIntervalSince(now)
         let isReason =
             refusal.isAboutTime || refusal.isUnexplained && abs(difference) > Self.tolerance
         // Once: a server whose own time it does not take cannot be helped.
-        guard isReason, abs(difference) > 1,
-            address.isSecure || abs(difference) <= Self.largestPlainSkew
-        else { return false }
-        skew.withLock { $0 += difference }
-        return true
+        guard isReason, abs(difference) > 1 else { return false }
+        return skew.withLock { skew in
+            guard abs(skew + difference) <= Self.largestSkew else { return false }
+            skew += difference
+            return true
+        }
     }
 }
 

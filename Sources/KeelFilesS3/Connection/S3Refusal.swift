@@ -99,6 +99,7 @@ struct S3Refusal: Hashable, Sendable {
         if let region, fileStoreCode == .wrongRegion {
             text += "; the bucket is in \(region)"
         }
+        if isAboutTime { text += "; set this machine's clock" }
         // An upload that is gone may be complete, by a request whose answer was lost.
         if isUnclear || isMissingUpload, isWrite {
             return FileStoreError(.outcomeUnknown, text + "; it may have taken effect.")

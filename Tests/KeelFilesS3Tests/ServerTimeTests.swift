@@ -1,0 +1,119 @@
+#if Crypto
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelFiles
+import KeelHTTP
+import KeelTestKit
+import Testing
+
+@testable import KeelFilesS3
+
+@Suite("The time of a bucket's server")
+struct ServerTimeTests {
+    private typealias Answer = ScriptedHTTPTransport.Answer
+
+    private static func adapter(
+        _ transport: ScriptedHTTPTransport,
+        endpoint: String = "http://127.0.0.1:9000"
+    ) throws -> S3FileStoreAdapter {
+        var configuration = S3FileStoreAdapter.Configuration(
+            bucket: "bucket",
+            region: "us-east-1",
+            endpoint: endpoint,
+            credentials: AWSCredentials(accessKeyID: "AKID", secretAccessKey: "the secret")
+        )
+        configuration.retry = RetryPolicy(attempts: 2)
+        return try S3FileStoreAdapter(
+            configuration,
+            transport: transport,
+            clock: LeapingClock(),
+            now: { Date(timeIntervalSince1970: 1_800_000_000) }
+        )
+    }
+
+    /// A refusal because of the time, by a server that has another one.
+    private static func skewed(_ date: String) -> Answer {
+        let text = "<?xml version=\"1.0\"?><Error><Code>RequestTimeTooSkewed</Code></Error>"
+        return .status(.forbidden, headers: [.date: date], body: Array(text.utf8))
+    }
+
+    private static let object = Answer.status(
+        .ok,
+        headers: [
+            .contentLength: "1", .eTag: "\"e1\"", .lastModified: "Fri, 15 Jan 2027 08:00:00 GMT",
+        ],
+        body: Array("x".utf8)
+    )
+
+    @Test("A clock that is wrong is set by the server's, once, and stays so")
+    func skew() async throws {
+        let date = "Fri, 15 Jan 2027 10:00:00 GMT"
+        let transport = ScriptedHTTPTransport([
+            Self.skewed(date), Self.object,
+            Self.object,
+        ])
+        let files = FileStore(try Self.adapter(transport))
+        _ = try await files.metadata(of: "a")
+        _ = try await files.metadata(of: "a")
+        let name = try #require(HTTPField.Name("x-amz-date"))
+        #expect(
+            transport.calls.map { $0.head.headerFields[name] } == [
+                "20270115T080000Z", "20270115T100000Z", "20270115T100000Z",
+            ]
+        )
+    }
+
+    @Test("A server that never takes the time is asked twice, and no more")
+    func hopelessSkew() async throws {
+        let date = "Fri, 15 Jan 2027 10:00:00 GMT"
+        let transport = ScriptedHTTPTransport(
+            then: Self.skewed(date)
+        )
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(try Self.adapter(transport)).get("a")
+        }
+        #expect(error?.code == .credentialsRefused)
+        #expect(transport.calls.count == 2)
+    }
+
+    @Test(
+        "A reply sets the clock over TLS or on this machine, by a day at most",
+        arguments: [
+            ("https://files.example", "Sat, 16 Jan 2027 07:00:00 GMT", true),
+            ("http://127.0.0.1:9000", "Sat, 16 Jan 2027 07:00:00 GMT", true),
+            ("http://[::1]:9000", "Thu, 14 Jan 2027 09:00:00 GMT", true),
+            ("http://files.localhost", "Fri, 15 Jan 2027 10:00:00 GMT", true),
+            ("https://files.example", "Sat, 16 Jan 2027 09:00:00 GMT", false),
+            ("http://127.0.0.1:9000", "Thu, 14 Jan 2027 07:00:00 GMT", false),
+            ("http://files.example", "Fri, 15 Jan 2027 10:00:00 GMT", false),
+            ("http://127.0.0.1.example", "Fri, 15 Jan 2027 10:00:00 GMT", false),
+            ("http://192.168.1.5:9000", "Fri, 15 Jan 2027 10:00:00 GMT", false),
+        ]
+    )
+    func foreignClock(endpoint: String, date: String, isTaken: Bool) async throws {
+        let transport = ScriptedHTTPTransport(
+            then: Self.skewed(date)
+        )
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(try Self.adapter(transport, endpoint: endpoint)).get("a")
+        }
+        #expect(transport.calls.count == (isTaken ? 2 : 1))
+        #expect(error?.message.contains("set this machine's clock") == true)
+    }
+
+    @Test("Replies do not set the clock by more than a day together")
+    func wanderingClock() async throws {
+        let (first, second) = ("Sat, 16 Jan 2027 04:00:00 GMT", "Sun, 17 Jan 2027 00:00:00 GMT")
+        let transport = ScriptedHTTPTransport([
+            Self.skewed(first),
+            Self.object,
+            Self.skewed(second),
+        ])
+        let files = FileStore(try Self.adapter(transport))
+        _ = try await files.metadata(of: "a")
+        await #expect(throws: FileStoreError.self) { try await files.metadata(of: "a") }
+        #expect(transport.calls.count == 3)
+    }
+}
+#endif
