@@ -30,9 +30,12 @@ public struct LoggingError: KeelError {
             case .noSpace: .diskFull
             case .notPermitted: .permissionDenied
             case .busy: .busy
-            default: .fileFailed
+            default: error.isNotAFile ? .invalidArgument : .fileFailed
             }
-        self.init(code, "\(doing) failed", cause: error)
+        let more =
+            code == .invalidArgument
+            ? ": \(error.name) is a link, or not a file; name the file itself" : ""
+        self.init(code, "\(doing) failed\(more)", cause: error)
     }
 }
 

@@ -15,6 +15,8 @@ final class DiskFile: OpenFile {
     /// Which file it is, as the system numbers them.
     private let inode: ino_t
     private let device: dev_t
+    /// Whether it is a file, and no folder, pipe or device.
+    let isRegular: Bool
 
     /// Takes over an open descriptor.
     init(_ descriptor: Int32, _ path: String) {
@@ -24,6 +26,7 @@ final class DiskFile: OpenFile {
         let isKnown = fstat(descriptor, &status) == 0
         inode = isKnown ? status.st_ino : 0
         device = isKnown ? status.st_dev : 0
+        isRegular = isKnown && status.st_mode & S_IFMT == S_IFREG
     }
 
     deinit { close(descriptor) }

@@ -9,6 +9,11 @@ import Darwin
 #endif
 
 /// The files of the machine.
+///
+/// A call that may make a file, or add to one, does not follow a link in the last place of its path:
+/// in a folder that others write to, they could lead it to any file of the user. Folders above, and
+/// files that are there already, may be reached through links. What is no file is refused, and opening
+/// a pipe does not wait for its other end.
 package struct DiskFileSystem: FileSystem {
     /// What users may do with files that are made, before the process's own mask.
     private let permissions: mode_t
@@ -16,22 +21,40 @@ package struct DiskFileSystem: FileSystem {
     /// Creates access to the machine's files.
     ///
     /// - Parameter permissions: What users may do with files that are made, before the process's own
-    ///   mask; by default only the owner may read and write them.
+    ///   mask; by default only the owner may read and write them. Who may read files may enter the
+    ///   folders that are made for them.
     package init(permissions: UInt16 = 0o600) { self.permissions = mode_t(permissions) }
 
     package func makeFolder(_ path: String) throws(FileSystemError) {
-        if mkdir(path, 0o700) == 0 { return }
-        switch errno {
-        case EEXIST:
-            return
-        case ENOENT:
-            guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { break }
-            try makeFolder(String(path[..<slash]))
-            if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-        default:
-            break
+        if try makeOneFolder(path) { return }
+        // A folder above is missing.
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            throw FileSystemError("mkdir", path, number: ENOENT)
         }
-        throw FileSystemError("mkdir", path, number: errno)
+        try makeFolder(String(path[..<slash]))
+        guard try makeOneFolder(path) else { throw FileSystemError("mkdir", path, number: ENOENT) }
+    }
+
+    /// Makes a folder that survives a power failure; false where there is none above it.
+    private func makeOneFolder(_ path: String) throws(FileSystemError) -> Bool {
+        let entering = (permissions & 0o444) >> 2
+        guard mkdir(path, 0o700 | permissions & 0o777 | entering) != 0 else {
+            // As far as it may be opened: what is put into the new folder is lost with its name.
+            try? syncFolder(Self.folder(of: path))
+            return true
+        }
+        switch errno {
+        case EEXIST: return true
+        case ENOENT: return false
+        default: throw FileSystemError("mkdir", path, number: errno)
+        }
+    }
+
+    private static func folder(of path: String) -> String {
+        var parts = path.split(separator: "/")
+        parts.removeLast(min(1, parts.count))
+        let folder = parts.joined(separator: "/")
+        return path.hasPrefix("/") ? "/" + folder : folder.isEmpty ? "." : folder
     }
 
     package func names(in folder: String) throws(FileSystemError) -> [String] {
@@ -72,14 +95,18 @@ package struct DiskFileSystem: FileSystem {
             case .reading: O_RDONLY
             case .writing: O_RDWR
             case .creating: O_RDWR | O_CREAT | O_EXCL
-            case .appending: O_RDWR | O_CREAT | O_APPEND
+            case .appending: O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW
             }
-        let descriptor = try descriptor(path, flags)
+        let descriptor = try descriptor(path, flags | O_NONBLOCK)
+        let file = DiskFile(descriptor, path)
+        guard file.isRegular else {
+            throw FileSystemError("open", path, number: FileSystemError.notAFile)
+        }
         if access == .appending {
             // Where a volume has no such locks, nobody gets the other kind either.
             while flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EINTR {}
         }
-        return DiskFile(descriptor, path)
+        return file
     }
 
     package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
@@ -105,7 +132,7 @@ package struct DiskFileSystem: FileSystem {
     }
 
     package func lock(_ path: String) throws(FileSystemError) -> any FileLock {
-        let descriptor = try descriptor(path, O_RDWR | O_CREAT)
+        let descriptor = try descriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
         let lock = DiskLock(descriptor: descriptor)
         // flock and not fcntl: its locks belong to this opening of the file, so that a second
         // opening in the same process is refused too, and closing another one releases nothing.

@@ -52,8 +52,16 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
         }
     }
 
+    /// Whether there is a link that is not followed, or a folder, a pipe or a device, where a file is
+    /// expected.
+    package var isNotAFile: Bool { number == ELOOP || number == Self.notAFile }
+
     package var description: String {
-        let text = strerror(number).map { String(cString: $0) } ?? "unknown"
+        // The system's own words, “is a directory” for example, would be wrong of a pipe.
+        let text =
+            isNotAFile
+            ? "it is a link, or not a file"
+            : strerror(number).map { String(cString: $0) } ?? "unknown"
         return "\(call) of \(name): \(text) (errno \(number))"
     }
 
@@ -69,6 +77,8 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
     package static let noSpace = ENOSPC
     /// The lock is taken.
     package static let busy = EWOULDBLOCK
+    /// What has the name is no file: a folder, a pipe or a device.
+    package static let notAFile = EISDIR
     /// An input/output error.
     package static let inputOutput = EIO
 }

@@ -37,29 +37,42 @@ public struct LogFileConfiguration: Sendable {
     public var compresses = true
     /// How records are written.
     public var format = LogFormat.jsonLines
+    /// Who may read and write files that are made: the bits of POSIX, such as `0o640` for a collector
+    /// in the file's group; between `0o600` and `0o664`.
+    ///
+    /// The process's own mask (`umask`) takes bits away. Folders that are made let in who may read.
+    /// Files and folders that are there keep what they have.
+    public var permissions: UInt16 = 0o600
 
     /// Creates the usual limits: files of 10 MiB, 100 MiB in all, compressed JSON lines.
     public init() {}
 
     func check() throws(LoggingError) {
         if let byteLimit, byteLimit < 1024 {
-            throw Self.tooSmall("byteLimit is at least 1 KiB, not \(byteLimit) bytes")
+            throw Self.invalid("byteLimit is at least 1 KiB, not \(byteLimit) bytes")
         }
         if let period, period.length < 1_000_000 || period.length > 400 * 86_400 * 1_000_000 {
-            throw Self.tooSmall("A period is between one second and 400 days")
+            throw Self.invalid("A period is between one second and 400 days")
         }
         if let countLimit, countLimit < 0 {
-            throw Self.tooSmall("countLimit is at least 0, not \(countLimit)")
+            throw Self.invalid("countLimit is at least 0, not \(countLimit)")
         }
         if let totalByteLimit, totalByteLimit < byteLimit ?? 1024 {
-            throw Self.tooSmall("totalByteLimit is at least byteLimit, not \(totalByteLimit) bytes")
+            throw Self.invalid("totalByteLimit is at least byteLimit, not \(totalByteLimit) bytes")
         }
         if let ageLimit, ageLimit <= .zero {
-            throw Self.tooSmall("ageLimit is more than nothing, not \(ageLimit)")
+            throw Self.invalid("ageLimit is more than nothing, not \(ageLimit)")
+        }
+        guard permissions & 0o600 == 0o600, permissions & ~0o664 == 0 else {
+            let octal = String(permissions, radix: 8)
+            throw Self.invalid(
+                "permissions let the owner read and write, nobody execute and not everybody write: "
+                    + "0o600 to 0o664, not 0o\(octal)"
+            )
         }
     }
 
-    private static func tooSmall(_ message: String) -> LoggingError {
+    private static func invalid(_ message: String) -> LoggingError {
         LoggingError(.invalidArgument, message)
     }
 }

@@ -42,7 +42,8 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
     /// Opens a log file, or makes one with its folder.
     ///
     /// - Parameters:
-    ///   - url: The file that is written; rotated ones lie beside it, and two hidden lock files.
+    ///   - url: The file that is written; rotated ones lie beside it, and two hidden lock files. A
+    ///     link in its place is refused, as in a folder that others write to it could lead to any file.
     ///   - configuration: When it is rotated, and what becomes of it.
     /// - Throws: ``LoggingError``.
     public convenience init(
@@ -52,7 +53,7 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
         try self.init(
             at: url.path(percentEncoded: false),
             configuration,
-            files: DiskFileSystem(),
+            files: DiskFileSystem(permissions: configuration.permissions),
             worker: .background("keel.logging.files")
         )
     }

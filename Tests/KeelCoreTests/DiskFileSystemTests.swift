@@ -1,0 +1,105 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import Testing
+
+@testable import KeelCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+@Suite("The files of the machine", .timeLimit(.minutes(1)))
+final class DiskFileSystemTests {
+    private let folder: String
+
+    init() throws {
+        folder =
+            FileManager.default.temporaryDirectory
+            .appending(path: "keel-core-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: false
+        )
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private func mode(_ path: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return try #require((attributes[.posixPermissions] as? NSNumber)?.intValue)
+    }
+
+    @Test(
+        "A pipe is refused at once, and so is a folder",
+        arguments: [FileAccess.reading, .writing, .appending]
+    )
+    func noFile(access: FileAccess) throws {
+        #expect(mkfifo(folder + "/pipe", 0o600) == 0)
+        for path in [folder + "/pipe", folder] {
+            let error = #expect(throws: FileSystemError.self) {
+                _ = try DiskFileSystem().open(path, for: access)
+            }
+            #expect(error?.isNotAFile == true)
+            #expect(error?.description.contains("not a file") == true)
+        }
+    }
+
+    @Test("What may make a file follows no link, and what reads one does")
+    func links() throws {
+        let files = DiskFileSystem()
+        let (target, link) = (folder + "/target", folder + "/link")
+        try files.open(target, for: .creating).write([1], at: 0)
+        #expect(symlink(target, link) == 0 && symlink(folder + "/other", folder + "/loose") == 0)
+        for path in [link, folder + "/loose"] {
+            let appending = #expect(throws: FileSystemError.self) {
+                _ = try files.open(path, for: .appending)
+            }
+            #expect(appending?.isNotAFile == true)
+            let creating = #expect(throws: FileSystemError.self) {
+                _ = try files.open(path, for: .creating)
+            }
+            #expect(creating?.kind == .exists)
+            let locking = #expect(throws: FileSystemError.self) { _ = try files.lock(path) }
+            #expect(locking?.isNotAFile == true)
+        }
+        #expect(try files.names(in: folder).sorted() == ["link", "loose", "target"])
+        #expect(try files.open(link, for: .reading).read(at: 0, count: 1) == [1])
+        // A folder above may be a link: who has named it has chosen it.
+        #expect(symlink(folder, folder + "/again") == 0)
+        _ = try files.open(folder + "/again/log", for: .appending)
+        #expect(try files.names(in: folder).contains("log"))
+    }
+
+    @Test(
+        "Who may read the files may enter the folders that are made for them",
+        arguments: [(0o600, 0o700), (0o640, 0o750), (0o664, 0o775)] as [(UInt16, Int)]
+    )
+    func permissions(ofFiles: UInt16, ofFolders: Int) throws {
+        let mask = umask(0o022)
+        umask(mask)
+        let files = DiskFileSystem(permissions: ofFiles)
+        let made = folder + "/a/b/c"
+        try files.makeFolder(made)
+        try files.makeFolder(made)
+        _ = try files.open(made + "/file", for: .appending)
+        #expect(try mode(made + "/file") == Int(ofFiles) & ~Int(mask))
+        for path in ["/a", "/a/b", "/a/b/c"] {
+            #expect(try mode(folder + path) == ofFolders & ~Int(mask))
+        }
+    }
+
+    @Test("A folder below a file is not made, and the error says so")
+    func folderBelowFile() throws {
+        let files = DiskFileSystem()
+        _ = try files.open(folder + "/file", for: .creating)
+        let error = #expect(throws: FileSystemError.self) {
+            try files.makeFolder(folder + "/file/below/it")
+        }
+        #expect(error?.kind == .notFound)
+    }
+}
+#endif
