@@ -3,13 +3,23 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Bionic)
+import Bionic
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// The circumstances that decide which of a key's values is the default.
 ///
 /// Found out from the process: a test runner gives ``test``, an Xcode preview ``preview``,
 /// everything else ``live``. `KEEL_DEPENDENCY_CONTEXT=live` (or `test`, `preview`) in the
 /// environment decides first; so a test can start an app as a process of its own and have it use
-/// test values. For a part of the program, set ``DependencyValues/context``:
+/// test values. A release build takes only `live` from it, and says on standard error that it passes
+/// over anything else: an environment must not lead an app to made-up values. For a part of the program, set ``DependencyValues/context``:
 ///
 /// ```swift
 /// withDependencies { $0.context = .live } operation: { … }
@@ -27,12 +37,29 @@ extension DependencyContext {
     /// The context of this process, which cannot change while it runs.
     static let ofProcess = detected(
         arguments: CommandLine.arguments,
-        environment: ProcessInfo.processInfo.environment
-    )
+        environment: ProcessInfo.processInfo.environment,
+        isReleaseBuild: isReleaseBuild
+    ) { message in
+        let line = Array((message + "\n").utf8)
+        _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
 
-    package static func detected(arguments: [String], environment: [String: String]) -> Self {
-        if let named = environment["KEEL_DEPENDENCY_CONTEXT"].flatMap(Self.init(rawValue:)) {
-            return named
+    #if DEBUG
+    private static let isReleaseBuild = false
+    #else
+    private static let isReleaseBuild = true
+    #endif
+
+    package static func detected(
+        arguments: [String],
+        environment: [String: String],
+        isReleaseBuild: Bool,
+        warn: (String) -> Void
+    ) -> Self {
+        let variable = "KEEL_DEPENDENCY_CONTEXT"
+        if let named = environment[variable].flatMap(Self.init(rawValue:)) {
+            if named == .live || !isReleaseBuild { return named }
+            warn("\(variable)=\(named.rawValue) is passed over: this is a release build.")
         }
         if environment["XCODE_RUNNING_FOR_PREVIEWS"] == "1" {
             return .preview

@@ -7,7 +7,8 @@ import Synchronization
 /// it, nothing replaces or clears it, and the value is made outside every override. Reading it
 /// early or late, from one thread or many, gives the same answer, as with a `static let`.
 ///
-/// A value that needs itself while it is being made stops the process, as a `static let` does.
+/// Values that need each other while they are being made stop the process, on one thread or on
+/// several, with a message that names them.
 final class ValueCache: Sendable {
     static let live = ValueCache()
     static let preview = ValueCache()
@@ -20,7 +21,7 @@ final class ValueCache: Sendable {
             if let slot = slots[id] {
                 return slot
             }
-            let slot = Slot()
+            let slot = Slot(key: String(reflecting: key))
             slots[id] = slot
             return slot
         }
@@ -30,21 +31,36 @@ final class ValueCache: Sendable {
 
 /// The place of one key's value.
 ///
-/// Its lock is held while the value is made, so that others wait for it; the cache's lock is not,
-/// so that a value may read other keys.
+/// Others wait while the value is made; the cache's lock is not held, so that a value may read other
+/// keys.
 private final class Slot: Sendable {
-    private let content = Mutex<(any Sendable)?>(nil)
+    private let key: String
+    private let made = Mutex<(any Sendable)?>(nil)
+    /// Held while the value is made.
+    private let making = Mutex<Void>(())
+
+    init(key: String) { self.key = key }
 
     func value<Value: Sendable>(make: () -> Value) -> Value {
-        content.withLock { content in
+        if let value: Value = current() { return value }
+        let own = ValueNeeds.Node(id: ObjectIdentifier(self), key: key)
+        return ValueNeeds.need(own) {
+            making.withLock { _ in
+                // Another thread may have made it while this one waited.
+                if let value: Value = current() { return value }
+                let value = ValueNeeds.make(own, make)
+                made.withLock { $0 = .some(value) }
+                return value
+            }
+        }
+    }
+
+    private func current<Value>() -> Value? {
+        made.withLock { made in
             // Unwrapped before the cast: a missing value would pass for a made one whose type is
             // optional.
-            if let content, let made = content as? Value {
-                return made
-            }
-            let made = make()
-            content = .some(made)
-            return made
+            guard let made else { return nil }
+            return made as? Value
         }
     }
 }

@@ -119,8 +119,40 @@ struct ContextTests {
         environment: [String: String],
         expected: DependencyContext
     ) {
-        let found = DependencyContext.detected(arguments: arguments, environment: environment)
+        let found = DependencyContext.detected(
+            arguments: arguments,
+            environment: environment,
+            isReleaseBuild: false
+        ) { Issue.record("There is nothing to say: \($0)") }
         #expect(found == expected)
+    }
+
+    @Test(
+        "In a release build the environment chooses no values of tests and previews, and is told so",
+        arguments: [
+            (["/app/App"], "test", DependencyContext.live, 1),
+            (["/app/App"], "preview", .live, 1),
+            (["/app/App"], "live", .live, 0),
+            // A test of a release build, measuring something, is one by its runner.
+            (["/app/AppPackageTests.xctest"], "live", .live, 0),
+            (["/app/AppPackageTests.xctest"], "preview", .test, 1),
+        ]
+    )
+    func release(
+        arguments: [String],
+        named: String,
+        expected: DependencyContext,
+        warnings: Int
+    ) {
+        var messages: [String] = []
+        let found = DependencyContext.detected(
+            arguments: arguments,
+            environment: ["KEEL_DEPENDENCY_CONTEXT": named],
+            isReleaseBuild: true
+        ) { messages.append($0) }
+        #expect(found == expected)
+        #expect(messages.count == warnings)
+        #expect(messages.allSatisfy { $0.contains("KEEL_DEPENDENCY_CONTEXT=\(named)") })
     }
 
     private func read<Key: DependencyKey>(
