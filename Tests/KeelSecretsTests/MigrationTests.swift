@@ -1,6 +1,7 @@
 import Foundation
-import KeelSecrets
 import Testing
+
+@testable import KeelSecrets
 
 @Suite("Moving secrets to another store")
 struct MigrationTests {
@@ -102,6 +103,22 @@ struct MigrationTests {
         let second = try SecretStore(adapter, service: "two")
         #expect(try await first.migrate(to: second).moved == ["A"])
         #expect(try await second.list() == ["A"])
+    }
+
+    @Test("What a migration leaves that was stopped is removed by the next one, and never moved")
+    func leftMarks() async throws {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        try await source.save("1", forKey: "A")
+        for store in [source, destination] {
+            try await store.save("1799996400", forKey: "keel-migration-old")
+            try await store.save("no time", forKey: "keel-migration-unreadable")
+            try await store.save("1799999999", forKey: "keel-migration-young")
+        }
+        let report = try await source.migrate(to: destination, now: now)
+        #expect(report.moved == ["A"] && report.present.isEmpty && report.conflicting.isEmpty)
+        // Another program may be about to look at the young ones.
+        #expect(try await source.list() == ["keel-migration-young"])
+        #expect(try await destination.list() == ["A", "keel-migration-young"])
     }
 
     #if Crypto

@@ -42,16 +42,22 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
     /// Creates an adapter.
     ///
     /// - Parameters:
-    ///   - accessibility: When its secrets can be read.
+    ///   - accessibility: When its secrets can be read. By default once the device was unlocked, on
+    ///     this device only, and on all of the user's devices where they are synchronised. What stays on
+    ///     the device is in no backup that another device can read: after a change of the device, users
+    ///     sign in anew, and what a key from this store encrypted cannot be read. Choose
+    ///     `afterFirstUnlock` where secrets have to come along.
     ///   - accessGroup: The group of apps that share them; nil is the app's first group.
     ///   - isSynchronized: Whether iCloud Keychain copies them to the user's other devices.
     /// - Throws: ``SecretError`` with the code `invalidArgument` when they shall be copied and
     ///   stay.
     public init(
-        accessibility: Accessibility = .afterFirstUnlock,
+        accessibility: Accessibility? = nil,
         accessGroup: String? = nil,
         isSynchronized: Bool = false
     ) throws(SecretError) {
+        let accessibility =
+            accessibility ?? (isSynchronized ? .afterFirstUnlock : .afterFirstUnlockThisDeviceOnly)
         guard !(isSynchronized && accessibility.isOnThisDeviceOnly) else {
             throw SecretError(.invalidArgument, "What stays on this device is not synchronised.")
         }

@@ -61,6 +61,13 @@ private let items = Mutex<[Item]>([])
 /// What every call answers, for tests of errors; nil to answer by the items.
 public let forcedStatus = Mutex<OSStatus?>(nil)
 
+/// What an item was made with, `kSecAttrAccessible`; nil where there is none.
+public func accessibility(ofService service: String, account: String) -> String? {
+    items.withLock { items in
+        items.first { $0.service == service && $0.account == account }?.accessibility
+    }
+}
+
 private func refusal(_ query: CFDictionary) -> OSStatus? {
     if let status = forcedStatus.withLock({ $0 }) { return status }
     guard query[kSecClass] as? String == kSecClassGenericPassword,

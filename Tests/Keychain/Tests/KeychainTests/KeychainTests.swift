@@ -34,4 +34,31 @@ struct KeychainTests {
         }
         #expect(await adapter.capabilities().problem == code)
     }
+
+    @Test("Secrets stay on this device, unless they are synchronised or it is asked for otherwise")
+    func accessibility() async throws {
+        for (number, (adapter, expected)) in [
+            (try KeychainSecretStoreAdapter(), kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly),
+            (
+                try KeychainSecretStoreAdapter(isSynchronized: true),
+                kSecAttrAccessibleAfterFirstUnlock
+            ),
+            (
+                try KeychainSecretStoreAdapter(accessibility: .whenUnlocked),
+                kSecAttrAccessibleWhenUnlocked
+            ),
+        ].enumerated() {
+            let name = SecretName(service: "accessibility", account: "\(number)")
+            #expect(try await adapter.replace(name, with: [1], expecting: .anything))
+            #expect(
+                Security.accessibility(ofService: name.service, account: name.account) == expected
+            )
+        }
+        #expect(throws: SecretError.self) {
+            _ = try KeychainSecretStoreAdapter(
+                accessibility: .whenUnlockedThisDeviceOnly,
+                isSynchronized: true
+            )
+        }
+    }
 }
