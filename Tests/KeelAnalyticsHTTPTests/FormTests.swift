@@ -1,6 +1,8 @@
+import HTTPTypes
 import KeelAnalytics
 import KeelAnalyticsHTTP
 import KeelTestKit
+import Synchronization
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -132,6 +134,35 @@ struct FormTests {
             _ = try await scene.deliver(record)
             let instance = #"{"app_instance_id":"0123456789abcdef0123456789abcdef","#
             #expect(scene.body == instance + user + events)
+        }
+    }
+
+    @Test("Google Analytics gets what the user said about advertising, as it is at each request")
+    func googleAdConsent() async throws {
+        typealias AdConsent = GoogleAnalyticsDestination.AdConsent
+        let consent = Mutex(AdConsent())
+        let transport = ScriptedHTTPTransport(then: .status(.noContent))
+        var connection = DestinationConnection(transport: transport)
+        connection.now = { now }
+        let destination = GoogleAnalyticsDestination(
+            stream: .web(measurementID: "G-1"),
+            apiSecret: Vendor.secret,
+            connection: connection,
+            adConsent: { consent.withLock { $0 } }
+        )
+        for (answer, expected) in [
+            (AdConsent(), nil),
+            (AdConsent(userData: .granted), #""consent":{"ad_user_data":"GRANTED"}"#),
+            (
+                AdConsent(userData: .granted, personalization: .denied),
+                #""consent":{"ad_user_data":"GRANTED","ad_personalization":"DENIED"}"#
+            ),
+        ] {
+            consent.withLock { $0 = answer }
+            #expect(await destination.deliver([.sample(.screen("Home"))]) == .delivered)
+            let body = String(decoding: transport.calls.last?.body ?? [], as: UTF8.self)
+            #expect(body.contains(expected ?? "events"))
+            #expect(body.contains("consent") == (expected != nil))
         }
     }
 

@@ -36,6 +36,25 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
         case app(firebaseAppID: String, instanceID: String)
     }
 
+    /// What the user said about advertising: `consent` of a request.
+    ///
+    /// What is `unknown` is left out; Google then goes by what its own tags know of the user.
+    public struct AdConsent: Sendable, Hashable {
+        /// Whether Google may use what is sent for advertising: `ad_user_data`.
+        public var userData: AnalyticsConsent
+        /// Whether Google may show advertising made for the user: `ad_personalization`.
+        public var personalization: AnalyticsConsent
+
+        /// Creates an answer of the user's to both questions.
+        public init(
+            userData: AnalyticsConsent = .unknown,
+            personalization: AnalyticsConsent = .unknown
+        ) {
+            self.userData = userData
+            self.personalization = personalization
+        }
+    }
+
     /// The servers nearest to the sender.
     public static let global = URL.literal("https://www.google-analytics.com")
     /// The servers in the European Union.
@@ -51,6 +70,7 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
 
     private let stream: Stream
     private let secret: AccessToken
+    private let adConsent: @Sendable () -> AdConsent
     private let client: VendorClient
     private let form = GoogleAnalyticsForm()
 
@@ -63,15 +83,19 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
     ///   - connection: How the server is reached.
     ///   - host: The server, or a proxy in front of it.
     ///   - name: The name within the service.
+    ///   - adConsent: What the user said about advertising, asked before each request. Whether events
+    ///     are sent at all is decided by the service's consent, and not by this.
     public init(
         stream: Stream,
         apiSecret: String,
         connection: DestinationConnection,
         host: URL = GoogleAnalyticsDestination.global,
-        name: String = "google-analytics"
+        name: String = "google-analytics",
+        adConsent: @escaping @Sendable () -> AdConsent = { AdConsent() }
     ) {
         self.name = name
         self.stream = stream
+        self.adConsent = adConsent
         secret = AccessToken(apiSecret)
         client = VendorClient(host, connection, takesGzip: false)
     }
@@ -133,6 +157,7 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
                 case .app(_, let instanceID): writer.member("app_instance_id", instanceID)
                 }
                 writer.member("user_id", subject.userID)
+                write(adConsent(), to: &writer)
                 if let properties = subject.userProperties {
                     writer.key("user_properties")
                     writer.raw(properties)
@@ -141,6 +166,24 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
                     for event in events { writer.raw(event) }
                 }
             }
+        }
+    }
+
+    private func write(_ consent: AdConsent, to writer: inout JSONWriter) {
+        guard consent != AdConsent() else { return }
+        writer.object("consent") { writer in
+            writer.member("ad_user_data", consent.userData.googleName)
+            writer.member("ad_personalization", consent.personalization.googleName)
+        }
+    }
+}
+
+extension AnalyticsConsent {
+    fileprivate var googleName: String? {
+        switch self {
+        case .unknown: nil
+        case .granted: "GRANTED"
+        case .denied: "DENIED"
         }
     }
 }
