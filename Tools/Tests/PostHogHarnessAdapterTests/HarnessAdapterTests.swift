@@ -112,16 +112,19 @@ struct HarnessAdapterTests {
         }
     }
 
-    @Test("An event that is refused alone is sent again before it is given up")
-    func refusal() async throws {
+    @Test(
+        "An event that is refused alone is sent again before it is given up",
+        arguments: [400, 413]
+    )
+    func refusal(_ status: Int) async throws {
         try await withBench { bench in
-            bench.server.enqueue(.status(400))
+            bench.server.enqueue(.status(status))
             try await bench.open()
             _ = try await bench.capture("first")
             _ = try await bench.call(.post, "/flush")
             let state = try await bench.state()
             #expect(state.pendingEvents == 0 && state.totalEventsSent == 1)
-            #expect(state.requestsMade.map(\.statusCode) == [400, 200])
+            #expect(state.requestsMade.map(\.statusCode) == [status, 200])
         }
     }
 
