@@ -145,6 +145,36 @@ struct KeysetCommandTests {
         #expect(try Data(contentsOf: copy) == data)
     }
 
+    @Test("Decrypting writes nothing, also when the key should be destroyed by now")
+    func readOnly() async throws {
+        let old = try change("create")[0].id
+        let (file, data) = try write("report.pdf", 100)
+        #expect(try run("encrypt", file).code == 0)
+        let source = TestKeySource(file: scratch.file("key"))
+        let keysetFile = KeysetFile(at: keyset, under: source)
+        try await keysetFile.change { keyset throws(SecurityError) in
+            try keyset.rotate()
+            try keyset.setDates(KeyDates(destroyAfter: Date(timeIntervalSinceNow: -60)), of: old)
+        }
+        let before = try Data(contentsOf: keyset)
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+        // Root may write all the same, and so is shown to write nothing.
+        let folder = keyset.deletingLastPathComponent().path
+        try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder)
+        defer {
+            try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)
+        }
+        let other = try Scratch()
+        let copy = other.file("copy")
+        let sealed = URL(filePath: file.path + ".keel")
+        let result = try run("decrypt", sealed, ["-o", copy.path])
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(try Data(contentsOf: copy) == data)
+        #expect(try Data(contentsOf: keyset) == before)
+        let after = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+        #expect(Set(after) == Set(names))
+    }
+
     @Test("Dates are kept to: a waiting key takes its turn, and an old one is destroyed")
     func dates() async throws {
         let old = try change("create")[0].id
