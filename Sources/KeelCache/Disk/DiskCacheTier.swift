@@ -29,7 +29,7 @@ public import Foundation
 /// | byte limit | held at every moment, save for one segment; the oldest entries make room, those that were read since are kept a round longer |
 /// | large values | in files, sealed and checked in pieces of 64 KiB |
 /// | several users of a folder | refused with `folderInUse`, in one process and between processes |
-/// | threads | changes wait for the disk on a thread of the folder's own, reads of an entry or of 64 KiB of a large one on the caller's |
+/// | threads | changes wait for the disk on a thread of the folder's own, reads of an entry on those of one queue for all folders; the next 64 KiB of a large value that is read as a file on the caller's |
 /// | the folder is deleted | goes on with an empty one at the next write or removal |
 ///
 /// A value that was written as bytes is read as bytes, one that was written as a file as a file.
@@ -86,7 +86,7 @@ public final class DiskCacheTier: CacheTier {
 
     @concurrent
     public func read(_ key: [UInt8]) async throws(CacheError) -> CacheRecord? {
-        try DiskRead(key, in: store).record()
+        try await DiskRead(key, in: store).record()
     }
 
     @concurrent

@@ -1,9 +1,10 @@
 internal import KeelCore
 internal import Synchronization
 
-/// One read, on the caller's thread: a look into the index, then a `pread` without any lock.
-struct DiskRead {
-    private struct Place {
+/// One read: a look into the index, then a `pread` without any lock.
+struct DiskRead: Sendable {
+    /// Where the index says that the entry is.
+    private struct Place: Sendable {
         var slot: IndexSlot
         var id: UInt64
         var handle: SegmentHandle?
@@ -23,10 +24,19 @@ struct DiskRead {
     }
 
     /// The record under the key, nil when there is none that may still be used.
-    func record() throws(CacheError) -> CacheRecord? {
+    ///
+    /// A key that is not in the index costs no change of threads.
+    func record() async throws(CacheError) -> CacheRecord? {
+        guard let place = try place() else { return miss() }
+        return try await DiskReadQueue.run { () throws(CacheError) in try record(at: place) }
+    }
+
+    private func record(at first: Place) throws(CacheError) -> CacheRecord? {
+        var next: Place? = first
         // Room may be made under a reader's feet; then the entry is elsewhere, or gone.
         for _ in 0..<8 {
-            guard let place = try place() else { break }
+            guard let place = next != nil ? next : try place() else { break }
+            next = nil
             guard let handle = place.handle ?? store.openSegment(place.slot.segment, id: place.id)
             else {
                 if try isGone(place) { break }
