@@ -25,6 +25,9 @@ extension AsyncHTTPClientTransport {
         public var idleConnectionLifetime: Duration = .seconds(60)
 
         /// How many HTTP/1.1 connections to one host are kept in use at once.
+        ///
+        /// Each eight of them have an event loop of their own, as far as half of the processors go:
+        /// a gateway that calls one server sets this to eight times the processors it may take.
         public var connectionsPerHost = 8
 
         /// Whether HTTP/2 is used with servers that offer it.

@@ -22,7 +22,9 @@ import Synchronization
 /// or an unknown host until the connect timeout. So are redirects and decompression, and its spans:
 /// `HTTPTracing` of KeelHTTPObservability makes those of a client.
 ///
-/// The calls of one origin share an event loop, origins take turns on the loops there are.
+/// The calls of one origin share an event loop, origins take turns on the loops there are. With
+/// sixteen or more ``Configuration/connectionsPerHost``, and four or more processors, many calls at
+/// once are spread over several loops.
 ///
 /// A transport that is dropped closes its connections; call ``shutdown()`` to wait for that.
 public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
@@ -48,7 +50,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
         )
         .install(in: &settings)
         client = HTTPClient(configuration: settings)
-        requests = OriginRequests(on: client.eventLoopGroup)
+        requests = OriginRequests(
+            on: client.eventLoopGroup,
+            connections: configuration.connectionsPerHost
+        )
         longestOpening = configuration.connectTimeout
         hasProxy = configuration.proxy != nil
         queue = ConnectionQueue(
@@ -88,7 +93,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
         let prepared = isStreamed ? nil : try requests.request(for: call.head)
         let exchange = waiting.begin(
             call,
-            path: prepared?.path,
+            prepared,
             wantsNewConnection: wantsNewConnection,
             queue
         )
@@ -109,7 +114,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
                     }
                 }
         } catch {
-            exchange.window.close()
+            exchange.givenUp()
             throw translated(error, .awaitHead, exchange).located(in: call)
         }
     }

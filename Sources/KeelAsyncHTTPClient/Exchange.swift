@@ -19,6 +19,10 @@ final class Exchange: Sendable {
         var hasEnded = false
         var trailers: HTTPFields?
         var refusal: TransportError?
+        var place: OriginLoops.Place?
+
+        /// Whether the connection carries several exchanges at once; nil where there is none.
+        var isMultiplexed: Bool? { connection.map { $0.version == "HTTP/2" } }
     }
 
     let number: UInt64
@@ -33,18 +37,19 @@ final class Exchange: Sendable {
     let window = SendWindow()
     private let call: HTTPCall?
     private let queue: ConnectionQueue
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(
         number: UInt64,
         call: HTTPCall,
-        path: String?,
+        prepared: OriginRequests.Prepared?,
         wantsNewConnection: Bool,
         _ queue: ConnectionQueue
     ) {
         self.number = number
         self.wantsNewConnection = wantsNewConnection
-        self.path = path
+        path = prepared?.path
+        state = Mutex(State(place: prepared?.place))
         self.queue = queue
         origin = call.head.authority ?? ""
         pins = call.options.pins
@@ -94,11 +99,20 @@ final class Exchange: Sendable {
 
     /// The connection is free again, or gone.
     func ended() {
-        let isFirst = state.withLock { state in
+        let (isFirst, place, isMultiplexed) = state.withLock { state in
             defer { state.hasEnded = true }
-            return !state.hasEnded && state.connection != nil
+            let isFirst = !state.hasEnded && state.connection != nil
+            return (isFirst, state.place.take(), state.isMultiplexed)
         }
         if isFirst { queue.exchangeEnded(origin) }
+        place?.leave(isMultiplexed: isMultiplexed)
+        window.close()
+    }
+
+    /// The caller no longer waits, whether or not there was a connection.
+    func givenUp() {
+        let (place, isMultiplexed) = state.withLock { ($0.place.take(), $0.isMultiplexed) }
+        place?.leave(isMultiplexed: isMultiplexed)
         window.close()
     }
 
@@ -178,7 +192,7 @@ final class WaitingExchanges: Sendable {
     /// Takes note of a call that is about to be sent.
     func begin(
         _ call: HTTPCall,
-        path: String?,
+        _ prepared: OriginRequests.Prepared?,
         wantsNewConnection: Bool,
         _ queue: ConnectionQueue
     ) -> Exchange {
@@ -187,7 +201,7 @@ final class WaitingExchanges: Sendable {
             let exchange = Exchange(
                 number: state.next,
                 call: call,
-                path: path,
+                prepared: prepared,
                 wantsNewConnection: wantsNewConnection,
                 queue
             )

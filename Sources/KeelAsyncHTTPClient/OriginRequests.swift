@@ -18,16 +18,19 @@ import Foundation
 /// the request. So it gets a request for the root of the origin, and ``ExchangeHandler`` puts the
 /// path of the call in, right before the encoder.
 ///
-/// All calls of an origin begin on one event loop, and its connections are opened there: a
-/// response does not change threads on its way. Origins take turns on the loops.
+/// It also says on which event loop the exchange takes place, see ``OriginLoops``. Origins take turns
+/// on the loops there are.
 final class OriginRequests: Sendable {
     /// What a call is sent with.
     struct Prepared: Sendable {
         /// The request without header fields and body.
         var request: HTTPClient.Request
-        let eventLoop: any EventLoop
+        /// To be left when the exchange is over.
+        let place: OriginLoops.Place
         /// The path that takes the place of the request's own; nil leaves that.
         let path: String?
+
+        var eventLoop: any EventLoop { place.eventLoop }
     }
 
     private struct Origin: Hashable {
@@ -35,65 +38,99 @@ final class OriginRequests: Sendable {
         let authority: String
     }
 
-    private struct Key: Hashable {
-        let method: HTTPRequest.Method
-        let origin: Origin
+    private struct Known {
+        var requests: [HTTPRequest.Method: HTTPClient.Request] = [:]
+        let loops: OriginLoops
+        var lastUse: UInt64 = 0
     }
 
     private struct State {
-        var requests: [Key: HTTPClient.Request] = [:]
-        var eventLoops: [Origin: any EventLoop] = [:]
+        var origins: [Origin: Known] = [:]
+        /// How many origins have got their loops so far.
+        var originCount = 0
+        var uses: UInt64 = 0
     }
 
-    /// How many are kept; with one more, all are forgotten.
-    private static let limit = 512
+    /// How many origins are kept; with one more, the sixteenth that was used longest ago goes.
+    static let limit = 512
 
-    private let eventLoops: any EventLoopGroup
+    /// How many methods of an origin are kept; there are nine (RFC 9110 section 9, RFC 5789).
+    private static let methodLimit = 16
+
+    private let eventLoops: [any EventLoop]
+    private let connections: Int
     private let state = Mutex(State())
 
-    init(on eventLoops: any EventLoopGroup) { self.eventLoops = eventLoops }
+    /// Creates a table.
+    ///
+    /// - Parameters:
+    ///   - eventLoops: The loops there are.
+    ///   - connections: How many connections with an origin are kept in use at once.
+    init(on eventLoops: any EventLoopGroup, connections: Int) {
+        self.eventLoops = Array(eventLoops.makeIterator())
+        self.connections = connections
+    }
 
-    /// Returns what a call with this head is sent with.
+    /// Returns what a call with this head is sent with; its place is to be left in the end.
     ///
     /// - Throws: `TransportError.Code.invalidRequest` if the head has no usable target.
     func request(for head: HTTPRequest) throws(TransportError) -> Prepared {
         let target = try head.target
         let origin = Origin(scheme: target.scheme, authority: target.authority)
-        let key = Key(method: head.method, origin: origin)
-        let known = state.withLock { ($0.requests[key], $0.eventLoops[origin]) }
-        let eventLoop = known.1 ?? eventLoop(for: origin)
+        let (known, loops) = find(origin, head.method)
         // What Foundation would change in a path, it must see.
         guard target.path.isEncodedPathAndQuery,
-            let request = known.0 != nil ? known.0 : try root(of: key)
+            let request = known != nil ? known : try root(of: origin, head.method)
         else {
             let url = "\(target.scheme)://\(target.authority)\(target.path)"
-            return Prepared(request: try parse(url, head.method), eventLoop: eventLoop, path: nil)
+            let request = try parse(url, head.method)
+            return Prepared(request: request, place: loops.enter(), path: nil)
         }
-        return Prepared(request: request, eventLoop: eventLoop, path: target.path)
+        return Prepared(request: request, place: loops.enter(), path: target.path)
+    }
+
+    /// Returns what is kept of an origin; what is not kept yet is kept from now on.
+    private func find(
+        _ origin: Origin,
+        _ method: HTTPRequest.Method
+    ) -> (HTTPClient.Request?, OriginLoops) {
+        state.withLock { state in
+            state.uses += 1
+            if let index = state.origins.index(forKey: origin) {
+                state.origins.values[index].lastUse = state.uses
+                let known = state.origins.values[index]
+                return (known.requests[method], known.loops)
+            }
+            if state.origins.count >= Self.limit { evict(&state) }
+            let first = state.originCount % eventLoops.count
+            let loops = OriginLoops(eventLoops, from: first, connections: connections)
+            state.origins[origin] = Known(loops: loops, lastUse: state.uses)
+            state.originCount += 1
+            return (nil, loops)
+        }
+    }
+
+    /// Forgets several at once: a search for one would cost each new origin a way through the table.
+    private func evict(_ state: inout State) {
+        let oldest = state.origins.sorted { $0.value.lastUse < $1.value.lastUse }
+        for (origin, _) in oldest.prefix(Self.limit / 16) { state.origins[origin] = nil }
     }
 
     /// Returns the request for the root of an origin; nil if what was given is more than an origin.
-    private func root(of key: Key) throws(TransportError) -> HTTPClient.Request? {
-        let url = "\(key.origin.scheme)://\(key.origin.authority)/"
-        let request = try parse(url, key.method)
+    private func root(
+        of origin: Origin,
+        _ method: HTTPRequest.Method
+    ) throws(TransportError) -> HTTPClient.Request? {
+        let url = "\(origin.scheme)://\(origin.authority)/"
+        let request = try parse(url, method)
         guard request.scheme == "http" || request.scheme == "https",
             request.url.path(percentEncoded: true) == "/"
         else { return nil }
         state.withLock { state in
-            if state.requests.count >= Self.limit { state.requests = [:] }
-            state.requests[key] = request
+            let count = state.origins[origin]?.requests.count ?? Self.methodLimit
+            if count < Self.methodLimit { state.origins[origin]?.requests[method] = request }
         }
         return request
-    }
-
-    private func eventLoop(for origin: Origin) -> any EventLoop {
-        state.withLock { state in
-            if let eventLoop = state.eventLoops[origin] { return eventLoop }
-            if state.eventLoops.count >= Self.limit { state.eventLoops = [:] }
-            let eventLoop = eventLoops.next()
-            state.eventLoops[origin] = eventLoop
-            return eventLoop
-        }
     }
 
     private func parse(
