@@ -1,5 +1,6 @@
 #if WebSocket
 import KeelHTTP
+import NIOCore
 import Synchronization
 
 /// The messages between the event loop, which brings them, and the task that reads them.
@@ -45,7 +46,8 @@ final class MessageMailbox: Sendable {
     }
 
     private struct State {
-        var messages: ArraySlice<WebSocketMessage> = []
+        /// A buffer that forgets what is taken out of it: a slice of an array would not.
+        var messages = CircularBuffer<WebSocketMessage>()
         var bytes = 0
         var isFull = false
         var reader: Reader?
@@ -96,7 +98,7 @@ final class MessageMailbox: Sendable {
     func abort(_ error: WebSocketError) {
         state.withLock { state in
             if case .failed? = state.end { return }
-            state.messages = []
+            state.messages = CircularBuffer()
             state.bytes = 0
             state.isFull = false
             state.end = .failed(error)

@@ -1,0 +1,63 @@
+#if WebSocket
+import KeelHTTP
+import Testing
+
+@testable import KeelWebSocket
+
+@Suite("What waits for the reader")
+struct MessageMailboxTests {
+    /// Takes the next message out, and nothing else keeps its bytes.
+    private func next(_ mailbox: MessageMailbox) -> [UInt8] {
+        switch mailbox.take(MessageMailbox.Reader()) {
+        case .outcome(.success(.binary(let bytes))), .lastStraw(.binary(let bytes)): bytes
+        default: []
+        }
+    }
+
+    /// Whether this array has its bytes for itself: changing it then copies nothing.
+    private func isUnshared(_ bytes: inout [UInt8]) -> Bool {
+        let before = bytes.withUnsafeBytes { $0.baseAddress }
+        bytes[0] &+= 1
+        return bytes.withUnsafeBytes { $0.baseAddress } == before
+    }
+
+    @Test("A message that was taken out is not kept in memory, however many came before")
+    func letsGo() {
+        let mailbox = MessageMailbox(capacity: 1 << 20)
+        // A burst makes the queue long.
+        for _ in 0..<700 { _ = mailbox.deliver(.binary([1])) }
+        var shared = 0
+        for _ in 0..<700 {
+            var bytes = next(mailbox)
+            if !isUnshared(&bytes) { shared += 1 }
+        }
+        for _ in 0..<300 {
+            _ = mailbox.deliver(.binary([UInt8](repeating: 1, count: 1000)))
+            var bytes = next(mailbox)
+            #expect(bytes.count == 1000)
+            if !isUnshared(&bytes) { shared += 1 }
+        }
+        #expect(shared == 0)
+    }
+
+    @Test("Messages come out in the order in which they went in, also where the queue wraps around")
+    func order() {
+        let mailbox = MessageMailbox(capacity: 1 << 20)
+        var (sent, received) = (0, 0)
+        for round in 0..<100 {
+            for _ in 0..<(round % 7 + 3) {
+                _ = mailbox.deliver(.binary([UInt8(truncatingIfNeeded: sent)]))
+                sent += 1
+            }
+            for _ in 0..<(round % 5 + 2) where received < sent {
+                #expect(next(mailbox) == [UInt8(truncatingIfNeeded: received)])
+                received += 1
+            }
+        }
+        while received < sent {
+            #expect(next(mailbox) == [UInt8(truncatingIfNeeded: received)])
+            received += 1
+        }
+    }
+}
+#endif
