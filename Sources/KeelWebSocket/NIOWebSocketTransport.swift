@@ -1,14 +1,19 @@
 #if WebSocket
 public import HTTPTypes
 public import KeelHTTP
-import NIOCore
-import NIOSSL
 
 /// A WebSocket transport on SwiftNIO, for Linux and Apple's systems.
 ///
 /// It speaks RFC 6455 over HTTP/1.1, with permessage-deflate (RFC 7692) on the system's zlib.
-/// Secure connections check the certificate and the host's name. Each connection is a socket of its
-/// own: there is no pool, and nothing to shut down.
+/// Secure connections, TLS 1.2 or newer, check the certificate, the host's name and the
+/// `WebSocketConfiguration.pins`. Each connection is a socket of its own: there is no pool, and
+/// nothing to shut down.
+///
+/// All connections of a process share up to four event loops, which the calls of an HTTP client do
+/// not run on. Messages are compressed there: a large one holds the other WebSockets of its loop up.
+///
+/// Used by itself, a transport knows nothing of the pins, credentials and observers of a
+/// `NetworkClient`: open WebSockets through `NetworkClient.webSocketTransport(over:)` to have them.
 ///
 /// ```swift
 /// let transport = NIOWebSocketTransport()
@@ -18,7 +23,7 @@ import NIOSSL
 /// }
 /// ```
 public struct NIOWebSocketTransport: WebSocketTransport {
-    /// The certificates that are trusted besides, or instead of, those of the system.
+    /// The certificates that are trusted.
     public struct Trust: Sendable, Hashable {
         let pem: [UInt8]?
 
@@ -29,16 +34,25 @@ public struct NIOWebSocketTransport: WebSocketTransport {
         public static func only(pem: [UInt8]) -> Trust { Trust(pem: pem) }
     }
 
-    private let trust: Trust
+    public let features: HTTPTransportFeatures = [.pinning, .clientCertificates]
+
+    private let tls: SecureContext
     private let clock: any Clock<Duration>
 
     /// Creates a transport.
     ///
+    /// The certificates are read once, when the first secure connection is opened.
+    ///
     /// - Parameters:
     ///   - trust: Which certificates are trusted.
+    ///   - identity: What is shown to servers that ask for a client certificate.
     ///   - clock: The clock that limits and pings are measured on.
-    public init(trust: Trust = .system, clock: any Clock<Duration> = ContinuousClock()) {
-        self.trust = trust
+    public init(
+        trust: Trust = .system,
+        identity: Identity? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        tls = SecureContext(trust, identity)
         self.clock = clock
     }
 
@@ -75,27 +89,15 @@ public struct NIOWebSocketTransport: WebSocketTransport {
         do throws(WebSocketError) {
             var random = SystemRandomNumberGenerator()
             let exchange = try UpgradeExchange(request, configuration, using: &random)
-            let tls = exchange.isSecure ? try makeTLS() : nil
+            // Without TLS there is no key to compare.
+            if !exchange.isSecure, let pins = configuration.pins,
+                !pins.allows(nil, for: exchange.host)
+            {
+                throw WebSocketError(transport: TransportError(.tlsPinMismatch))
+            }
             return try await WebSocketOpening(exchange, configuration, tls, clock).run()
         } catch {
             throw error.located(at: url)
-        }
-    }
-
-    private func makeTLS() throws(WebSocketError) -> NIOSSLContext {
-        do {
-            var settings = TLSConfiguration.makeClientConfiguration()
-            settings.applicationProtocols = ["http/1.1"]
-            if let pem = trust.pem {
-                settings.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(pem))
-            }
-            return try NIOSSLContext(configuration: settings)
-        } catch {
-            throw WebSocketError(
-                .invalidRequest,
-                "The trusted certificates cannot be read.",
-                cause: error
-            )
         }
     }
 }

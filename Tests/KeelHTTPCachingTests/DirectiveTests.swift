@@ -1,5 +1,6 @@
 import HTTPTypes
 import KeelCache
+import KeelCore
 import KeelTestKit
 import Testing
 

@@ -167,6 +167,7 @@ public final class ReconnectingWebSocket: Sendable {
         var elapsed: (() -> Duration)?
         defer { connection.withLock { $0 = nil } }
         do {
+            try transport.demandPinning(for: configuration.pins)
             let request = try await makeRequest()
             return try await transport.withConnection(to: request, configuration: configuration) {
                 opened in

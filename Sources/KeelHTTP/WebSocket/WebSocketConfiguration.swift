@@ -1,10 +1,18 @@
 /// What a WebSocket connection is opened with, and the limits that it keeps.
-public struct WebSocketConfiguration: Sendable, Hashable {
+public struct WebSocketConfiguration: Sendable {
     /// The subprotocols that the app speaks, the preferred one first; the server picks one or none.
     public var subprotocols: [String] = []
 
     /// What is offered for compression, or nil to offer none.
     public var deflate: WebSocketDeflate? = WebSocketDeflate()
+
+    /// The public keys that the server may have; nil looks at certificates alone.
+    ///
+    /// They are compared before the first byte of the request is sent; a server with another key
+    /// ends the opening with ``TransportError/Code/tlsPinMismatch``. A connection without TLS has no
+    /// key: one to a host with pins is refused, too. A transport has to declare
+    /// ``HTTPTransportFeatures/pinning``, see ``WebSocketTransport/features``.
+    public var pins: PublicKeyPins?
 
     /// How long opening may take: name, connection, secure channel and upgrade together.
     public var openTimeout: Duration = .seconds(10)

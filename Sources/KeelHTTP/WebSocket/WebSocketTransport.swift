@@ -14,8 +14,16 @@ public import Foundation
 /// - nothing of a connection outlives the call, whether the closure returns, throws or is cancelled;
 /// - cancelling the calling task ends everything at once, opening included;
 /// - redirects are not followed;
+/// - the pins of a configuration are enforced before the request is sent, where ``features`` say so;
 /// - every failure of opening is a ``WebSocketError`` with the one code that fits.
 public protocol WebSocketTransport: Sendable {
+    /// What this transport can do beyond opening connections: ``HTTPTransportFeatures/pinning`` and
+    /// ``HTTPTransportFeatures/clientCertificates`` have a meaning here. Nothing by default.
+    ///
+    /// ``ReconnectingWebSocket`` and ``NetworkClient/webSocketTransport(over:)`` refuse to open a
+    /// connection with pins over a transport that does not declare that it enforces them.
+    var features: HTTPTransportFeatures { get }
+
     /// Opens a connection, runs `body` with it, and closes it.
     ///
     /// When `body` returns, the connection is closed with ``WebSocketCloseCode/normal``, when it
@@ -37,6 +45,19 @@ public protocol WebSocketTransport: Sendable {
 }
 
 extension WebSocketTransport {
+    public var features: HTTPTransportFeatures { [] }
+
+    /// Throws if a connection with these pins would look protected and not be.
+    func demandPinning(for pins: PublicKeyPins?) throws(WebSocketError) {
+        guard pins != nil, !features.contains(.pinning) else { return }
+        throw WebSocketError(
+            transport: TransportError(
+                .invalidConfiguration,
+                "This transport of WebSockets cannot check pins; use one that can."
+            )
+        )
+    }
+
     /// Opens a connection with the usual limits, runs `body` with it, and closes it.
     ///
     /// - Parameters:

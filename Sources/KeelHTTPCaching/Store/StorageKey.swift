@@ -1,3 +1,4 @@
+import KeelCore
 import KeelHTTP
 
 /// What the responses of one address and one user are kept under.

@@ -31,6 +31,9 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
         case connection([WebSocketMessage], end: End)
     }
 
+    /// Pins are let through: no server of a script has a key.
+    public var features: HTTPTransportFeatures { [.pinning] }
+
     private let script: Mutex<ArraySlice<Attempt>>
     private let seen = Mutex<(requests: [HTTPRequest], sent: [WebSocketMessage])>(([], []))
 

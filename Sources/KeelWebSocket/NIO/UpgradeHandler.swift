@@ -1,8 +1,10 @@
 #if WebSocket
 import HTTPTypes
+import KeelCore
 import KeelHTTP
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// Sends the request for a WebSocket and makes room for one when the server agrees.
 ///
@@ -25,6 +27,7 @@ final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let configuration: WebSocketConfiguration
     private let opening: WebSocketOpening
     private var stage = Stage.waiting
+    private var isRequested = false
     private var input: [UInt8] = []
 
     init(
@@ -38,6 +41,30 @@ final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
+        if !exchange.isSecure { request(context, certificate: nil) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // The end of the handshake is such an event. What is written before it is over, NIOSSL keeps
+        // until it is, and drops if it fails.
+        if exchange.isSecure,
+            let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
+        {
+            request(context, certificate: certificate)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Sends the request, unless the server has another key than it may have.
+    private func request(_ context: ChannelHandlerContext, certificate: NIOSSLCertificate?) {
+        guard case .waiting = stage, !isRequested else { return }
+        isRequested = true
+        if exchange.isSecure, let pins = configuration.pins {
+            let key = try? certificate?.extractPublicKey().toSPKIBytes()
+            guard pins.allows(key.map(SecureHash.digest), for: exchange.host) else {
+                return fail(context, TransportError(.tlsPinMismatch))
+            }
+        }
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: exchange.head)), promise: nil)
     }
 

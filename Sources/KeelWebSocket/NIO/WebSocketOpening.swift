@@ -16,7 +16,7 @@ final class WebSocketOpening: Sendable {
 
     private let exchange: UpgradeExchange
     private let configuration: WebSocketConfiguration
-    private let tls: NIOSSLContext?
+    private let tls: SecureContext
     private let clock: any Clock<Duration>
     private let state = Mutex(State())
     private let answer = Answer<NIOWebSocketChannel>()
@@ -24,7 +24,7 @@ final class WebSocketOpening: Sendable {
     init(
         _ exchange: UpgradeExchange,
         _ configuration: WebSocketConfiguration,
-        _ tls: NIOSSLContext?,
+        _ tls: SecureContext,
         _ clock: any Clock<Duration>
     ) {
         self.exchange = exchange
@@ -54,14 +54,41 @@ final class WebSocketOpening: Sendable {
     }
 
     private func connect() {
-        ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let eventLoop = Self.eventLoops.next()
+        guard exchange.isSecure else { return connect(on: eventLoop, nil) }
+        tls.make(on: eventLoop).whenComplete { made in
+            switch made {
+            case .success(let context): self.connect(on: eventLoop, context)
+            case .failure(let error):
+                self.fail(
+                    WebSocketError(
+                        .invalidRequest,
+                        "The certificates of the transport, or of the system, cannot be read.",
+                        cause: error
+                    )
+                )
+            }
+        }
+    }
+
+    /// The threads of all WebSockets.
+    ///
+    /// They are not the ones that SwiftNIO shares out, which the calls of an HTTP client run on:
+    /// compressing one large message keeps a loop for as long as a hundred milliseconds. Like those,
+    /// they stay until the process ends.
+    static let eventLoops = MultiThreadedEventLoopGroup(
+        numberOfThreads: min(4, System.coreCount)
+    )
+
+    private func connect(on eventLoop: any EventLoop, _ context: NIOSSLContext?) {
+        ClientBootstrap(group: eventLoop)
             .connectTimeout(TimeAmount(configuration.openTimeout))
             // Nothing is read before there is somebody to take it.
             .channelOption(.autoRead, value: false)
             .channelInitializer { channel in self.adopt(channel) }
             .connect(host: exchange.host, port: exchange.port)
             .flatMap { channel in
-                channel.eventLoop.submit { try self.addHandlers(to: channel) }
+                channel.eventLoop.submit { try self.addHandlers(to: channel, context) }
                     .flatMap { channel.setOption(.autoRead, value: true) }
             }
             .whenFailure { error in
@@ -82,7 +109,7 @@ final class WebSocketOpening: Sendable {
         return channel.eventLoop.makeFailedFuture(CancellationError())
     }
 
-    private func addHandlers(to channel: any Channel) throws {
+    private func addHandlers(to channel: any Channel, _ tls: NIOSSLContext?) throws {
         let pipeline = channel.pipeline.syncOperations
         if let tls {
             // An address is not sent as a server name; the certificate is then compared with it.

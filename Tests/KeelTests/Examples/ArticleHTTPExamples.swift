@@ -158,6 +158,16 @@ enum ArticleHTTPExamples {
         }
     }
 
+    static func webSocketOfClient(
+        _ client: NetworkClient,
+        _ request: HTTPRequest,
+        _ transport: some WebSocketTransport
+    ) async throws {
+        let signed = client.webSocketTransport(over: transport)
+        let socket = ReconnectingWebSocket(to: request, over: signed)
+        try await socket.run { _ in }
+    }
+
     static func repositories(_ client: NetworkClient, _ storage: StorageClient) async throws {
         let restaurants = EntityRepository<Restaurant>(
             "restaurants",

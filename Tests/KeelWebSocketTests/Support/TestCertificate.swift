@@ -3,15 +3,27 @@ import NIOSSL
 
 /// A certificate for `localhost`, good for a hundred years and for nothing but tests.
 enum TestCertificate {
-    static func server() throws -> NIOSSLContext {
+    /// What a server is set up with; one that asks clients lets in those that show this certificate.
+    static func server(asksClients: Bool = false) throws -> NIOSSLContext {
         let certificates = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8))
-        return try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: certificates.map { .certificate($0) },
-                privateKey: .privateKey(NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem))
-            )
+        var settings = TLSConfiguration.makeServerConfiguration(
+            certificateChain: certificates.map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem))
         )
+        if asksClients {
+            settings.trustRoots = .certificates(certificates)
+            settings.certificateVerification = .noHostnameVerification
+        }
+        return try NIOSSLContext(configuration: settings)
     }
+
+    /// What `openssl pkey -pubin -outform der | openssl dgst -sha256` says of the public key.
+    static let keyDigest: [UInt8] = [
+        0xfc, 0x8c, 0xd5, 0x0a, 0x8b, 0x65, 0x7e, 0x56, 0x31, 0x60, 0xcb, 0x4d, 0xb2, 0x05, 0xfc,
+        0xd1,
+        0x0a, 0x81, 0x09, 0x4d, 0xe1, 0x3b, 0xa6, 0x1f, 0xaa, 0x8d, 0xd3, 0x82, 0xcc, 0xb6, 0x77,
+        0xce,
+    ]
 
     static let certificate = """
         -----BEGIN CERTIFICATE-----
@@ -28,7 +40,7 @@ enum TestCertificate {
         """
 
     /// Made for this file; it opens nothing.
-    private static let key = """
+    static let key = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgTd7Uikgm3rGDyXS6
         MDtxRjb4xDK2UVDkQpX5MmWGw96hRANCAARqrn1h6rW9ShiwaDy/+AXTOSSbb1KK
