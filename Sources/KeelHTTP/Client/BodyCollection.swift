@@ -31,7 +31,13 @@ package struct BodyCollection: Sendable, Hashable {
         if method != .head, let length = reply.announcedLength, length > limit {
             throw TransportError.responseTooLarge(limit: limit)
         }
-        return try await reply.body.collect(upTo: limit)
+        let bytes = try await reply.body.collect(upTo: limit)
+        // Many sequences end where their reader is cancelled: only the announced length tells such
+        // an end from that of the body.
+        guard !Task.isCancelled || reply.announcedLength == Int64(bytes.count) else {
+            throw TransportError(.cancelled, phase: .readBody)
+        }
+        return bytes
     }
 
     /// Returns the reply with its body in memory.

@@ -24,15 +24,27 @@ package struct Deadline: Sendable {
         DeadlineWatch(timer: timer, entry: timer.watch(until: end, expire))
     }
 
-    /// Runs `operation`, cancels it at the deadline and throws `expired` then.
+    /// Runs `operation` and cancels it at the deadline.
     ///
     /// It returns only after `operation` has ended, so that nothing goes on behind the caller's
-    /// back; an operation that ignores cancellation delays the error. The error takes over what is
-    /// known of the attempts so far.
+    /// back; an operation that ignores cancellation delays the error. After the deadline nothing is
+    /// begun.
+    ///
+    /// - Parameters:
+    ///   - expired: The error for what is not done by the deadline. It takes over what is known of
+    ///     the attempts so far.
+    ///   - isWhole: Whether a value that came after the deadline is of use as it is. A reply whose
+    ///     body is still to be read is not: its exchange was cancelled. A whole answer is, and its
+    ///     request has had its effect, so that its sender must learn of it.
+    ///   - operation: What is done.
+    /// - Returns: What the operation returned.
+    /// - Throws: `expired`, or the error with which the operation failed before the deadline.
     package func run<Value: Sendable>(
         throwing expired: @autoclosure () -> TransportError,
+        keepingLate isWhole: (Value) -> Bool = { _ in false },
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value
     ) async throws(TransportError) -> Value {
+        guard remaining > .zero else { throw expired() }
         let (result, wasReached) = await timer.run(until: end) {
             () async -> Result<Value, TransportError> in
             do throws(TransportError) {
@@ -43,7 +55,10 @@ package struct Deadline: Sendable {
         }
         guard wasReached else { return try result.get() }
         var error = expired()
-        if case .failure(let failure) = result {
+        switch result {
+        case .success(let value):
+            if isWhole(value) { return value }
+        case .failure(let failure):
             error.attempts = failure.attempts
             error.retryRefusal = failure.retryRefusal
         }

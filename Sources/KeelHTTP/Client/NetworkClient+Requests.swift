@@ -171,7 +171,12 @@ extension NetworkClient {
             return response
         }
         do throws(TransportError) {
-            let response = try await within(call.deadline, call, exchange)
+            let response = try await within(
+                call.deadline,
+                call,
+                keepingLate: { _ in true },
+                exchange
+            )
             call.record(.succeeded(status: response.status.code))
             return response
         } catch {

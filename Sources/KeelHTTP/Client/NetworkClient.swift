@@ -147,11 +147,13 @@ public struct NetworkClient: Sendable {
     func within<Value: Sendable>(
         _ deadline: Deadline?,
         _ call: HTTPCall,
+        keepingLate isWhole: (Value) -> Bool = { _ in false },
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value
     ) async throws(TransportError) -> Value {
         guard let deadline, !call.endsAtDeadline else { return try await operation() }
         return try await deadline.run(
             throwing: TransportError(.deadlineExceeded, url: call.redactedURL),
+            keepingLate: isWhole,
             operation
         )
     }

@@ -62,6 +62,12 @@ struct RetryMiddleware: HTTPMiddleware, DeadlineKeeping {
     private enum Outcome: Sendable {
         case kept(HTTPReply, isSuccess: Bool)
         case refused(status: Int, pause: Duration, RetryAdvice)
+
+        /// Whether nothing of it is still to be read.
+        var isWhole: Bool {
+            guard case .kept(let reply, _) = self else { return true }
+            return reply.body.collected != nil
+        }
     }
 
     private func attempt(
@@ -75,6 +81,7 @@ struct RetryMiddleware: HTTPMiddleware, DeadlineKeeping {
         }
         return try await Deadline(in: limit, on: timer).run(
             throwing: TransportError(.attemptTimeout),
+            keepingLate: \.isWhole,
             turn
         )
     }

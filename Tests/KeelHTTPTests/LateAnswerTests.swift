@@ -1,0 +1,119 @@
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelTestKit
+import Testing
+
+@Suite("Answers that come at the deadline", .timeLimit(.minutes(1)))
+struct LateAnswerTests: RetrySuite {
+    let clock = TestClock()
+
+    private static func untilCancelled() async {
+        let (never, continuation) = AsyncStream.makeStream(of: Never.self)
+        await withTaskCancellationHandler {
+            for await _ in never {}
+        } onCancel: {
+            continuation.finish()
+        }
+    }
+
+    /// An answer that is on its way when the call is cancelled, and arrives all the same.
+    private static func late(_ body: HTTPByteStream, length: Int?) -> ScriptedHTTPTransport.Answer {
+        ScriptedHTTPTransport.Answer { _ async throws(TransportError) in
+            await untilCancelled()
+            var head = HTTPResponse(status: .created)
+            if let length { head.headerFields[.contentLength] = "\(length)" }
+            return HTTPReply(head: head, body: body)
+        }
+    }
+
+    /// Makes a call whose total time ends while it waits for its answer.
+    private func call(
+        _ answer: ScriptedHTTPTransport.Answer,
+        _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
+    ) async throws -> (Result<NetworkResponse, TransportError>, requests: Int) {
+        let transport = ScriptedHTTPTransport(then: answer)
+        let client = try client(transport) {
+            $0.timeout = .seconds(5)
+            change(&$0)
+        }
+        let result = Task { await client.response(to: Post()) }
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(5))
+        return (await result.value, transport.calls.count)
+    }
+
+    @Test(
+        "A POST that was answered is answered, though the total time is over",
+        arguments: [2, nil]
+    )
+    func keepsAnswers(length: Int?) async throws {
+        // A body in memory is known to be whole; of others the length tells.
+        let bodies =
+            [HTTPByteStream.collected([1, 2])] + (length == nil ? [] : [.chunks([[1, 2]])])
+        for body in bodies {
+            let (result, requests) = try await call(Self.late(body, length: length))
+            let response = try result.get()
+            #expect(response.status == .created)
+            #expect(response.body == [1, 2])
+            #expect(requests == 1)
+        }
+    }
+
+    @Test("An answer at the limit of its attempt is kept, and the call is not repeated")
+    func keepsAttempts() async throws {
+        let (result, requests) = try await call(Self.late(.collected([1]), length: 1)) {
+            $0.timeout = nil
+            $0.timeouts.attempt = .seconds(5)
+        }
+        #expect(try result.get().body == [1])
+        #expect(requests == 1)
+    }
+
+    @Test("A body that ends because its reader was cancelled is not taken for a whole one")
+    func distrustsEnds() async throws {
+        // Such as one over an AsyncStream.
+        let body = HTTPByteStream { () async throws(TransportError) in nil }
+        for length in [2, nil] {
+            let (result, _) = try await call(Self.late(body, length: length))
+            guard case .failure(let error) = result else {
+                Issue.record("A part of the body passed for the whole.")
+                return
+            }
+            #expect(error.code == .deadlineExceeded)
+        }
+    }
+
+    @Test("A stream that begins at the deadline is given up: its exchange is cancelled already")
+    func refusesLateStreams() async throws {
+        let transport = ScriptedHTTPTransport(then: Self.late(.chunks([[1, 2]]), length: 2))
+        let client = try client(transport) { $0.timeout = .seconds(5) }
+        let stream = Task { try await client.stream(Post()).body.collect(upTo: 10) }
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(5))
+        let error = await #expect(throws: NetworkError.self) { try await stream.value }
+        #expect(error?.transportError?.code == .deadlineExceeded)
+    }
+
+    @Test("What fails after the deadline fails for its sake, and begins no more after it")
+    func replacesFailures() async throws {
+        let (result, _) = try await call(
+            .init { _ async throws(TransportError) in
+                await Self.untilCancelled()
+                throw TransportError(.connectionLost)
+            }
+        )
+        #expect(throws: TransportError.self) { try result.get() }
+        if case .failure(let error) = result { #expect(error.code == .deadlineExceeded) }
+
+        let deadline = Deadline(in: .seconds(1), on: clock)
+        await clock.advance(by: .seconds(1))
+        let error = await #expect(throws: TransportError.self) {
+            try await deadline.run(throwing: TransportError(.deadlineExceeded)) {
+                () async throws(TransportError) in
+                Issue.record("Something began after the deadline.")
+            }
+        }
+        #expect(error?.code == .deadlineExceeded)
+    }
+}
