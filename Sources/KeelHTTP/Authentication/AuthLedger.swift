@@ -138,17 +138,23 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return start(held)
     }
 
-    /// The token of the session if it is still the one with this number.
-    func token(ofSession session: Int) -> AccessToken? {
-        guard let held, held.session == session, held.isSaved else { return nil }
-        return token(held)
+    /// Decides how somebody gets a token who has waited for a refresh of this session.
+    mutating func answer(afterRefreshOf session: Int, at now: Date) -> Answer {
+        guard let held, held.session == session else {
+            return .failure(
+                AuthenticationError(.signedOut, "The session ended in the meantime.")
+            )
+        }
+        // A further refresh may have got credentials meanwhile that the store does not have yet.
+        return held.isSaved ? .token(token(held)) : answer(to: .use, at: now)
     }
 
-    /// Whether the held token may be used although a refresh failed.
-    func mayStillUseToken(at now: Date) -> Bool {
-        guard let held, held.isSaved, !held.isExhausted, let end = held.credentials.expiresAt
-        else { return false }
-        return end > now
+    /// The token that may be used although a refresh of this session failed; nil if it has ended.
+    func tokenStillGood(ofSession session: Int, at now: Date) -> AccessToken? {
+        guard let held, held.session == session, held.isSaved, !held.isExhausted,
+            let end = held.credentials.expiresAt, end > now
+        else { return nil }
+        return token(held)
     }
 
     private func token(_ held: Held) -> AccessToken {

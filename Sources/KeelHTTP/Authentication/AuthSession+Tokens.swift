@@ -44,36 +44,35 @@ extension AuthSession {
         guard !RefreshScope.sessions.contains(ObjectIdentifier(self)) else {
             throw AuthenticationError(.insideRefresh)
         }
+        let now = policy.now()
+        var answer = change { $0.answer(to: need, at: now) }
         while true {
-            let now = policy.now()
-            switch change({ $0.answer(to: need, at: now) }) {
+            switch answer {
             case .token(let token): return token
             case .failure(let error): throw error
-            case .restore: try await restore()
+            case .restore:
+                try await restore()
+                let now = policy.now()
+                answer = change { $0.answer(to: need, at: now) }
             case .wait(let flight, let session, let isNew):
                 if isNew { flight.attach(Task { await self.carryOut(flight) }) }
-                return try await token(from: flight, of: session, for: need)
+                do throws(AuthenticationError) {
+                    try await flight.outcome().get()
+                } catch {
+                    // Renewing ahead of time is a convenience: a token that is good is used.
+                    guard case .use = need, error.isTransient, let token = stillGood(in: session)
+                    else { throw error }
+                    return token
+                }
+                let now = policy.now()
+                answer = change { $0.answer(afterRefreshOf: session, at: now) }
             }
         }
     }
 
-    private func token(
-        from flight: RefreshFlight,
-        of session: Int,
-        for need: AuthLedger<Credentials>.Need
-    ) async throws(AuthenticationError) -> AccessToken {
-        do throws(AuthenticationError) {
-            try await flight.outcome().get()
-        } catch {
-            // Renewing ahead of time is a convenience: while the token is good, it is used.
-            guard case .use = need, error.isTransient,
-                ledger.withLock({ $0.mayStillUseToken(at: policy.now()) })
-            else { throw error }
-        }
-        guard let token = ledger.withLock({ $0.token(ofSession: session) }) else {
-            throw AuthenticationError(.signedOut, "The session ended in the meantime.")
-        }
-        return token
+    private func stillGood(in session: Int) -> AccessToken? {
+        let now = policy.now()
+        return ledger.withLock { $0.tokenStillGood(ofSession: session, at: now) }
     }
 }
 
