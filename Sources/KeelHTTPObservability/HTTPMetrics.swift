@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// Measures calls under the names of OpenTelemetry's semantic conventions for HTTP clients.
 ///
-/// For each request that is sent, so once for each attempt and redirect:
+/// For each request that is sent, so once for each attempt, redirect and hedge:
 ///
 /// - `http.client.request.duration`, a timer, to the end of the body;
 /// - `http.client.active_requests`, a meter;
@@ -26,10 +26,12 @@ public final class HTTPMetrics: HTTPEventObserver {
     private struct Key: Hashable {
         let call: HTTPCallID
         let attempt: Int
+        let request: Int?
 
         init(_ event: HTTPEvent) {
             call = event.call
             attempt = event.attempt
+            request = event.request
         }
     }
 
@@ -87,12 +89,21 @@ public final class HTTPMetrics: HTTPEventObserver {
             [("http.request.method", Self.method(head.method))]
             + serverDimensions(String((head.authority ?? "").split(separator: "@").last ?? ""))
             + [("url.scheme", head.scheme ?? "http")]
-        state.withLock { state in
-            if state.exchanges.count >= 10_000 { state.exchanges.removeAll() }
-            state.exchanges[Key(event)] = Exchange(
-                dimensions: dimensions,
-                startedAt: event.elapsed
+        // An exchange whose end nobody hears of must not count as active for ever.
+        let forgotten = state.withLock { state in
+            var forgotten: [Exchange] = []
+            if state.exchanges.count >= 10_000 {
+                forgotten = Array(state.exchanges.values)
+                state.exchanges = [:]
+            }
+            let before = state.exchanges.updateValue(
+                Exchange(dimensions: dimensions, startedAt: event.elapsed),
+                forKey: Key(event)
             )
+            return forgotten + (before.map { [$0] } ?? [])
+        }
+        for exchange in forgotten {
+            instruments.meter("http.client.active_requests", exchange.dimensions).decrement()
         }
         instruments.meter("http.client.active_requests", dimensions).increment()
     }

@@ -171,6 +171,50 @@ struct HTTPObservabilityTests {
         )
     }
 
+    /// Sends a second request beside the first, as hedging does.
+    private struct Beside: HTTPMiddleware {
+        func intercept(
+            _ call: HTTPCall,
+            next: HTTPNext
+        ) async throws(TransportError) -> HTTPReply {
+            let first = try await next(call)
+            let second = try await next(call)
+            _ = try await first.body.collect(upTo: 10)
+            return second
+        }
+    }
+
+    @Test("Requests of one attempt are measured each by itself, also at the same time")
+    func overlappingRequests() async throws {
+        let transport = ScriptedHTTPTransport(
+            [.chunks([[1]], status: .unauthorized)],
+            then: .chunks([[1], [2]])
+        )
+        let log = HTTPEventLog()
+        var configuration = NetworkClient.Configuration(
+            baseURL: try #require(URL(string: "https://api.example.com"))
+        )
+        configuration.clock = clock
+        configuration.observers = [HTTPMetrics(metrics), log]
+        configuration.attemptMiddleware = [Beside()]
+        let client = NetworkClient(configuration, transport: transport)
+        _ = try await client.get("/menu", as: EmptyResponse.self)
+        let active = try #require(metrics.meters(label: "http.client.active_requests").first)
+        #expect(active.values.max() == 2)
+        #expect(active.lastValue == 0)
+        let timers = metrics.timers(label: "http.client.request.duration")
+        let statuses = timers.compactMap { timer in
+            timer.dimensions.first { $0.0 == "http.response.status_code" }?.1
+        }
+        #expect(Set(statuses) == ["200", "401"])
+        #expect(timers.map(\.values.count).reduce(0, +) == 2)
+        let summary = try #require(log.summaries.first)
+        #expect(summary.attempts.map(\.number) == [1, 1])
+        #expect(summary.attempts.map(\.status) == [401, 200])
+        #expect(summary.attempts.map(\.responseBytes) == [1, 2])
+        #expect(log.events.compactMap(\.request).max() == 2)
+    }
+
     @Test("Servers and methods make no dimension without bounds")
     func bounded() async throws {
         let observer = HTTPMetrics(metrics)

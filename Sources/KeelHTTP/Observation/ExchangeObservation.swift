@@ -7,6 +7,15 @@ package struct ExchangeObservation: HTTPMiddleware, DeadlineKeeping {
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
         guard call.isObserved else { return try await next(call) }
+        var call = call
+        call.recorder?.beginRequest()
+        return try await observed(call, next)
+    }
+
+    private func observed(
+        _ call: HTTPCall,
+        _ next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
         call.record(.sending(call.head))
         do throws(TransportError) {
             var reply = try await next(call)

@@ -80,7 +80,7 @@ public struct HTTPCallSummary: Sendable, Hashable {
         guard event.call == call else { return }
         switch event.moment {
         case .sending(let head):
-            attempts.append(Attempt(number: event.attempt, head, startedAt: event.elapsed))
+            attempts.append(Attempt(event, head))
         case .retrying(let pause, _):
             retryCount += 1
             pauses += pause
@@ -98,9 +98,10 @@ public struct HTTPCallSummary: Sendable, Hashable {
         case .succeeded(let status): outcome = .answered(status: status)
         case .failed(let error): outcome = .failed(error.code)
         default:
-            guard let index = attempts.lastIndex(where: { $0.number == event.attempt }) else {
-                return
+            let index = attempts.lastIndex {
+                $0.number == event.attempt && $0.request == event.request
             }
+            guard let index else { return }
             attempts[index].add(event)
         }
         duration = max(duration, event.elapsed)
@@ -110,7 +111,7 @@ public struct HTTPCallSummary: Sendable, Hashable {
 extension HTTPCallSummary {
     /// One request of a call; all times count from the start of the call.
     public struct Attempt: Sendable, Hashable {
-        /// Which attempt it is, counted from 1; redirects keep the number.
+        /// Which attempt it is, counted from 1; redirects and hedges keep the number.
         public let number: Int
         /// The method that was sent.
         public let method: HTTPRequest.Method
@@ -147,9 +148,13 @@ extension HTTPCallSummary {
             public let startedAt: Duration
         }
 
-        fileprivate init(number: Int, _ head: HTTPRequest, startedAt: Duration) {
-            self.number = number
-            self.startedAt = startedAt
+        /// Tells it from the others of the call.
+        fileprivate let request: Int?
+
+        fileprivate init(_ event: HTTPEvent, _ head: HTTPRequest) {
+            number = event.attempt
+            request = event.request
+            startedAt = event.elapsed
             method = head.method
             url = head.redactedURL
         }

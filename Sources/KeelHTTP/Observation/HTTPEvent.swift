@@ -1,4 +1,5 @@
 public import HTTPTypes
+import Synchronization
 
 /// Something that happened to a call: for logs, metrics, traces and inspectors.
 ///
@@ -12,6 +13,13 @@ public struct HTTPEvent: Sendable {
     /// The attempt that it happened in, counted from 1.
     public var attempt: Int
 
+    /// The request of the call that it happened to, counted from 1 in the order of sending; nil for
+    /// what concerns no single request.
+    ///
+    /// An attempt is several requests where it is redirected, hedged, or signed anew after a
+    /// refusal: they share ``attempt`` and differ here.
+    public var request: Int?
+
     /// How much time had passed since the call began.
     public var elapsed: Duration
 
@@ -19,9 +27,16 @@ public struct HTTPEvent: Sendable {
     public var moment: Moment
 
     /// Creates an event.
-    public init(call: HTTPCallID, attempt: Int, elapsed: Duration, moment: Moment) {
+    public init(
+        call: HTTPCallID,
+        attempt: Int,
+        request: Int? = nil,
+        elapsed: Duration,
+        moment: Moment
+    ) {
         self.call = call
         self.attempt = attempt
+        self.request = request
         self.elapsed = elapsed
         self.moment = moment
     }
@@ -84,6 +99,9 @@ public protocol HTTPEventObserver: Sendable {
 package struct HTTPEventRecorder: Sendable {
     private let observers: [any HTTPEventObserver]
     private let elapsed: @Sendable () -> Duration
+    private let requests = RequestCount()
+    /// The request whose events are recorded; nil for those of the whole call.
+    private var request: Int?
 
     /// Starts the time of a call; nil where nobody looks.
     package init?(_ observers: [any HTTPEventObserver], clock: any Clock<Duration>) {
@@ -93,12 +111,28 @@ package struct HTTPEventRecorder: Sendable {
     }
 
     package func record(_ moment: HTTPEvent.Moment, id: HTTPCallID, attempt: Int) {
-        let event = HTTPEvent(call: id, attempt: attempt, elapsed: elapsed(), moment: moment)
+        let event = HTTPEvent(
+            call: id,
+            attempt: attempt,
+            request: request,
+            elapsed: elapsed(),
+            moment: moment
+        )
         for observer in observers { observer.observe(event) }
     }
+
+    /// Begins one more request of the call: events recorded here are its own from now on.
+    mutating func beginRequest() { request = requests.next() }
 
     private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
         let start = clock.now
         return { start.duration(to: clock.now) }
     }
+}
+
+/// Counts the requests of one call, some of which may be under way at the same time.
+private final class RequestCount: Sendable {
+    private let count = Atomic(0)
+
+    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }
