@@ -29,6 +29,8 @@ public import Foundation
 /// to the next jar. No description of a jar or a cookie holds a value.
 public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
     /// How many cookies a jar keeps; those used longest ago go first.
+    ///
+    /// A jar beyond the limit of all domains loses at most a sixteenth of it at once.
     public struct Limits: Sendable, Hashable {
         /// The most cookies of one domain.
         public var perDomain: Int
@@ -42,8 +44,7 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
         }
     }
 
-    private let kept: Mutex<[Cookie.Key: Cookie]>
-    private let limits: Limits
+    private let kept: Mutex<CookieTable>
     private let isPublicSuffix: @Sendable (String) -> Bool
     private let now: @Sendable () -> Date
 
@@ -60,8 +61,7 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { !$0.contains(".") },
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        kept = Mutex(Dictionary(cookies.map { ($0.key, $0) }) { $1 })
-        self.limits = limits
+        kept = Mutex(CookieTable(cookies, limits: limits))
         self.isPublicSuffix = isPublicSuffix
         self.now = now
     }
@@ -70,13 +70,13 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
     public var cookies: [Cookie] {
         let now = now()
         return kept.withLock { kept in
-            kept.values.filter { !$0.isExpired(at: now) }.sorted { $0.createdAt < $1.createdAt }
+            kept.all.filter { !$0.isExpired(at: now) }.sorted { $0.createdAt < $1.createdAt }
         }
     }
 
     /// Forgets the cookies for which `condition` holds.
     public func remove(where condition: (Cookie) -> Bool = { _ in true }) {
-        kept.withLock { kept in kept = kept.filter { !condition($0.value) } }
+        kept.withLock { $0.remove(where: condition) }
     }
 
     public func intercept(
@@ -103,14 +103,17 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
         let isSecure = origin.isTrustworthy
         let now = now()
         let found = kept.withLock { kept -> [Cookie] in
-            let found = kept.values.filter { cookie in
+            let found = kept.cookies(for: origin.host).filter { cookie in
                 !cookie.isExpired(at: now) && (isSecure || !cookie.isSecure)
                     && (cookie.isHostOnly
                         ? cookie.domain == origin.host
                         : CookieRules.domain(cookie.domain, matches: origin.host))
                     && CookieRules.path(cookie.path, matches: path)
             }
-            for cookie in found { kept[cookie.key]?.usedAt = now }
+            for var cookie in found {
+                cookie.usedAt = now
+                kept.put(cookie)
+            }
             return found
         }
         guard !found.isEmpty else { return nil }
@@ -129,17 +132,24 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
     public func store(_ fields: [String], from head: HTTPRequest) {
         guard !fields.isEmpty, let origin = HTTPOrigin(head) else { return }
         let now = now()
-        for field in fields {
-            guard let set = SetCookie(field),
-                let cookie = cookie(set, from: origin, path: head.cookiePath, at: now)
-            else { continue }
-            kept.withLock { kept in
-                guard origin.isTrustworthy || !isShadowed(cookie, by: kept.values) else { return }
-                var cookie = cookie
-                if let old = kept[cookie.key] { cookie.createdAt = old.createdAt }
-                kept[cookie.key] = cookie
-                evict(&kept, from: cookie.domain, at: now)
+        let path = head.cookiePath
+        let cookies = fields.compactMap { field in
+            SetCookie(field).flatMap { cookie($0, from: origin, path: path, at: now) }
+        }
+        kept.withLock { kept in
+            for var cookie in cookies {
+                guard origin.isTrustworthy || !isShadowed(cookie, by: kept.all, at: now)
+                else { continue }
+                guard !cookie.isExpired(at: now) else {
+                    kept.remove(cookie.key)
+                    continue
+                }
+                if let old = kept[cookie.key], !old.isExpired(at: now) {
+                    cookie.createdAt = old.createdAt
+                }
+                kept.put(cookie)
             }
+            for domain in Set(cookies.map(\.domain)) { kept.evict(from: domain, at: now) }
         }
     }
 
@@ -197,26 +207,16 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
     }
 
     /// Whether an insecure server would cover a secure cookie of the same name (section 5.7).
-    private func isShadowed(_ cookie: Cookie, by others: some Sequence<Cookie>) -> Bool {
+    private func isShadowed(
+        _ cookie: Cookie,
+        by others: some Sequence<Cookie>,
+        at now: Date
+    ) -> Bool {
         others.contains { other in
-            other.isSecure && other.name == cookie.name
+            other.isSecure && other.name == cookie.name && !other.isExpired(at: now)
                 && (CookieRules.domain(other.domain, matches: cookie.domain)
                     || CookieRules.domain(cookie.domain, matches: other.domain))
                 && CookieRules.path(other.path, matches: cookie.path)
-        }
-    }
-
-    private func evict(_ kept: inout [Cookie.Key: Cookie], from domain: String, at now: Date) {
-        kept = kept.filter { !$0.value.isExpired(at: now) }
-        // Within a domain, cookies that are not secure go before those that are.
-        var here = kept.values.filter { $0.domain == domain }
-        if here.count > limits.perDomain {
-            here.sort { ($0.isSecure ? 1 : 0, $0.usedAt) < ($1.isSecure ? 1 : 0, $1.usedAt) }
-            for cookie in here.prefix(here.count - limits.perDomain) { kept[cookie.key] = nil }
-        }
-        if kept.count > limits.total {
-            let oldest = kept.values.sorted { $0.usedAt < $1.usedAt }
-            for cookie in oldest.prefix(kept.count - limits.total) { kept[cookie.key] = nil }
         }
     }
 }

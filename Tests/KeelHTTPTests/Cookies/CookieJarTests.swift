@@ -249,6 +249,37 @@ struct CookieJarTests {
         #expect(jar.cookies.map(\.name) == ["b", "d", "e", "e"])
     }
 
+    @Test("A full jar keeps what was used last, and makes room for more than one cookie")
+    func evictsSeveral() {
+        let dates = TestDates()
+        let jar = CookieJar(limits: .init(perDomain: 50, total: 32), now: { dates.now })
+        for number in 0..<33 {
+            jar.store(["c=\(number)"], from: head("https://h\(number).org/"))
+            dates.advance(by: 1)
+        }
+        #expect(jar.cookies.map(\.value) == (3..<33).map { "\($0)" })
+        jar.store(["c=33"], from: head("https://h33.org/"))
+        #expect(jar.cookies.count == 31)
+        // What has expired goes before what was used long ago.
+        jar.store(["c=34; Max-Age=1"], from: head("https://h34.org/"))
+        dates.advance(by: 1)
+        jar.store(["c=35"], from: head("https://h35.org/"))
+        #expect(jar.cookies.map(\.value) == (3..<34).map { "\($0)" } + ["35"])
+    }
+
+    @Test("A cookie that is set to end is gone, and one set anew is as old as that")
+    func removesAndRenews() {
+        let dates = TestDates()
+        let jar = CookieJar(now: { dates.now })
+        let home = head("https://x.org/")
+        jar.store(["a=1", "b=1; Max-Age=1"], from: home)
+        jar.store(["a=1; Max-Age=0"], from: home)
+        dates.advance(by: 1)
+        #expect(jar.cookies == [])
+        jar.store(["b=2"], from: home)
+        #expect(jar.cookies.map(\.createdAt) == [dates.now])
+    }
+
     @Test("A list of public suffixes can be given")
     func usesSuffixes() {
         let jar = CookieJar(isPublicSuffix: { $0 == "co.uk" })

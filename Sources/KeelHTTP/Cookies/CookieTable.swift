@@ -1,0 +1,75 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The cookies of a jar, found by their domain and bounded in number.
+struct CookieTable: Sendable {
+    private var domains: [String: [Cookie.Key: Cookie]] = [:]
+    private(set) var count = 0
+    private let limits: CookieJar.Limits
+
+    init(_ cookies: [Cookie] = [], limits: CookieJar.Limits) {
+        self.limits = limits
+        for cookie in cookies { put(cookie) }
+    }
+
+    /// All cookies, in no order.
+    var all: some Sequence<Cookie> { domains.values.lazy.flatMap(\.values) }
+
+    /// The cookies whose domain is a host or lies above it: what a request to it may get.
+    func cookies(for host: String) -> [Cookie] {
+        var found: [Cookie] = []
+        var domain = host[...]
+        while true {
+            if let here = domains[String(domain)] { found += here.values }
+            guard let dot = domain.firstIndex(of: ".") else { return found }
+            domain = domain[domain.index(after: dot)...]
+        }
+    }
+
+    subscript(key: Cookie.Key) -> Cookie? { domains[key.domain]?[key] }
+
+    /// Keeps a cookie; it takes the place of one with the same key.
+    mutating func put(_ cookie: Cookie) {
+        if domains[cookie.domain, default: [:]].updateValue(cookie, forKey: cookie.key) == nil {
+            count += 1
+        }
+    }
+
+    mutating func remove(_ key: Cookie.Key) {
+        guard domains[key.domain]?.removeValue(forKey: key) != nil else { return }
+        count -= 1
+        if domains[key.domain]?.isEmpty == true { domains[key.domain] = nil }
+    }
+
+    mutating func remove(where condition: (Cookie) -> Bool) {
+        for cookie in Array(all) where condition(cookie) { remove(cookie.key) }
+    }
+
+    /// Keeps to the limits after cookies were put into this domain.
+    ///
+    /// Only a domain or a table that is full is looked through; of a full table a sixteenth goes, so
+    /// that not each further cookie costs a way through it.
+    mutating func evict(from domain: String, at now: Date) {
+        if let here = domains[domain], here.count > limits.perDomain {
+            removeExpired(among: here.values, at: now)
+            // Within a domain, cookies that are not secure go before those that are.
+            let first = (domains[domain] ?? [:]).values
+                .sorted { ($0.isSecure ? 1 : 0, $0.usedAt) < ($1.isSecure ? 1 : 0, $1.usedAt) }
+            for cookie in first.dropLast(max(0, limits.perDomain)) { remove(cookie.key) }
+        }
+        guard count > limits.total else { return }
+        removeExpired(among: Array(all), at: now)
+        guard count > limits.total else { return }
+        let oldest = all.sorted { $0.usedAt < $1.usedAt }
+        for cookie in oldest.dropLast(max(0, limits.total - limits.total / 16)) {
+            remove(cookie.key)
+        }
+    }
+
+    private mutating func removeExpired(among cookies: some Sequence<Cookie>, at now: Date) {
+        for cookie in cookies where cookie.isExpired(at: now) { remove(cookie.key) }
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import KeelHTTP
+import KeelTestKit
+import Testing
+
+@Suite("What layers remember of origins")
+struct OriginTableTests {
+    private func origin(_ number: Int) throws -> HTTPOrigin {
+        let url = try #require(URL(string: "https://h\(number).example"))
+        return try #require(HTTPOrigin(url))
+    }
+
+    @Test("A table that is full forgets what was used longest ago, and nothing else")
+    func forgetsTheOldest() throws {
+        let table = OriginTable(0, limit: 64)
+        for number in 0..<64 { table.with(try origin(number)) { $0 = number + 1 } }
+        // Whoever is used again is not among the oldest.
+        for number in 0..<8 { table.with(try origin(number)) { _ in } }
+        table.with(try origin(64)) { $0 = 65 }
+        // Four make room: the first of those that were not used again.
+        for number in [64] + Array(0..<8) + Array(12..<64) {
+            #expect(table.with(try origin(number)) { $0 } == number + 1)
+        }
+        for number in 8..<12 { #expect(table.with(try origin(number)) { $0 } == 0) }
+    }
+
+    @Test("One that is in use outlives any number of others", arguments: [1, 2, 16, 1000])
+    func keepsWhatIsUsed(limit: Int) throws {
+        let table = OriginTable(0, limit: limit)
+        let home = try origin(-1)
+        for number in 0..<3000 {
+            table.with(try origin(number)) { $0 += 1 }
+            if limit > 1 { table.with(home) { $0 += 1 } }
+        }
+        #expect(table.with(home) { $0 } == (limit > 1 ? 3000 : 0))
+    }
+}
