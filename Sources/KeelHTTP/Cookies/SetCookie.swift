@@ -84,3 +84,42 @@ struct SetCookie: Sendable, Hashable {
         return String(text)
     }
 }
+
+extension SetCookie {
+    /// Takes apart what a platform has joined: several `Set-Cookie` fields with commas in between.
+    ///
+    /// URLSession hands fields of one name over as one. Unlike in other fields, a comma may stand
+    /// inside of a `Set-Cookie` field, in a date above all (RFC 9110 section 5.3), so a field begins
+    /// only behind a comma that a name and an equals sign follow. Foundation's `HTTPCookie` goes by
+    /// the same rule; it cannot tell a value such as `1, b=2` from two fields either, and a field
+    /// that has only a value stays part of the one before.
+    static func fields(inJoined text: String) -> [String] {
+        let bytes = text.utf8
+        var fields: [String] = []
+        var start = bytes.startIndex
+        var position = start
+        while let comma = bytes[position...].firstIndex(of: UInt8(ascii: ",")) {
+            position = bytes.index(after: comma)
+            guard beginsPair(bytes[position...]) else { continue }
+            fields.append(trim(text[start..<comma]))
+            start = position
+        }
+        fields.append(trim(text[start...]))
+        return fields.filter { !$0.isEmpty }
+    }
+
+    /// Whether a name and an equals sign come next.
+    private static func beginsPair(_ text: Substring.UTF8View) -> Bool {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        let text = text.drop(while: isBlank)
+        let name = text.prefix { byte in
+            // The characters of a token (RFC 9110 section 5.6.2).
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+        }
+        return !name.isEmpty
+            && text[name.endIndex...].drop(while: isBlank).first == UInt8(ascii: "=")
+    }
+}

@@ -4,6 +4,7 @@
 ///
 /// - ``send(_:)`` returns at the final response head; informational (1xx) responses stay inside;
 /// - it never follows a redirect, repeats a request, decodes or decompresses a body;
+/// - each `Set-Cookie` field of a response is a field of its own (RFC 9110 section 5.3);
 /// - dropping a response body that was not read to its end cancels the exchange;
 /// - cancelling the task that waits in ``send(_:)`` or in a body ends the wait soon, with the code
 ///   ``TransportError/Code/cancelled``;

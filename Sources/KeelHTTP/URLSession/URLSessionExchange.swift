@@ -23,6 +23,7 @@ final class URLSessionExchange: Sendable {
         var end: Result<Void, TransportError>?
         var reader: Reader?
         var isSuspended = false
+        var upload: URLSessionUpload?
     }
 
     let task: URLSessionTask
@@ -36,6 +37,38 @@ final class URLSessionExchange: Sendable {
     }
 
     func cancel() {
+        task.cancel()
+        state.withLock { $0.upload }?.cancel()
+    }
+
+    /// Names the body that ``newBodyStream()`` writes.
+    func send(_ body: HTTPBody) {
+        let upload = URLSessionUpload(body) { [weak self] error in self?.fail(error) }
+        state.withLock { $0.upload = upload }
+    }
+
+    #if canImport(Darwin)
+    /// Returns a stream of the body from its first byte; nil if there can be none.
+    func newBodyStream() -> InputStream? {
+        var input: InputStream?
+        var output: OutputStream?
+        Stream.getBoundStreams(
+            withBufferSize: URLSessionUpload.bufferSize,
+            inputStream: &input,
+            outputStream: &output
+        )
+        guard let output, state.withLock({ $0.upload })?.begin(writingTo: output) == true else {
+            return nil
+        }
+        return input
+    }
+    #endif
+
+    /// Ends the exchange because its body cannot be sent.
+    private func fail(_ error: TransportError) {
+        deliver(.failure(error))
+        state.withLock { $0.end = $0.end ?? .failure(error) }
+        wakeReader()
         task.cancel()
     }
 
@@ -134,7 +167,11 @@ final class URLSessionExchange: Sendable {
             )
         }
         deliver(.failure(failure ?? TransportError(.protocolViolation)))
-        state.withLock { $0.end = failure.map { .failure($0) } ?? .success(()) }
+        let upload = state.withLock { state in
+            state.end = state.end ?? failure.map { .failure($0) } ?? .success(())
+            return state.upload.take()
+        }
+        upload?.cancel()
         wakeReader()
     }
 
@@ -167,7 +204,13 @@ extension HTTPResponse {
             guard let name = (name as? String).flatMap({ HTTPField.Name($0) }),
                 let value = value as? String
             else { continue }
-            headerFields.append(HTTPField(name: name, value: value))
+            guard name == .setCookie else {
+                headerFields.append(HTTPField(name: name, value: value))
+                continue
+            }
+            for field in SetCookie.fields(inJoined: value) {
+                headerFields.append(HTTPField(name: name, value: field))
+            }
         }
     }
 }

@@ -48,6 +48,16 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
         exchange?.ended(error)
     }
 
+    #if canImport(Darwin)
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        completionHandler(exchange(of: task)?.newBodyStream())
+    }
+    #endif
+
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

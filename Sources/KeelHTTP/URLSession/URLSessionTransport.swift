@@ -20,9 +20,13 @@ public import Foundation
 /// | feature | |
 /// |---|---|
 /// | streaming responses | yes; held back beyond 1 MiB that nobody has read, on Linux read ahead |
-/// | streaming requests | no: the body is collected in memory first, at most 64 MiB |
+/// | streaming requests | yes, at most 512 KiB ahead of the session; on Linux collected first |
 /// | content coding | removed by URLSession, which cannot be asked not to |
 /// | trailers, pinning, client certificates, connection information | no |
+///
+/// On Linux a request body of more than 64 MiB that is produced on the way fails, and a
+/// ``TransferObserver`` reports it as sent when it has been collected. In place of pins, an app for
+/// Apple's systems declares `NSPinnedDomains` in its `Info.plist`.
 ///
 /// URLSession itself may repeat an idempotent request on a connection that had gone stale.
 public final class URLSessionTransport: HTTPTransport {
@@ -30,7 +34,11 @@ public final class URLSessionTransport: HTTPTransport {
     private let exchanges = URLSessionExchanges()
     private let isShutDown = Mutex(false)
 
+    #if canImport(Darwin)
+    public let features: HTTPTransportFeatures = [.streamingUpload]
+    #else
     public let features: HTTPTransportFeatures = []
+    #endif
 
     /// Creates a transport with a session of its own.
     ///
@@ -50,8 +58,7 @@ public final class URLSessionTransport: HTTPTransport {
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         guard !isShutDown.withLock({ $0 }) else { throw Self.isGone }
-        let task = session.dataTask(with: try await request(for: call))
-        let exchange = exchanges.begin(task)
+        let exchange = try await exchange(for: call)
         let start: @Sendable () async throws(TransportError) -> HTTPResponse = {
             () async throws(TransportError) in try await exchange.head()
         }
@@ -89,9 +96,35 @@ public final class URLSessionTransport: HTTPTransport {
         session.invalidateAndCancel()
     }
 
-    private func request(for call: HTTPCall) async throws(TransportError) -> URLRequest {
+    private func exchange(for call: HTTPCall) async throws(TransportError) -> URLSessionExchange {
+        var request = try request(for: call)
+        guard let body = call.body else { return exchanges.begin(session.dataTask(with: request)) }
+        #if canImport(Darwin)
+        if body.bytes == nil {
+            // Without a length, URLSession sends the body in chunks.
+            if let length = body.length {
+                request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
+            }
+            let exchange = exchanges.begin(session.uploadTask(withStreamedRequest: request))
+            exchange.send(body)
+            return exchange
+        }
+        #endif
+        do throws(TransportError) {
+            request.httpBody = Data(
+                try await body.open().collect(upTo: body.bytes?.count ?? 64 << 20)
+            )
+        } catch {
+            guard !error.isCancellation else { throw error }
+            throw TransportError(.bodyProducerFailed, cause: error)
+        }
+        return exchanges.begin(session.dataTask(with: request))
+    }
+
+    private func request(for call: HTTPCall) throws(TransportError) -> URLRequest {
         let head = call.head
         guard let scheme = head.scheme, let authority = head.authority, let path = head.path,
+            path.utf8.first == UInt8(ascii: "/"),
             let url = URL(string: "\(scheme)://\(authority)\(path)")
         else {
             throw TransportError(.invalidRequest, url: call.redactedURL)
@@ -103,14 +136,6 @@ public final class URLSessionTransport: HTTPTransport {
         }
         // URLSession knows one limit on silence; without a wish of the call's it is out of the way.
         request.timeoutInterval = (call.timeouts.idle ?? .seconds(604_800)) / .seconds(1)
-        if let body = call.body {
-            do throws(TransportError) {
-                request.httpBody = Data(try await body.open().collect(upTo: 64 << 20))
-            } catch {
-                guard !error.isCancellation else { throw error }
-                throw TransportError(.bodyProducerFailed, cause: error)
-            }
-        }
         return request
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import KeelHTTP
@@ -137,5 +138,64 @@ struct CookieFormatTests {
     )
     func findsDefaultPath(target: String, path: String) {
         #expect(CookieRules.defaultPath(of: target) == path)
+    }
+
+    /// Fields that were sent apart, joined as URLSession does it.
+    struct Joined: Sendable, CustomTestStringConvertible {
+        let text: String
+        let fields: [String]
+        var testDescription: String { String(reflecting: text) }
+
+        init(_ text: String, _ fields: [String]) {
+            self.text = text
+            self.fields = fields
+        }
+    }
+
+    @Test(
+        "Fields that a platform has joined are taken apart",
+        arguments: [
+            Joined("a=1", ["a=1"]), Joined("a=1, b=2", ["a=1", "b=2"]),
+            Joined("a=1,b=2", ["a=1", "b=2"]), Joined("", []), Joined(",", [","]),
+            Joined(
+                "sid=1; Secure; HttpOnly, b=2; Domain=example.com; Max-Age=9",
+                ["sid=1; Secure; HttpOnly", "b=2; Domain=example.com; Max-Age=9"]
+            ),
+            Joined(
+                "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/, b=2; expires=Thu, 22-Oct-26",
+                [
+                    "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/",
+                    "b=2; expires=Thu, 22-Oct-26",
+                ]
+            ),
+            Joined(
+                "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT, __Host-b =2",
+                ["a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "__Host-b =2"]
+            ),
+            // What no cookie begins with belongs to the value.
+            Joined("a=1, 2, {b}=3; Path=/", ["a=1, 2, {b}=3; Path=/"]),
+            Joined("a=ä, ö=1, c=3", ["a=ä, ö=1", "c=3"]),
+        ]
+    )
+    func splits(_ row: Joined) {
+        #expect(SetCookie.fields(inJoined: row.text) == row.fields)
+    }
+
+    @Test("A jar keeps each of joined cookies with its own attributes")
+    func keepsJoined() {
+        let joined = "sid=1; Secure; Path=/, b=2; Domain=example.com; Path=/; Max-Age=9"
+        let head = HTTPRequest(
+            method: .get,
+            scheme: "https",
+            authority: "www.example.com",
+            path: "/"
+        )
+        let jar = CookieJar()
+        jar.store(SetCookie.fields(inJoined: joined), from: head)
+        let cookies = jar.cookies.sorted { $0.name < $1.name }
+        #expect(cookies.map(\.name) == ["b", "sid"])
+        #expect(cookies.map(\.isSecure) == [false, true])
+        #expect(cookies.map(\.isHostOnly) == [false, true])
+        #expect(cookies.map { $0.expiresAt != nil } == [true, false])
     }
 }

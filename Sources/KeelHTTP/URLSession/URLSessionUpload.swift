@@ -1,0 +1,130 @@
+#if canImport(Darwin) || URLSession
+import Foundation
+import KeelCore
+import Synchronization
+
+/// Writes the body of a request into a stream, as fast as the other end of the stream reads.
+///
+/// Foundation on Linux has no streams that are bound to each other: there this is only tested.
+final class URLSessionUpload: Sendable {
+    private let body: HTTPBody
+    private let clock: any Clock<Duration>
+    private let failed: @Sendable (TransportError) -> Void
+    private let writer = Mutex<(task: Task<Void, Never>?, isOver: Bool)>((nil, false))
+
+    /// How long is waited before a stream is asked anew whether it has room.
+    ///
+    /// With ``bufferSize`` it bounds the speed: 512 KiB in 5 ms are 100 MiB/s.
+    static let pause = Duration.milliseconds(5)
+
+    /// How many bytes may lie between the body and the session.
+    static let bufferSize = 512 * 1024
+
+    /// Creates an upload.
+    ///
+    /// - Parameters:
+    ///   - body: What is sent.
+    ///   - clock: The clock that pauses are measured on.
+    ///   - failed: Is told why the body cannot be sent.
+    init(
+        _ body: HTTPBody,
+        clock: any Clock<Duration> = ContinuousClock(),
+        failed: @escaping @Sendable (TransportError) -> Void
+    ) {
+        self.body = body
+        self.clock = clock
+        self.failed = failed
+    }
+
+    deinit { cancel() }
+
+    /// Begins to write the body into a stream, from its first byte.
+    ///
+    /// - Returns: Whether the body can be written: one that is not replayable only once.
+    func begin(writingTo output: OutputStream) -> Bool {
+        let mayBegin = writer.withLock { !$0.isOver && ($0.task == nil || body.isReplayable) }
+        guard mayBegin else { return false }
+        let target = BodyOutput(output)
+        let task = Task { [body, clock, failed] in
+            do throws(TransportError) {
+                try await target.write(body, clock)
+            } catch {
+                if !error.isCancellation { failed(error) }
+            }
+        }
+        let before = writer.withLock { writer in
+            defer { writer.task = task }
+            return writer.task
+        }
+        before?.cancel()
+        return true
+    }
+
+    /// Ends the writing.
+    func cancel() {
+        let task = writer.withLock { writer in
+            writer.isOver = true
+            return writer.task.take()
+        }
+        task?.cancel()
+    }
+}
+
+/// The end of a stream that a body is written into.
+///
+/// `@unchecked`, because a stream cannot be sent: only the one task that writes touches it.
+private struct BodyOutput: @unchecked Sendable {
+    private let stream: OutputStream
+
+    init(_ stream: OutputStream) { self.stream = stream }
+
+    func write(_ body: HTTPBody, _ clock: any Clock<Duration>) async throws(TransportError) {
+        stream.open()
+        defer { stream.close() }
+        var left = body.length
+        do throws(TransportError) {
+            var pieces = try await body.openInPieces().makeAsyncIterator()
+            while let piece = try await pieces.next() {
+                left = left.map { $0 - Int64(piece.count) }
+                guard left ?? 0 >= 0 else { break }
+                try await write(piece, clock)
+            }
+        } catch {
+            guard !error.isCancellation, error.code != .bodyProducerFailed else { throw error }
+            throw TransportError(.bodyProducerFailed, cause: error)
+        }
+        guard left ?? 0 == 0 else {
+            throw TransportError(
+                .invalidRequest,
+                "The body has another length than it announced.",
+                processed: .maybe
+            )
+        }
+    }
+
+    private func write(
+        _ piece: ArraySlice<UInt8>,
+        _ clock: any Clock<Duration>
+    ) async throws(TransportError) {
+        var rest = piece
+        while !rest.isEmpty {
+            // A write into a stream without room would block a thread of Swift's own.
+            while !stream.hasSpaceAvailable {
+                do {
+                    try await clock.sleep(for: URLSessionUpload.pause)
+                } catch {
+                    throw TransportError(.cancelled)
+                }
+            }
+            let count = rest.withUnsafeBytes { bytes in
+                bytes.withMemoryRebound(to: UInt8.self) { bytes in
+                    bytes.baseAddress.map { stream.write($0, maxLength: bytes.count) } ?? 0
+                }
+            }
+            // The session has let go of the other end, and says itself what became of the exchange.
+            guard count > 0 else { throw TransportError(.cancelled) }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+#endif
