@@ -119,7 +119,12 @@ struct DownloadPeerTests {
         let target = try Scratch()
         let first = try Self.download(nginx.address("slow/film?signature=1"), target, transport)
         try await Self.runUntil(512 << 10, first)
-        let second = try Self.download(nginx.address("fast/film?signature=2"), target, transport)
+        let second = try Self.download(
+            nginx.address("fast/film?signature=2"),
+            target,
+            transport,
+            .resume
+        )
         let receipt = try await second.run()
         #expect(receipt.resumedBytes >= 512 << 10)
         #expect(try target.bytes("film") == content)
@@ -180,9 +185,11 @@ struct DownloadPeerTests {
     static func download(
         _ address: URL,
         _ target: Scratch,
-        _ transport: AsyncHTTPClientTransport
+        _ transport: AsyncHTTPClientTransport,
+        _ changedAddress: ResumableDownload.ChangedAddress = .restart
     ) throws -> ResumableDownload {
         var configuration = ResumableDownload.Configuration()
+        configuration.changedAddress = changedAddress
         configuration.checkpointBytes = 128 << 10
         configuration.retry.policy.baseDelay = .milliseconds(5)
         // The next server may take long to begin on a busy machine.

@@ -71,7 +71,7 @@ struct DownloadMachine: Sendable {
     }
 
     private let rules: ResumableDownload.Configuration
-    private let address: String
+    private let address: DownloadAddress
     private var state = State.start
     private var record: DownloadRecord?
     private var patience = TransferPatience()
@@ -81,7 +81,7 @@ struct DownloadMachine: Sendable {
     /// How many of them are safe.
     private(set) var durable: Int64 = 0
 
-    init(_ rules: ResumableDownload.Configuration, address: String) {
+    init(_ rules: ResumableDownload.Configuration, address: DownloadAddress) {
         self.rules = rules
         self.address = address
     }
@@ -134,7 +134,7 @@ struct DownloadMachine: Sendable {
         guard let record, durable > 0 else {
             return (isDamaged ? [.tell(.restarted(.unusableRecord))] : []) + ask()
         }
-        guard rules.changedAddress == .resume || record.address == address else {
+        guard mayContinue(record) else {
             return [.tell(.restarted(.otherAddress))] + ask()
         }
         self.record = record
@@ -148,6 +148,16 @@ struct DownloadMachine: Sendable {
             return [.tell(.restarted(.noValidator))] + ask()
         }
         return [.tell(.resumed(at: durable)), tellProgress] + ask()
+    }
+
+    private func mayContinue(_ record: DownloadRecord) -> Bool {
+        switch rules.changedAddress {
+        case .resume: true
+        case .restart: record.address == address.place
+        case .resumeIfDigestExpected:
+            rules.expectedDigest != nil
+                || (record.address == address.place && record.query == address.query)
+        }
     }
 
     private mutating func ask() -> [Effect] {

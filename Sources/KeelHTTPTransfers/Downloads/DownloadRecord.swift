@@ -1,4 +1,5 @@
 import HTTPTypes
+import KeelCore
 import KeelHTTP
 
 /// What proves that a file at a server is still the same, byte for byte.
@@ -53,10 +54,26 @@ enum StrongValidator: Codable, Hashable, Sendable {
     }
 }
 
+/// Where a download comes from, as far as that may be noted.
+struct DownloadAddress: Hashable, Sendable {
+    /// Scheme, host and path: a query may hold credentials, so none is kept.
+    let place: String
+    /// The CRC-32C of the query: it tells one query from another, and no secret can be made from it.
+    let query: UInt32
+
+    init(_ head: HTTPRequest) {
+        place = head.redactedURL
+        let query = (head.path ?? "").utf8.drop { $0 != UInt8(ascii: "?") }
+        self.query = CRC32C.checksum(Array(query))
+    }
+}
+
 /// What is noted about the file that a download is a part of.
 struct DownloadRecord: Codable, Hashable, Sendable {
-    /// Scheme, host and path: a query may hold credentials, so none is kept.
+    /// See ``DownloadAddress/place``.
     var address: String
+    /// See ``DownloadAddress/query``; nil in records of earlier versions.
+    var query: UInt32?
     /// What proves that the file is the same; nil if nothing does.
     var validator: StrongValidator?
     /// How many bytes the file has, if that is known.
@@ -74,7 +91,7 @@ struct DownloadAnswer: Hashable, Sendable {
     var isCoded: Bool
     var asked: Duration?
 
-    init(_ head: HTTPResponse, address: String) {
+    init(_ head: HTTPResponse, address: DownloadAddress) {
         status = head.status
         fields = head.headerFields
         range = head.headerFields[.contentRange].flatMap { ContentRange($0) }
@@ -82,7 +99,8 @@ struct DownloadAnswer: Hashable, Sendable {
         let coding = head.headerFields[.contentEncoding]?.lowercased() ?? "identity"
         isCoded = coding != "identity" && !coding.isEmpty
         record = DownloadRecord(
-            address: address,
+            address: address.place,
+            query: address.query,
             validator: StrongValidator(head.headerFields),
             total: head.headerFields[.contentLength].flatMap { Int64($0) }
         )

@@ -42,7 +42,7 @@ struct DownloadRun {
         part = try download.part()
         clock = download.client.configuration.clock
         time = Timeline(clock)
-        machine = DownloadMachine(download.configuration, address: head.redactedURL)
+        machine = DownloadMachine(download.configuration, address: DownloadAddress(head))
     }
 
     mutating func run() async throws(TransferError) -> ResumableDownload.Receipt {
@@ -156,7 +156,7 @@ struct DownloadRun {
             let reply = try await download.client.transfer(head, options: options)
             // A body that is not wanted is dropped with the reply, and that ends the exchange.
             if reply.head.status.kind == .successful { body = reply.body.makeAsyncIterator() }
-            return .answered(DownloadAnswer(reply.head, address: head.redactedURL))
+            return .answered(DownloadAnswer(reply.head, address: DownloadAddress(head)))
         } catch {
             return .broke(TransferError(error))
         }

@@ -16,8 +16,9 @@ public import Foundation
 /// ```
 ///
 /// To pause it, cancel the task that runs it; to go on, run it again, in this process or after a
-/// crash in another one, with the same file and any address that leads to the same contents. To
-/// give it up, call ``discard()``.
+/// crash in another one, with the same file and address. Another address that leads to the same
+/// contents needs an ``Configuration/expectedDigest`` or a word in
+/// ``Configuration/changedAddress``. To give it up, call ``discard()``.
 ///
 /// It promises that
 ///
@@ -28,7 +29,7 @@ public import Foundation
 /// - two downloads to one file, in this process or two, refuse each other.
 ///
 /// Until then the bytes lie in the same folder in a file whose name begins with `.keel-`, beside a
-/// small one with what is known about them. That holds no query and no header field.
+/// small one with what is known about them. That holds no header field, and of a query a checksum.
 public struct ResumableDownload: Sendable {
     let address: URL
     let file: URL
@@ -88,7 +89,7 @@ public struct ResumableDownload: Sendable {
         public var checkpointBytes = 32 * 1024 * 1024
 
         /// What becomes of a part that was fetched from another address.
-        public var changedAddress = ChangedAddress.resume
+        public var changedAddress = ChangedAddress.resumeIfDigestExpected
 
         /// The digest that the file must have; nil trusts the transport.
         public var expectedDigest: ExpectedDigest?
@@ -104,14 +105,20 @@ public struct ResumableDownload: Sendable {
     }
 
     /// What becomes of a part that was fetched from another address.
+    ///
+    /// A validator is only unique for one address (RFC 9110 section 8.8.3): two files of one server
+    /// may share one, such as `"1"` where tags count versions. Parts of both would make one file.
     public enum ChangedAddress: Sendable, Hashable {
+        /// It is continued, as with ``resume``, where a digest is expected, which tells whether the
+        /// parts are of one file; otherwise it is dropped, also where only the query is another.
+        case resumeIfDigestExpected
         /// It is continued if the validator and the length are the same.
         ///
-        /// For addresses that are signed for a short time, and for mirrors. A validator is only
-        /// unique for one address (RFC 9110 section 8.8.3): expect a digest where two files of one
-        /// server could share one.
+        /// For addresses that are signed for a short time, and for mirrors, of a server that gives
+        /// each version of each file a tag of its own.
         case resume
-        /// It is dropped. The query does not count: a fresh signature is the same address.
+        /// It is dropped, with a digest too. The query does not count: a fresh signature is the same
+        /// address.
         case restart
     }
 
