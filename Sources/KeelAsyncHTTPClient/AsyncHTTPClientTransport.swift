@@ -89,7 +89,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
         _ call: HTTPCall,
         wantsNewConnection: Bool
     ) async throws(TransportError) -> HTTPReply {
-        let isStreamed = call.body.map { $0.bytes == nil } ?? false
+        let isStreamed = call.body.map { ($0.bytes?.count ?? .max) > SendWindow.limit } ?? false
         let prepared = isStreamed ? nil : try requests.request(for: call.head)
         let exchange = waiting.begin(
             call,
@@ -101,31 +101,47 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
         do {
             // AsyncHTTPClient's own deadline does not end a call whose connection never opens. The
             // head of a request that is not streamed is watched without a task of its own.
-            guard isStreamed, let limit = call.timeouts.firstByte else {
-                return try await reply(to: call, prepared, exchange)
-            }
-            return try await Deadline(in: limit, on: ContinuousClock())
-                .run(throwing: TransportError(.responseTimeout)) {
-                    () async throws(TransportError) in
-                    do {
-                        return try await self.reply(to: call, prepared, exchange)
-                    } catch {
-                        throw self.translated(error, .awaitHead, exchange)
-                    }
-                }
+            guard let prepared else { return try await limitedReply(to: call, exchange) }
+            return try await reply(to: call, prepared, exchange)
         } catch {
             exchange.givenUp()
             throw translated(error, .awaitHead, exchange).located(in: call)
         }
     }
 
+    /// Waits for the head of a streamed exchange within the call's limits.
+    private func limitedReply(
+        to call: HTTPCall,
+        _ exchange: Exchange
+    ) async throws -> HTTPReply {
+        let reply: @Sendable () async throws(TransportError) -> HTTPReply = {
+            () async throws(TransportError) in
+            do {
+                return try await self.streamedReply(to: call, exchange)
+            } catch {
+                throw self.translated(error, .awaitHead, exchange)
+            }
+        }
+        let limited: @Sendable () async throws(TransportError) -> HTTPReply = {
+            () async throws(TransportError) in
+            guard let limit = call.timeouts.firstByte else { return try await reply() }
+            return try await Deadline(in: limit, on: ContinuousClock())
+                .run(throwing: TransportError(.responseTimeout), reply)
+        }
+        guard call.endsAtDeadline, let deadline = call.deadline else { return try await limited() }
+        var answer = try await deadline.run(throwing: TransportError(.deadlineExceeded), limited)
+        answer.body = answer.body.mapReads { read async throws(TransportError) in
+            try await deadline.run(throwing: TransportError(.deadlineExceeded), read)
+        }
+        return answer
+    }
+
     private func reply(
         to call: HTTPCall,
-        _ prepared: OriginRequests.Prepared?,
+        _ prepared: OriginRequests.Prepared,
         _ exchange: Exchange
     ) async throws -> HTTPReply {
         try Task.checkCancellation()
-        guard let prepared else { return try await streamedReply(to: call, exchange) }
         let deadline = call.endsAtDeadline ? call.deadline : nil
         // The layers above may have come here late, and nobody has cancelled them.
         if let deadline, deadline.remaining <= .zero { throw TransportError(.deadlineExceeded) }
@@ -166,7 +182,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
         )
     }
 
-    /// Sends a request with a body that is produced on the way.
+    /// Sends a request with a body that is produced on the way, or too large to be written at once.
     ///
     /// A server may answer before it has read such a body. What takes a response as a
     /// ``ResponseReceiver`` does is told of the end only when the request is over too, so these
@@ -175,6 +191,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
         to call: HTTPCall,
         _ exchange: Exchange
     ) async throws -> HTTPReply {
+        try Task.checkCancellation()
         guard let body = call.body else { throw TransportError(.invalidRequest) }
         let request = try HTTPClientRequest(call, sending: body, exchange)
         let response = try await queue.waiting(exchange) {
@@ -250,9 +267,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
 }
 
 extension HTTPClient.Body {
-    /// A body in memory, written at once.
+    /// A small body in memory, written at once.
     ///
-    /// It does not wait for the network: a server may answer without reading it.
+    /// It does not wait for the network: a server may answer without reading it. What is larger than
+    /// the ``SendWindow`` is sent as a stream, which waits.
     fileprivate static func sent(
         _ bytes: [UInt8],
         on eventLoop: any EventLoop

@@ -19,7 +19,7 @@ struct RequestBodyChunks: AsyncSequence, Sendable {
         let body: HTTPBody
         let window: SendWindow
         var chunks: HTTPByteStream.Iterator?
-        var rest = ByteBuffer()
+        var rest: ArraySlice<UInt8> = []
 
         init(body: HTTPBody, window: SendWindow) {
             self.body = body
@@ -31,13 +31,13 @@ struct RequestBodyChunks: AsyncSequence, Sendable {
                 await window.waitForRoom()
                 var chunks = self.chunks
                 if chunks == nil { chunks = try await body.open().makeAsyncIterator() }
-                while rest.readableBytes == 0, let chunk = try await chunks?.next() {
-                    rest = ByteBuffer(bytes: chunk)
-                }
+                while rest.isEmpty, let chunk = try await chunks?.next() { rest = chunk }
                 self.chunks = chunks
-                let piece = rest.readPiece()
-                window.produced(piece?.readableBytes ?? 0)
-                return piece
+                // A copy of the piece alone: the chunk may be a large body as a whole.
+                let piece = rest.prefix(ByteBuffer.pieceSize)
+                rest = rest.dropFirst(piece.count)
+                window.produced(piece.count)
+                return piece.isEmpty ? nil : ByteBuffer(bytes: piece)
             } catch {
                 guard error.code != .bodyProducerFailed else { throw error }
                 throw TransportError(.bodyProducerFailed, cause: error)
@@ -48,7 +48,7 @@ struct RequestBodyChunks: AsyncSequence, Sendable {
 
 extension ByteBuffer {
     /// How many bytes are given to the network at once: ``SendWatch`` sees only whole pieces taken.
-    private static let pieceSize = 64 * 1024
+    static let pieceSize = 64 * 1024
 
     /// Takes the next bytes away, no more than are sent in one piece; nil if there are none.
     mutating func readPiece() -> ByteBuffer? {

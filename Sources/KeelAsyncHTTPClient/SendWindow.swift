@@ -13,7 +13,7 @@ final class SendWindow: Sendable {
     }
 
     /// How many bytes may wait for the network.
-    private static let limit = 512 * 1024
+    static let limit = 512 * 1024
 
     private let state = Mutex(State())
 

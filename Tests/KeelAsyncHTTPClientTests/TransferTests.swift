@@ -112,6 +112,27 @@ struct TransferTests {
         }
     }
 
+    @Test("A large body in memory arrives whole, and the connection serves the next call")
+    func sendsLargeBodies() async throws {
+        let bytes = (0..<1_000_001).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let requests = Mutex<[HTTPTestRequest]>([])
+        try await AnsweringServer.run { request, write in
+            requests.withLock { $0.append(request) }
+            try await write(answer())
+            return .keepOpen
+        } while: { port in
+            try await withClient("http://127.0.0.1:\(port)") { client in
+                for _ in 1...2 {
+                    _ = try await client.request(GetItem(method: .put, body: .bytes(bytes)))
+                }
+            }
+        }
+        let seen = requests.withLock { $0 }
+        #expect(seen.count == 2)
+        #expect(seen.allSatisfy { $0["content-length"] == "1000001" && $0.body == bytes })
+        #expect(Set(seen.map(\.connection)).count == 1)
+    }
+
     @Test("A download is put in place when it is complete, and leaves nothing when it is not")
     func downloads() async throws {
         let text = String(repeating: "0123456789", count: 200_000)
