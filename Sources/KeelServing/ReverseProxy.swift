@@ -7,6 +7,10 @@ public import KeelHTTP
 /// origin. Fields that concern a single connection are not passed on, in either direction (RFC 9110
 /// section 7.6.1), and `Host` names the origin. A failure on the way to the origin is answered with
 /// status 502, a silence with 504 (RFC 9110 sections 15.6.3 and 15.6.5).
+///
+/// Only targets in origin form, a path that begins with a slash (RFC 9112 section 3.2.1), are passed
+/// on; others are answered with status 400. Joined to the origin's authority, a target such as
+/// `@other.test/` would name another host.
 public struct ReverseProxy: ServingHandler {
     private let scheme: String
     private let authority: String
@@ -25,6 +29,9 @@ public struct ReverseProxy: ServingHandler {
     }
 
     public func respond(to call: HTTPCall) async -> HTTPReply {
+        guard let path = call.head.path, path.utf8.first == UInt8(ascii: "/") else {
+            return .text(.badRequest, "The target must be a path that begins with a slash.\n")
+        }
         var outgoing = call
         outgoing.head.scheme = scheme
         outgoing.head.authority = authority

@@ -66,6 +66,19 @@ struct ReverseProxyTests {
     }
 
     @Test(
+        "A target that is no path is refused: it could name another host",
+        arguments: ["@other.test/", ".other.test/", ":1/", "*", "", "http://other.test/", nil]
+    )
+    func foreignTargets(target: String?) async throws {
+        let transport = ScriptedHTTPTransport(then: .status(.ok))
+        let proxy = ReverseProxy(scheme: "https", authority: "origin.test", transport: transport)
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "proxy.test", path: target)
+        let reply = await proxy.respond(to: HTTPCall(head))
+        #expect(reply.head.status == .badRequest)
+        #expect(transport.calls.isEmpty)
+    }
+
+    @Test(
         "A failure on the way is answered, without an address",
         arguments: [
             (TransportError.Code.connectionRefused, HTTPResponse.Status.badGateway),

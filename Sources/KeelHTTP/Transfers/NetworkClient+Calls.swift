@@ -46,7 +46,9 @@ extension NetworkClient {
     ///
     /// The limits on silence are the client's: while a body is sent, ``Configuration/timeout`` is
     /// how long nothing may move; ``Configuration/idleTimeout`` is how long the head, and then each
-    /// piece of the response, may be waited for.
+    /// piece of the response, may be waited for. An ``HTTPTimeouts/firstByte`` that the client's
+    /// ``Configuration/timeouts`` have comes first, as in every call: it counts from the start of the
+    /// exchange, the sending of the body included.
     ///
     /// - Parameters:
     ///   - head: The method, the target and all header fields.
