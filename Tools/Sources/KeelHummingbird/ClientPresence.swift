@@ -3,11 +3,19 @@ package import NIOCore
 package import NIOHTTPTypes
 import Synchronization
 
-/// Tells whether the client of a connection waits for an answer, or has gone.
+/// Ends the work for the client of a connection when the client goes.
 package final class ClientPresence: Sendable {
     private struct State {
         var isOver = false
-        var waiter: CheckedContinuation<Void, Never>?
+        var work: Work?
+    }
+
+    /// A task at work, which others may cancel while it lives.
+    ///
+    /// `@unchecked`, because `cancel` is for every thread, and the reference is let go under the lock
+    /// before the task's work returns.
+    private struct Work: @unchecked Sendable {
+        let task: UnsafeCurrentTask
     }
 
     private let state = Mutex(State())
@@ -17,24 +25,27 @@ package final class ClientPresence: Sendable {
     /// Whether the client has gone, or the connection has ended.
     package var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Returns once the client has gone, or the connection has ended; one caller waits at a time.
-    package func waitUntilOver() async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if !state.isOver { state.waiter = continuation }
-                return state.isOver
-            }
-            if isOver { continuation.resume() }
+    /// Cancels the current task once the client has gone, until ``endWork()``.
+    ///
+    /// A task of its own for the work would cost each connection 3 KiB.
+    package func beginWork() {
+        guard let work = withUnsafeCurrentTask(body: { $0.map(Work.init) }) else { return }
+        state.withLock { state in
+            if state.isOver { work.task.cancel() } else { state.work = work }
         }
     }
 
+    /// Lets go of the task that ``beginWork()`` was called in, which has to live until then.
+    package func endWork() { state.withLock { $0.work = nil } }
+
     /// Notes that there is nobody to answer any more.
     package func end() {
-        let waiter = state.withLock { state in
+        state.withLock { state in
             state.isOver = true
-            return state.waiter.take()
+            // Under the lock, so that the task is not over yet.
+            state.work?.task.cancel()
+            state.work = nil
         }
-        waiter?.resume()
     }
 }
 

@@ -8,7 +8,6 @@ struct ConnectionChannel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let setup: HTTP1Channel
         let http: HTTP1Channel.Value
-        let presence: ClientPresence
 
         var channel: any Channel { http.channel }
     }
@@ -20,6 +19,8 @@ struct ConnectionChannel: ServerChildChannel {
         let responder = responder
         let setup = HTTP1Channel(
             responder: { request, writer, _ in
+                presence.beginWork()
+                defer { presence.endWork() }
                 try await responder.respond(to: request, writer)
             },
             configuration: HTTP1Channel.Configuration(
@@ -30,18 +31,11 @@ struct ConnectionChannel: ServerChildChannel {
             )
         )
         return setup.setup(channel: channel, logger: logger).map { http in
-            Value(setup: setup, http: http, presence: presence)
+            Value(setup: setup, http: http)
         }
     }
 
     func handle(value: Value, logger: Logger) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                await value.setup.handle(value: value.http, logger: logger)
-                value.presence.end()
-            }
-            await value.presence.waitUntilOver()
-            group.cancelAll()
-        }
+        await value.setup.handle(value: value.http, logger: logger)
     }
 }

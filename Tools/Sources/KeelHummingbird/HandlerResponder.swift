@@ -20,26 +20,19 @@ struct HandlerResponder: Sendable {
     func respond(to request: Request, _ writer: consuming ResponseWriter) async throws {
         let reader = Self.hasBody(request) ? RequestBodyReader(request.body) : nil
         do {
-            try await send(await reply(to: request, reader), to: request.method, writer)
+            let reply = await reply(to: request, reader)
+            if Self.hasBody(reply.head.status, request.method) {
+                let body = try await writer.writeHead(reply.head)
+                try await stream(reply.body, to: body)
+            } else {
+                try await writer.writeResponse(reply.head)
+            }
         } catch {
             // The connection is closed: nobody reads it any more.
             reader?.refuse()
             throw error
         }
         await reader?.end()
-    }
-
-    @concurrent
-    private func send(
-        _ reply: HTTPReply,
-        to method: HTTPRequest.Method,
-        _ writer: consuming ResponseWriter
-    ) async throws {
-        guard Self.hasBody(reply.head.status, method) else {
-            return try await writer.writeResponse(reply.head)
-        }
-        let body = try await writer.writeHead(reply.head)
-        try await stream(reply.body, to: body)
     }
 
     // What follows is not inlined, so that a connection which stays open keeps what sending needs, and

@@ -89,7 +89,7 @@ struct ClientLimitTests {
         }
     }
 
-    /// Lets so many go on together.
+    /// Lets so many go on together; where one fails, nobody waits for it.
     private actor Meeting {
         private var missing: Int
         private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -98,12 +98,18 @@ struct ClientLimitTests {
 
         func arrive() async {
             missing -= 1
-            guard missing > 0 else {
-                for continuation in waiting { continuation.resume() }
-                waiting = []
-                return
-            }
+            guard missing > 0 else { return open() }
             await withCheckedContinuation { waiting.append($0) }
+        }
+
+        func giveUp() {
+            missing = 0
+            open()
+        }
+
+        private func open() {
+            for continuation in waiting { continuation.resume() }
+            waiting = []
         }
     }
 
@@ -123,15 +129,20 @@ struct ClientLimitTests {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 for _ in 0..<count {
                     group.addTask {
-                        try await RawClient.connected(to: port) { client in
-                            var isGood = true
-                            for _ in 0..<2 {
-                                try await client.send(Self.get("/health"))
-                                isGood = try await client.read(until: "ok\"}") && isGood
-                                client.forget()
-                                await meeting.arrive()
+                        do {
+                            return try await RawClient.connected(to: port) { client in
+                                var isGood = true
+                                for _ in 0..<2 {
+                                    try await client.send(Self.get("/health"))
+                                    isGood = try await client.read(until: "ok\"}") && isGood
+                                    client.forget()
+                                    await meeting.arrive()
+                                }
+                                return isGood
                             }
-                            return isGood
+                        } catch {
+                            await meeting.giveUp()
+                            throw error
                         }
                     }
                 }
