@@ -90,9 +90,10 @@ struct TransferFaultTests {
                 )
                 _ = try await download.run(observer: events.observer)
                 #expect(try scratch.bytes("film") == content)
-                #expect(events.pauses.count == 1)
-                let second = try #require(server.requests.last)
-                #expect(second["Range"] == "bytes=100000-")
+                // On a machine that does other work, what is not held back may be late as well.
+                #expect(!events.pauses.isEmpty)
+                #expect(server.requests.count == events.pauses.count + 1)
+                #expect(events.restarts.isEmpty)
             }
         )
         await transport.shutdown()
@@ -119,8 +120,19 @@ struct TransferFaultTests {
     func twoAtOnce() async throws {
         let content = Fixture.bytes(50_000)
         let transport = AsyncHTTPClientTransport()
+        let clock = TestClock()
+        let answers = Mutex(0)
         try await FaultServer.run(
-            answering: { Self.answer($0, content).delayed(by: .milliseconds(300)) },
+            .init(clock: clock),
+            answering: { request in
+                let isFirst = answers.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                let answer = Self.answer(request, content)
+                // Until the test moves the clock.
+                return isFirst ? answer.delayed(by: .seconds(1)) : answer
+            },
             while: { server in
                 let scratch = try Scratch()
                 let download = try Self.download(server, scratch, transport)
@@ -146,7 +158,9 @@ struct TransferFaultTests {
                     decoding: output.fileHandleForReading.availableData,
                     as: UTF8.self
                 )
-                #expect(text.contains("inUse") || server.requests.count > 1, "\(text)")
+                #expect(text.contains("inUse"), "\(text)")
+                await clock.waitForSleepers()
+                await clock.advance(by: .seconds(1))
                 _ = try await first
                 #expect(try scratch.bytes("film") == content)
             }
@@ -171,7 +185,7 @@ struct TransferFaultTests {
         _ server: FaultServer,
         _ scratch: Scratch,
         _ transport: AsyncHTTPClientTransport,
-        idle: Duration = .seconds(20)
+        idle: Duration = .seconds(60)
     ) throws -> ResumableDownload {
         let address = try #require(URL(string: server.address("/")))
         var client = NetworkClient.Configuration(baseURL: address)

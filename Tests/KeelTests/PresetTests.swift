@@ -2,6 +2,7 @@ import Foundation
 import Keel
 import KeelDependencies
 import KeelDependenciesTesting
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -92,10 +93,10 @@ struct PresetTests {
             #expect(refused?.code == .folderInUse)
         }
         // The first store's queue may hold the folder a moment longer than the store is there.
-        var next = try? keel.makeCaches()
-        for _ in 0..<10_000 where next == nil {
-            try await Task.sleep(for: .milliseconds(1))
+        var next: CacheStore?
+        try await waitUntil {
             next = try? keel.makeCaches()
+            return next != nil
         }
         let store = try #require(next)
         let names = store.cache("names", key: Int.self, value: String.self)

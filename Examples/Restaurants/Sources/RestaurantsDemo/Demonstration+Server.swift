@@ -43,7 +43,7 @@ extension Demonstration {
     func killServer() async throws {
         guard let server else { throw DemoFailure("there is no server") }
         server.kill()
-        let outcome = try await server.outcome(within: .seconds(5))
+        let outcome = try await server.outcome(within: .seconds(30))
         try expect(outcome.status == SIGKILL, "the server was killed")
         note("kill -9 of process \(server.identifier)")
         try await app(.a, "list", "--limit", "1", status: 1)
@@ -62,7 +62,7 @@ extension Demonstration {
     func endServer() async throws {
         guard let server else { throw DemoFailure("there is no server") }
         await server.stop()
-        let outcome = try await server.outcome(within: .seconds(10))
+        let outcome = try await server.outcome(within: .seconds(30))
         try expect(outcome.status == 0, "SIGTERM ended it, and nothing was cut off")
     }
 }

@@ -121,7 +121,7 @@ extension Demonstration {
     func expectLive(_ isWanted: (String) -> Bool) async throws {
         guard let watcher else { throw DemoFailure("nobody watches") }
         let start = ContinuousClock.now
-        let line = try await watcher.line(within: .seconds(10), "the change", where: isWanted)
+        let line = try await watcher.line(within: .seconds(30), "the change", where: isWanted)
         show([line], from: .b)
         let time = Summary.text(start.duration(to: .now))
         note("B told it, in a process of its own, \(time) after A’s command had ended")
@@ -153,7 +153,7 @@ extension Demonstration {
     private func stopService() async throws {
         guard let api else { throw DemoFailure("there is no service") }
         await api.stop()
-        _ = try await api.outcome(within: .seconds(5))
+        _ = try await api.outcome(within: .seconds(30))
         note("process \(api.identifier) has ended")
     }
 
@@ -178,7 +178,7 @@ extension Demonstration {
         try await app(.a, "rate", chosen.id, "4")
         try await expectLive { $0.contains("★★★★☆ ada rates") && $0.contains("(\(chosen.id))") }
         guard let watcher else { throw DemoFailure("nobody watches") }
-        let outcome = try await watcher.outcome(within: .seconds(10))
+        let outcome = try await watcher.outcome(within: .seconds(30))
         try expect(outcome.status == 0, "B ends after three changes, as it was told")
         try expect(outcome.output.count == 4, "B told three changes and nothing else")
     }

@@ -25,7 +25,7 @@ extension Demonstration {
             $0.hasPrefix("Watching for ada")
         }
         watcher.kill()
-        _ = try await watcher.outcome(within: .seconds(5))
+        _ = try await watcher.outcome(within: .seconds(30))
         note("kill -9 of process \(watcher.identifier), which had noted that it watches")
         try await expectUsage("4 noted = 0 delivered + 4 waiting + 0 dropped. Nothing is lost.")
         try await app(.a, ["consent", "yes"] + telemetry)

@@ -42,7 +42,7 @@ extension Demonstration {
         }
         show([line], from: .a)
         app.kill()
-        let outcome = try await app.outcome(within: .seconds(5))
+        let outcome = try await app.outcome(within: .seconds(30))
         try expect(outcome.status == SIGKILL, "A was killed")
         note("kill -9 of process \(app.identifier)")
         let pending = try await self.app(.b, "pending").output
