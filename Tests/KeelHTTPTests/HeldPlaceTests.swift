@@ -22,7 +22,7 @@ struct HeldPlaceTests {
         _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
     ) throws -> NetworkClient {
         try makeClient(transport) {
-            $0.timeout = .seconds(5)
+            $0.timeout = .seconds(45)
             change(&$0)
             $0.attemptMiddleware.append(ConcurrencyLimitMiddleware(1))
         }

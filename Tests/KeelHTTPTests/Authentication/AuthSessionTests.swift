@@ -307,7 +307,11 @@ struct AuthSessionEndTests {
             let token = try await session.token()
             store.note("token \(token.value)")
         }
-        for _ in 0..<50 { await Task.yield() }
+        // Only who waits learns that it was cancelled: there was nothing to give.
+        let hasty = Task { try await session.token() }
+        hasty.cancel()
+        let error = await #expect(throws: AuthenticationError.self) { try await hasty.value }
+        #expect(error?.isCancellation == true)
         door.open()
         try await refresh.value
         try await token.value
@@ -385,13 +389,19 @@ struct AuthSessionEndTests {
         let ran = Mutex<[String]>([])
         let identity = IdentityModel { _ in throw AuthenticationError(.denied) }
         let session = AuthSession(server: identity)
+        let door = Door()
         session.onSignOut("cache") { reason in
-            for _ in 0..<50 { await Task.yield() }
+            await door.wait()
             ran.withLock { $0.append("\(reason)") }
         }
         try await session.signIn { identity.grant() }
         await #expect(throws: AuthenticationError.self) { try await session.refresh() }
-        try await session.signIn { identity.grant() }
+        await door.waitForArrival()
+        try await session.signIn {
+            #expect(ran.withLock { $0 }.isEmpty)
+            door.open()
+            return identity.grant()
+        }
         #expect(ran.withLock { $0 } == ["denied"])
         #expect(session.state == .signedIn(version: 2))
     }
