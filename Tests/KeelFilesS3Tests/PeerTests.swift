@@ -369,8 +369,8 @@ struct PeerTests {
         let peer = try S3Peer.shared(kind)
         let adapter = try peer.adapter(freshFolder())
         let path: FileStorePath = "a b.txt"
-        let put = try await adapter.presignedURL(for: path, to: .put, expiresIn: .seconds(60))
-        let get = try await adapter.presignedURL(for: path, to: .get, expiresIn: .seconds(60))
+        let put = try await adapter.presignedURL(for: path, to: .put, expiresIn: .seconds(3600))
+        let get = try await adapter.presignedURL(for: path, to: .get, expiresIn: .seconds(3600))
         func send(_ method: HTTPRequest.Method, _ url: URL, _ body: String?) async throws -> (
             Int, String
         ) {
