@@ -26,6 +26,19 @@ struct FuzzBatch: CustomStringConvertible {
     /// A query that is run first, and whether its result is told truly.
     var query: (query: DocumentQuery, isCurrent: Bool)?
 
+    /// Whether a field gets the time of the store.
+    var setsServerTime: Bool {
+        writes.contains { write in
+            switch write.operation {
+            case .set(_, let transforms):
+                transforms.contains { $0.operation == .serverTimestamp }
+            case .update(let changes):
+                changes.contains { $0.action == .transform(.serverTimestamp) }
+            case .delete, .verify, .replicate: false
+            }
+        }
+    }
+
     var description: String {
         "batch \(id ?? "-") reads \(documents) \(query.map { "\($0)" } ?? "-") writes \(writes)"
     }

@@ -7,16 +7,20 @@ struct FuzzedAdapter {
     private var copy: [DocumentPath: Document] = [:]
     /// Times whose states are asked for later on.
     private var moments: [Timestamp] = []
+    /// When the last batch with a server time was committed, in milliseconds since 1970.
+    private var lastServerTime: Int64 = 0
 
     init(_ adapter: some StorageAdapter) { self.adapter = adapter }
 
     // MARK: Writing
 
     /// Commits batches and returns a line for each.
-    func commit(_ batches: [FuzzBatch]) async throws -> [String] {
+    mutating func commit(_ batches: [FuzzBatch]) async throws -> [String] {
         // Conditions that name revisions need those of now, so such batches go one by one.
         var lines: [String] = []
         for batch in batches {
+            if batch.setsServerTime { try await waitForNextServerTime() }
+            defer { if batch.setsServerTime { lastServerTime = Self.milliseconds() } }
             let results = try await adapter.commit([try await resolve(batch)])
             lines += results.map { result in
                 switch result {
@@ -31,6 +35,18 @@ struct FuzzedAdapter {
         }
         return lines
     }
+
+    /// Waits until server times, which have milliseconds, are later than those of the batches before.
+    ///
+    /// Two of one millisecond are in the order of their documents' names, and two adapters need not
+    /// agree on which batches have the same one.
+    private func waitForNextServerTime() async throws {
+        while Self.milliseconds() <= lastServerTime {
+            try await Task.sleep(for: .microseconds(100))
+        }
+    }
+
+    private static func milliseconds() -> Int64 { Timestamp.now().microseconds / 1_000 }
 
     private func resolve(_ batch: FuzzBatch) async throws -> WriteBatch {
         var writes: [DocumentWrite] = []
