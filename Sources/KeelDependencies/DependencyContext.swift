@@ -19,7 +19,8 @@ import Darwin
 /// everything else ``live``. `KEEL_DEPENDENCY_CONTEXT=live` (or `test`, `preview`) in the
 /// environment decides first; so a test can start an app as a process of its own and have it use
 /// test values. A release build takes only `live` from it, and says on standard error that it passes
-/// over anything else: an environment must not lead an app to made-up values. For a part of the program, set ``DependencyValues/context``:
+/// over anything else: an environment must not lead an app to made-up values. For a part of the
+/// program, set ``DependencyValues/context``:
 ///
 /// ```swift
 /// withDependencies { $0.context = .live } operation: { … }
