@@ -22,7 +22,7 @@ struct ValueNeeds {
 
     private static let ofProcess = Mutex(ValueNeeds())
 
-    /// What the maker of each value needs just now: one other value at most, as it waits for it.
+    /// The value that each maker is waiting for, at most one.
     private var needs: [ObjectIdentifier: Node] = [:]
 
     /// Gets a value that is not made yet; it stops the process where that would never end.

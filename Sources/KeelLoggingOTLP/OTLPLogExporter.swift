@@ -38,7 +38,7 @@ public final class OTLPLogExporter: Sendable {
         var random: any RandomNumberGenerator & Sendable
         /// Before this time of the timeline the collector wants to be left alone.
         var notBefore = Duration.zero
-        /// What is left of a batch while its refusals are being paced.
+        /// The rest of a batch while its refusals are paced.
         var work: OTLPWork?
         var refusals = RefusalPace()
         /// How many records a batch may have, after batches that were too large.

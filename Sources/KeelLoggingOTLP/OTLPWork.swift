@@ -8,7 +8,7 @@ struct OTLPBatchItem: Sendable {
     let stored: StoredLogRecord
 }
 
-/// What was taken from the journal and is not settled yet.
+/// The records that were read from the journal and are not settled yet.
 ///
 /// A record that is refused alone is a suspect: nobody knows whether the collector refuses the record
 /// or everything. It is sent once more after the collector has taken another one, and given up if it
@@ -18,7 +18,7 @@ struct OTLPWork: Sendable {
     static let suspectLimits = 8...128
     private static let fullTrust = 8
 
-    /// What is to be sent, the next last.
+    /// The groups of records to send; the last one is next.
     private var parts: [ArraySlice<OTLPBatchItem>] = []
     /// Records that were refused alone, while the collector has taken none since.
     private(set) var suspects: [OTLPBatchItem] = []

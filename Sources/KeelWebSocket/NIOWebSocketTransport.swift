@@ -45,7 +45,7 @@ public struct NIOWebSocketTransport: WebSocketTransport {
     ///
     /// - Parameters:
     ///   - trust: Which certificates are trusted.
-    ///   - identity: What is shown to servers that ask for a client certificate.
+    ///   - identity: The certificate for servers that ask for one.
     ///   - clock: The clock that limits and pings are measured on.
     public init(
         trust: Trust = .system,

@@ -102,7 +102,7 @@ extension DeliveryLane {
 }
 
 extension AnalyticsLedger {
-    /// What a destination's counters and the journal say, which is also what was accepted.
+    /// Combines a destination's counters with the journal's; their sum is the accepted records.
     init(_ note: LaneNote, _ tally: ConsumerTally) {
         delivered = note.delivered
         rejected = note.rejected

@@ -10,8 +10,8 @@ extension DeliveryLane {
     /// Gathers what the next batch is made of, and sorts out what will not be sent.
     func fill(_ state: inout LaneState) throws(JournalError) {
         var purposes: [ConsentPurpose: AnalyticsConsent] = [:]
-        // What was taken before the user decided otherwise. It may be gone from the disk: before the
-        // rewind, or nobody would count it.
+        // Records read before the user withdrew consent may be erased from the disk: only this
+        // count, made before the rewind, includes them.
         let denied = state.removeWithdrawn { consent(to: $0, &purposes) }
         var fates = Dictionary(denied.map { ($0, LaneNote.Fate.purged) }) { first, _ in first }
         if state.needsRewind {

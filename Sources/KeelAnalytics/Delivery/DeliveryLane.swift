@@ -156,7 +156,7 @@ final class DeliveryLane: Sendable {
                 let refusal = refuse(outcome, count, &state)
                 fates = refusal.fate.map { [$0] } ?? []
                 pause = refusal.pause
-            // What it was sent for is sorted out by the next batch.
+            // The next batch drops the records that the user no longer consents to.
             case .postponed where !permit.isValid && !isCancelled: break
             case .postponed(let problem, let asked):
                 pause = isCancelled ? interrupted(state) : fail(&state, problem, asked: asked)

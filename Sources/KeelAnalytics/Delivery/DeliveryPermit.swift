@@ -1,8 +1,8 @@
 /// Whether a batch that a destination was handed may still leave.
 ///
 /// The user may decide between the moment at which a batch is handed over and the one at which its
-/// request begins, and a destination may make several requests of a batch. Who sends asks once more
-/// right before each request, and postpones the batch where this says no.
+/// request begins, and a destination may make several requests of a batch. A sender checks
+/// ``isValid`` right before each request, and postpones the batch if it is false.
 package struct DeliveryPermit: Sendable {
     /// The permit of the batch that is being delivered, nil outside of a service.
     @TaskLocal package static var current: DeliveryPermit?
@@ -18,7 +18,7 @@ package struct DeliveryPermit: Sendable {
     /// Whether the user consents to everything in the batch at this moment.
     package var isValid: Bool { purposes.allSatisfy { consents[$0] == .granted } }
 
-    /// What becomes of a batch that may not leave any more.
+    /// The outcome of a batch whose consent was withdrawn before it was sent.
     package static let withdrawn = DeliveryOutcome.postponed(
         DeliveryProblem("The user has taken consent back."),
         notBefore: nil

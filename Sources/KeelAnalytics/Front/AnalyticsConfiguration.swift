@@ -38,8 +38,8 @@ public struct AnalyticsConfiguration: Sendable {
     public var defaultConsent = AnalyticsConsent.unknown
     /// The pause after which another session begins; nil tracks no sessions.
     public var sessionTimeout: Duration? = .seconds(30 * 60)
-    /// What takes secrets and personal data out of properties, their names and the names of events
-    /// and screens before they are kept; nil keeps everything.
+    /// Removes secrets and personal data from properties, their names and the names of events and
+    /// screens before they are stored; nil stores everything.
     ///
     /// The user's id is kept as it is: choose one that says nothing about the user, and no address.
     public var redactor: Redactor? = .standard

@@ -146,7 +146,7 @@ struct PropertyWriter: Sendable {
 }
 
 extension PropertyWriter {
-    /// What a record is about, as it may be kept.
+    /// Redacts the names of events and screens.
     func redacted(_ kind: AnalyticsRecord.Kind) -> AnalyticsRecord.Kind {
         switch kind {
         case .event(let name): .event(redacted(name))

@@ -36,9 +36,9 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
         case app(firebaseAppID: String, instanceID: String)
     }
 
-    /// What the user said about advertising: `consent` of a request.
+    /// The user's choice about advertising, sent as `consent` of a request.
     ///
-    /// What is `unknown` is left out; Google then goes by what its own tags know of the user.
+    /// A request omits `unknown` choices; Google then uses those that its own tags know.
     public struct AdConsent: Sendable, Hashable {
         /// Whether Google may use what is sent for advertising: `ad_user_data`.
         public var userData: AnalyticsConsent
@@ -83,8 +83,8 @@ public struct GoogleAnalyticsDestination: AnalyticsDestination {
     ///   - connection: How the server is reached.
     ///   - host: The server, or a proxy in front of it.
     ///   - name: The name within the service.
-    ///   - adConsent: What the user said about advertising, asked before each request. Whether events
-    ///     are sent at all is decided by the service's consent, and not by this.
+    ///   - adConsent: Returns the user's choice about advertising; called before each request.
+    ///     The service's consent decides whether events are sent at all.
     public init(
         stream: Stream,
         apiSecret: String,

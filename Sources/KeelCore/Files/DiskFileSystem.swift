@@ -12,8 +12,8 @@ import Darwin
 ///
 /// A call that may make a file, or add to one, does not follow a link in the last place of its path:
 /// in a folder that others write to, they could lead it to any file of the user. Folders above, and
-/// files that are there already, may be reached through links. What is no file is refused, and opening
-/// a pipe does not wait for its other end.
+/// files that exist already, may be reached through links. Folders, pipes and devices are refused;
+/// opening a pipe does not wait for its other end.
 package struct DiskFileSystem: FileSystem {
     /// What users may do with files that are made, before the process's own mask.
     private let permissions: mode_t
@@ -21,8 +21,8 @@ package struct DiskFileSystem: FileSystem {
     /// Creates access to the machine's files.
     ///
     /// - Parameter permissions: What users may do with files that are made, before the process's own
-    ///   mask; by default only the owner may read and write them. Who may read files may enter the
-    ///   folders that are made for them.
+    ///   mask; by default only the owner may read and write them. Users who may read
+    ///   files may also enter new folders.
     package init(permissions: UInt16 = 0o600) { self.permissions = mode_t(permissions) }
 
     package func makeFolder(_ path: String) throws(FileSystemError) {

@@ -77,7 +77,7 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
     package static let noSpace = ENOSPC
     /// The lock is taken.
     package static let busy = EWOULDBLOCK
-    /// What has the name is no file: a folder, a pipe or a device.
+    /// The name belongs to a folder, a pipe or a device.
     package static let notAFile = EISDIR
     /// An input/output error.
     package static let inputOutput = EIO

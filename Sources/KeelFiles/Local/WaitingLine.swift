@@ -5,7 +5,7 @@ final class WaitingLine: Sendable {
     private struct State {
         var isTaken = false
         var nextTicket: UInt64 = 0
-        /// Who waits: tickets in ascending order, and what wakes the task of each.
+        /// The waiting tasks by ticket, in ascending order.
         var tickets: [UInt64] = []
         var first = 0
         var waiting: [UInt64: CheckedContinuation<Bool, Never>] = [:]

@@ -36,7 +36,7 @@ extension HTTPCallOptions {
         static func sharingKey(of signer: CallSigner?) -> AnyHashable? { 0 }
     }
 
-    /// Who signs the call, set by the client that has the layer which does.
+    /// The layer that signs the call, set by the client that contains it.
     package var signer: CallSigner? {
         get { self[SignerKey.self] }
         set { self[SignerKey.self] = newValue }

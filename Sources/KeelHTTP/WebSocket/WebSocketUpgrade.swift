@@ -29,7 +29,7 @@ final class WebSocketUpgrade: HTTPTransport {
         var hasFailed = false
     }
 
-    /// What the closure of a connection throws when the app's has failed.
+    /// Thrown by the closure of a connection when the app's closure has failed.
     private struct Failed: Error {}
 
     private typealias Opened = @Sendable (WebSocketConnection) async throws -> Void

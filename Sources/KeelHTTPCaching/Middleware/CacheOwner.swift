@@ -5,7 +5,7 @@ import KeelHTTP
 struct CacheOwner: Sendable {
     /// Names the user; nil for what is everybody's.
     let name: String?
-    /// What has decided; nil in a cache that keeps nobody apart.
+    /// The source of the decision; nil in a cache that does not separate users.
     private let partition: HTTPCachePartition?
     private let signer: String?
 

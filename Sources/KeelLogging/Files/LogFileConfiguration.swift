@@ -37,11 +37,11 @@ public struct LogFileConfiguration: Sendable {
     public var compresses = true
     /// How records are written.
     public var format = LogFormat.jsonLines
-    /// Who may read and write files that are made: the bits of POSIX, such as `0o640` for a collector
-    /// in the file's group; between `0o600` and `0o664`.
+    /// The POSIX permissions of new files, between `0o600` and `0o664`: `0o640`, for example, lets
+    /// a collector in the file's group read them.
     ///
-    /// The process's own mask (`umask`) takes bits away. Folders that are made let in who may read.
-    /// Files and folders that are there keep what they have.
+    /// The process's own mask (`umask`) removes bits. New folders may be entered by users who may
+    /// read the files. Existing files and folders keep their permissions.
     public var permissions: UInt16 = 0o600
 
     /// Creates the usual limits: files of 10 MiB, 100 MiB in all, compressed JSON lines.

@@ -2,7 +2,7 @@ extension SecretStore {
     #if Crypto
     /// Chooses where the secrets of a service are kept.
     ///
-    /// What is chosen explicitly is taken as it is. Otherwise it is the first that has secrets of
+    /// An explicit choice is used as it is. Otherwise the store is the first that has secrets of
     /// the service, or else the first that can be used: the Secret Service, where it runs and is
     /// unlocked, then the encrypted file, where one is given and its key is there. It is never
     /// memory. A store that is locked or does not answer may have the secrets: it is an error, and

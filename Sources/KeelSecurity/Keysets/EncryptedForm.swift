@@ -22,7 +22,7 @@ enum EncryptedForm {
         return found
     }
 
-    /// What a file in JSON says in clear about a key; nil if it does not know the key.
+    /// The unencrypted description of a key in a JSON file; nil if the file lacks the key.
     ///
     /// It is not authenticated: a reason to stop, and none to go on.
     static func status(of id: UInt32, in content: [UInt8]) -> KeysetKey.Status? {

@@ -127,7 +127,7 @@ public struct KeysetFile: Sendable {
     /// reserved are used up, goes on decrypting, and needs ``KeyRing/refresh()`` when its source has
     /// the new key.
     ///
-    /// Who has the old key and a copy of the old file has the keys in it: after a leak, rotate too.
+    /// The old key still decrypts copies of the old file: after a leak, rotate the keys too.
     ///
     /// - Parameter next: What knows the new key.
     /// - Throws: What ``load()`` throws; the file is then as it was.

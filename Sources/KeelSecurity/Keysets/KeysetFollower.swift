@@ -33,7 +33,7 @@ final class KeysetFollower: Sendable {
         return try file.opened(found.content, ciphers).keyset
     }
 
-    /// What the file says about its keys in clear, for one that cannot be opened.
+    /// The unencrypted description of the keys, for a file that cannot be decrypted.
     func status(of id: UInt32) -> KeysetKey.Status? {
         guard let content = try? file.current()?.content else { return nil }
         return EncryptedForm.status(of: id, in: content)

@@ -7,12 +7,12 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What a ring knows of its keyset, and how many messages it may encrypt before it asks again.
+/// A ring's view of its keyset, with the messages it may encrypt before it reads the file again.
 struct KeyRingState {
     /// How many messages the first reservation is for; the later ones double.
     ///
-    /// What a process reserves and does not use is lost to the key's limit. With so few, a program
-    /// that runs each minute to encrypt one message uses a key for centuries.
+    /// Reserved messages that a process never encrypts still count towards the key's limit. With
+    /// this few, a program that runs each minute to encrypt one message uses a key for centuries.
     private static let firstReservation: UInt64 = 16
 
     private(set) var keyset: Keyset

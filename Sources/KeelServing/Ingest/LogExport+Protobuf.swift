@@ -5,7 +5,7 @@ import KeelStorageFirestore
 extension LogExport {
     /// Reads the binary form (OTLP/HTTP); fields that are not known are passed over.
     ///
-    /// - Throws: `invalidArgument` if it is no such message, `tooLarge` if it is too much.
+    /// - Throws: `invalidArgument` if the message is malformed, `tooLarge` if it is too large.
     init(protobuf bytes: [UInt8], makeID: () -> String) throws(StorageError) {
         try Self.messages(1, in: bytes[...]) { resource throws(StorageError) in
             var attributes = DocumentFields()

@@ -7,9 +7,9 @@ import KeelStorageFirestore
 /// passed over would change what a request does. The contents of documents are not looked at; where
 /// values are read, a value of another kind is refused.
 struct MessageShape {
-    /// What a member holds.
+    /// The content of a member.
     fileprivate enum Part {
-        /// What is checked where it is read, or not at all.
+        /// Content that is checked when it is read, or not at all.
         case any
         case message(String)
         case list(String)
@@ -72,7 +72,7 @@ struct MessageShape {
         return shapes
     }()
 
-    /// What all requests that read documents have.
+    /// The members of all requests that read documents.
     private static let reading: [String: Part] = [
         "database": .any, "parent": .any, "transaction": .any, "readTime": .any,
         "newTransaction": .message("TransactionOptions"), "requestOptions": .any,

@@ -149,7 +149,7 @@ extension IndexDefinition {
     /// The most components of an index, as in Firestore.
     private static let mostComponents = 100
 
-    /// What is wrong with the definition; nil for a good one.
+    /// The error of the definition; nil for a valid one.
     fileprivate var flaw: String? {
         if let flaw = StoredName.flaw(inSegment: collection) { return "its collection \(flaw)" }
         guard (1...Self.mostComponents).contains(components.count) else {

@@ -16,7 +16,7 @@ actor QueryListener {
     private var base: ChangeCursor?
     /// Changes taken from the mailbox that wait for the base position to be reached.
     private var pending: [DocumentPath: ChangePage.Change] = [:]
-    /// What the last snapshot said beside the documents.
+    /// The last snapshot without its documents.
     private var told: (failures: [UnreadableDocument], isFromCache: Bool)?
 
     init(client: StorageClient, query: DocumentQuery) {

@@ -115,7 +115,7 @@ extension MigratingStorageAdapter {
     }
 }
 
-/// What a run over all documents has done.
+/// The result of a run over all documents.
 private struct EagerRun {
     var count = 0
     /// Why a document could not be migrated, of the first one.

@@ -58,7 +58,7 @@ extension MigratingStorageAdapter {
         return batch
     }
 
-    /// What the store has of the documents that a batch writes to.
+    /// The stored versions of the documents that a batch writes to.
     private func stored(
         _ batch: WriteBatch
     ) async throws(StorageError) -> [DocumentPath: StoredState] {

@@ -134,12 +134,12 @@ struct StoreReader {
         try document(at: DocumentPath(trusted: collection, id: row.text(2)), row)
     }
 
-    /// What a reader of changes is told of a document: how it is, or that it cannot be read.
+    /// The change that readers receive for a document: its state, or that it is unreadable.
     func change(_ row: RawStatement) throws -> ChangePage.Change {
         change(row, in: try path(of: row.integer(Self.collectionColumn)))
     }
 
-    /// What a reader of changes is told of a document whose collection is known.
+    /// The change that readers receive for a document of a known collection.
     func change(_ row: RawStatement, in collection: CollectionPath) -> ChangePage.Change {
         change(DocumentPath(trusted: collection, id: row.text(2)), row)
     }
@@ -152,7 +152,7 @@ struct StoreReader {
         }
     }
 
-    /// What a reader of changes is told of the document at a path; nil if it is missing.
+    /// The change that readers receive for the document at a path; nil if it is missing.
     func change(at path: DocumentPath, in collection: Int64) throws -> ChangePage.Change? {
         let statement = try RawStatement(database, Self.selection)
         try statement.bind(1, collection)

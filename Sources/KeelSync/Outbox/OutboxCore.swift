@@ -208,7 +208,7 @@ final class OutboxCore: Sendable {
         }
     }
 
-    /// What has become of a write, from one moment; nil while it waits.
+    /// The outcome of a write, read at one moment; nil while the write waits.
     private func outcome(of id: String) async throws(StorageError) -> OutboxReceipt.Outcome? {
         let request = ReadRequest(.documents([collection.document(id), outcomes.document(id)]))
         let result = try await client.read(request, for: "outbox")

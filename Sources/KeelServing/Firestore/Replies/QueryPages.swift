@@ -1,6 +1,6 @@
 import KeelStorage
 
-/// What a query finds, page by page, so that no more of it is in memory than a page.
+/// Reads the result of a query page by page, so that one page at a time is in memory.
 ///
 /// Over a store with a history, all pages are of the moment of the first one. Over another, each page
 /// is of its own moment: what is written meanwhile behind the last document read is seen. A first page
@@ -11,7 +11,7 @@ struct QueryPages {
     private static let mostDocuments = (first: 300, ordered: 5_000, unordered: 50_000)
     /// About the most bytes of a page that an index brings in order, and of another.
     private static let mostBytes = (ordered: 4 << 20, unordered: 16 << 20)
-    /// What a document takes beside its body, about.
+    /// About how many bytes a document takes beside its body.
     private static let overhead = 400
 
     private let exchange: FirestoreExchange
@@ -27,7 +27,8 @@ struct QueryPages {
     /// - Parameters:
     ///   - query: The query, checked.
     ///   - exchange: The request that it is of.
-    ///   - snapshot: What the request reads in; a transaction reads at once what it has to note.
+    ///   - snapshot: The snapshot of the request. A transaction reads everything at once, to
+    ///     record it.
     init(
         of query: DocumentQuery,
         in exchange: FirestoreExchange,

@@ -13,7 +13,7 @@ struct QueryReply: ReplyPieces {
     private var hasBegun = false
     private var documents: ArraySlice<Document> = []
     private var time = FirestoreJSON.null
-    /// What the store said with the first page.
+    /// The result of the first page, with its plan.
     private var result = ReadResult(.found([]))
     private var count = 0
 

@@ -111,6 +111,7 @@ struct CoreLocationTests {
     func unanswered() async throws {
         Device.shared.reset(.notDetermined, answer: nil)
         let asking = Task { try await CoreLocationAdapter().requestPermission(.always) }
+        // Bounded by the test's time limit, which cancels its task; this package has no test kit.
         while Device.shared.askedCount == 0, !Task.isCancelled { await Task.yield() }
         asking.cancel()
         let error = await #expect(throws: LocationError.self) { try await asking.value }

@@ -30,6 +30,7 @@ struct FirstMinutesTests {
         let model = NotesModel(storage: StorageClient(try SQLiteStorageAdapter(at: .temporary())))
         let running = Task { await model.live.run() }
         try await model.add("Hello")
+        // Bounded by the test's time limit, which cancels its task.
         while model.live.items.isEmpty, !Task.isCancelled { await Task.yield() }
         #expect(model.live.items.map(\.text) == ["Hello"])
         running.cancel()
