@@ -4,9 +4,10 @@
 #     Scripts/test.sh                          everything
 #     Scripts/test.sh --filter OverrideTests   some; the arguments go to `swift test`
 #
-# Exits with 0 only when every test passed. One that failed, or hung until the run was ended, is run
-# once more and named: see Scripts/checks/run-tests.py. Ends with how long each run took, what the
-# failed ones said of their failures, and the number of tests that the runs report.
+# Exits with 0 only when every test passed at its first try. One that failed, or hung until the run was
+# ended, is run once more: if it passes then, it is named as one that depends on chance, and the run has
+# failed all the same. See Scripts/checks/run-tests.py. Ends with how long each run took, what the failed
+# ones said of their failures, and the number of tests that the runs report.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

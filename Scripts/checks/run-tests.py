@@ -6,10 +6,11 @@
 It follows the stream of events that swift-testing writes beside its output. When nothing has
 happened for KEEL_TEST_STALL seconds (600 without it), the run is ended and the tests under way are
 named. Tests that failed, hung, crashed or did not come to their turn are run once more, as long as
-no more than REPEATABLE of them failed; those that pass then are named too, for they need mending:
-a test must not depend on chance.
+no more than REPEATABLE of them failed: that tells what is broken from what depends on chance. A test
+that passes only when run again is named, and fails the run as a broken one does.
 
-Writes "passed failed skipped" into the file COUNTS. Exits with 0 when every test has passed.
+Writes "passed failed skipped" into the file COUNTS. Exits with 0 only when every test has passed in
+the first run, and that has ended with 0.
 """
 
 import json
@@ -131,14 +132,13 @@ def main():
     counts, command = pathlib.Path(sys.argv[1]), sys.argv[separator + 1 :]
     with tempfile.TemporaryDirectory(prefix="keel-events.") as folder:
         first = Record(pathlib.Path(folder) / "first.jsonl")
-        code = run(command, first)
+        last, code = first, run(command, first)
         if code is None:
             say(f"STALLED: nothing happened for {STALL_SECONDS:.0f} s. Under way were")
             describe(first, first.under_way())
         passed, skipped = first.passed(), set(first.skipped & first.names.keys())
         open_tests = first.not_passed()
-        failed = set(open_tests)
-        is_whole = code == 0
+        failed, chancy, first_code = set(open_tests), set(), code
         failures = [test for test in open_tests if test in first.failed]
         if code != 0 and open_tests and len(failures) <= REPEATABLE:
             say(f"Once more, {len(open_tests)} tests: failed, hung, crashed or not come to their turn")
@@ -146,22 +146,28 @@ def main():
             second = Record(pathlib.Path(folder) / "second.jsonl")
             patterns = {f"^{re.escape(without_place(test))}(/|$)" for test in open_tests}
             filters = [part for name in sorted(patterns) for part in ("--filter", name)]
-            code = run(command + filters, second)
-            failed -= second.passed() | second.skipped
-            passed |= second.passed() & set(open_tests)
-            skipped |= second.skipped & set(open_tests)
-            is_whole = code == 0 and not failed
-            if is_whole and (chancy := sorted(set(failures + first.under_way()))):
-                say("PASSED ONLY WHEN RUN AGAIN, and needs mending:")
-                describe(first, chancy)
-        if is_whole:
-            # A test whose whole suite is skipped has no event of its own.
+            last, code = second, run(command + filters, second)
+            chancy = set(failures + first.under_way()) & second.passed()
+            passed |= second.passed() & failed - chancy
+            skipped |= second.skipped & failed
+            failed -= passed | skipped | chancy
+        if code == 0 and not last.under_way():
+            # A test whose whole suite is skipped may have no event of its own. But a test that is
+            # still under way has ended the program, and those after it have not come to their turn.
             skipped, failed = skipped | failed, set()
-        else:
-            say("Failed:" if failed else f"Every test passed, but the run ended with {code}.")
+        if failed:
+            say("Failed:")
             describe(first, sorted(failed)[:40])
+        if chancy:
+            say("PASSED ONLY WHEN RUN AGAIN, which fails the run:")
+            describe(first, sorted(chancy))
+            failed |= chancy
+        is_whole = first_code == 0 and not failed
+        if not failed and not is_whole:
+            ending = "stalled" if first_code is None else f"ended with {first_code}"
+            say(f"Failed: the run {ending}, though no test failed.")
         counts.write_text(f"{len(passed)} {len(failed)} {len(skipped)}\n")
-    sys.exit(0 if is_whole else code or 1)
+    sys.exit(0 if is_whole else code or first_code or 1)
 
 
 main()

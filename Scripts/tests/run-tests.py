@@ -25,15 +25,21 @@ def stand_in(arguments):
     def write(record, **payload):
         print(json.dumps({"version": 0, "kind": record, "payload": payload}), file=events, flush=True)
 
-    ids = {name: f"Module.Suite/{name}()/File.swift:1:1" for name in wanted}
+    ids = {name: f"Module.Suite/{name}()/File.swift:1:1" for name in wanted if name != "outside"}
     for name, test in ids.items():
         write("test", kind="function", name=f"{name}()", id=test)
-    failed = False
+    # Something that is no test fails, such as what a suite sets up.
+    failed = "outside" in wanted
     for name, test in ids.items():
+        if name == "silent":
+            # As in a suite that is skipped whole.
+            continue
         if name == "off":
             write("event", kind="testSkipped", testID=test)
             continue
         write("event", kind="testStarted", testID=test)
+        if name == "leaving":
+            sys.exit(0)
         if name == "hanging" and turn == 0:
             subprocess.run(["sleep", "600"])
         if name == "broken" or (name == "chancy" and turn == 0):
@@ -66,21 +72,41 @@ class RunnerTests(unittest.TestCase):
         self.assertEqual((code, counts, turns), (1, ["1", "1", "0"], 2), said)
         self.assertIn("broken()", said)
 
-    def test_what_passes_the_second_time_passes_and_is_named(self):
+    def test_a_suite_that_is_skipped_whole_fails_nothing(self):
+        code, counts, said, turns = self.run_tests("steady,silent")
+        self.assertEqual((code, counts, turns), (0, ["1", "0", "1"], 1), said)
+        code, counts, said, turns = self.run_tests("steady,chancy,silent")
+        self.assertEqual((code, counts, turns), (1, ["1", "1", "1"], 2), said)
+
+    def test_what_passes_only_the_second_time_fails_and_is_named(self):
         code, counts, said, turns = self.run_tests("steady,chancy,off")
-        self.assertEqual((code, counts, turns), (0, ["2", "0", "1"], 2), said)
+        self.assertEqual((code, counts, turns), (1, ["1", "1", "1"], 2), said)
         self.assertIn("PASSED ONLY WHEN RUN AGAIN", said)
         self.assertIn("chancy()", said)
 
     def test_what_hangs_is_ended_named_and_run_again_with_what_follows(self):
         code, counts, said, turns = self.run_tests("steady,hanging,chancy")
-        self.assertEqual((code, counts, turns), (0, ["3", "0", "0"], 2), said)
+        self.assertEqual((code, counts, turns), (1, ["2", "1", "0"], 2), said)
         self.assertIn("STALLED", said)
-        self.assertIn("hanging()", said)
+        self.assertIn("PASSED ONLY WHEN RUN AGAIN", said)
+        self.assertIn("hanging()", said.partition("PASSED ONLY")[2])
+        self.assertNotIn("chancy()", said.partition("PASSED ONLY")[2])
 
-    def test_a_broken_test_fails_also_beside_one_that_hangs(self):
+    def test_a_broken_test_fails_also_beside_one_that_hangs_and_both_are_named(self):
         code, counts, said, _ = self.run_tests("broken,hanging")
-        self.assertEqual((code, counts), (1, ["1", "1", "0"]), said)
+        self.assertEqual((code, counts), (1, ["0", "2", "0"]), said)
+        self.assertIn("broken()", said.partition("==> Failed:")[2])
+        self.assertIn("hanging()", said.partition("PASSED ONLY")[2])
+
+    def test_a_test_that_ends_the_program_fails_with_those_after_it(self):
+        code, counts, said, _ = self.run_tests("steady,leaving,late")
+        self.assertEqual((code, counts), (1, ["1", "2", "0"]), said)
+        self.assertIn("leaving()", said)
+
+    def test_a_run_that_fails_outside_of_its_tests_fails(self):
+        code, counts, said, _ = self.run_tests("steady,outside,silent")
+        self.assertEqual((code, counts), (1, ["1", "0", "1"]), said)
+        self.assertIn("though no test failed", said)
 
 
 if __name__ == "__main__":
