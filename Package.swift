@@ -427,8 +427,8 @@ let package = Package(
         tests(
             of: "KeelServing",
             [
-                "KeelCore", "KeelHTTP", "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite",
-                "KeelTestKit", httpTypes,
+                "KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", "KeelStorage",
+                "KeelStorageFirestore", "KeelStorageSQLite", "KeelTestKit", httpTypes,
             ]
         ),
         tests(

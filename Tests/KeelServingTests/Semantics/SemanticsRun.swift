@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import KeelStorageFirestore
 
-/// Sends what a row says to a server in this process, and compares what comes back.
+/// Sends the requests of a row to a server, and compares what comes back.
 struct SemanticsRun {
     /// What differs from the row.
     struct Difference: Error, CustomStringConvertible {
@@ -13,14 +13,21 @@ struct SemanticsRun {
 
     private static let mostWrites = 400
 
+    /// Sends a request to the server: method, path and body.
+    typealias Sending =
+        @Sendable (HTTPRequest.Method, String, [UInt8]?) async throws -> Served.Answer
+
     let row: SemanticsRow
-    let served: Served
+    private let database: String
+    private let sending: Sending
     private var comparison = SemanticsComparison()
     private var texts: [String: String] = [:]
 
-    init(_ row: SemanticsRow, on served: Served) {
+    /// A run against a database of a server, which has to be empty.
+    init(_ row: SemanticsRow, database: String = Served.database, sending: @escaping Sending) {
         self.row = row
-        self.served = served
+        self.database = database
+        self.sending = sending
     }
 
     mutating func run() async throws {
@@ -63,9 +70,9 @@ struct SemanticsRun {
         var bytes: [UInt8]?
         if let body { bytes = Self.bytes(of: body) }
         if body == nil, method == "POST" || method == "PATCH" { bytes = Array("{}".utf8) }
-        return try await served.send(
+        return try await sending(
             HTTPRequest.Method(method) ?? .post,
-            path: "/v1/" + place + (parts.count > 1 ? "?" + parts[1] : ""),
+            "/v1/" + place + (parts.count > 1 ? "?" + parts[1] : ""),
             bytes
         )
     }
@@ -284,8 +291,8 @@ struct SemanticsRun {
     // MARK: Texts
 
     private func fill(_ text: String) throws -> String {
-        var filled = text.replacing("{documents}", with: "\(Served.database)/documents")
-            .replacing("{database}", with: Served.database)
+        var filled = text.replacing("{documents}", with: "\(database)/documents")
+            .replacing("{database}", with: database)
         for match in filled.matches(of: /\$\{(\w+?)([+-]\d+(?:ns|us|ms|ss))?\}/).reversed() {
             guard var value = texts[String(match.1)] else {
                 throw Difference("nothing is bound to \(match.1)")

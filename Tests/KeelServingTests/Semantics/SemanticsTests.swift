@@ -13,7 +13,7 @@ import KeelStorageSQLite
 /// The rows stand outside of the repository. Each has a store of its own.
 @Suite("What Firestore’s operations mean")
 struct SemanticsTests {
-    private static let absence: Comment =
+    static let absence: Comment =
         "NOT RUN: there is no \(SemanticsRow.file.path); KEEL_CONFORMANCE names a folder"
 
     /// The rows in which Keel departs from Firestore, each with its reason.
@@ -117,7 +117,8 @@ struct SemanticsTests {
     }
 
     private func check(_ row: SemanticsRow, on adapter: some StorageAdapter) async throws {
-        var run = SemanticsRun(row, on: Served(adapter))
+        let served = Served(adapter)
+        var run = SemanticsRun(row) { try await served.send($0, path: $1, $2) }
         guard let reason = Self.reason(for: row) else { return try await run.run() }
         await withKnownIssue("\(reason)") { try await run.run() }
     }

@@ -19,6 +19,13 @@ struct Served {
         var error: String? { json["error"]?["status"]?.text }
         /// Keel's own code of an error.
         var reason: String? { json["error"]?["details"]?.elements?.first?["reason"]?.text }
+
+        /// Reads a reply to its end.
+        init(_ reply: HTTPReply) async throws {
+            head = reply.head
+            bytes = try await reply.body.collect(upTo: 64 << 20)
+            json = bytes.isEmpty ? .null : try FirestoreJSON(parsing: bytes)
+        }
     }
 
     static let database = "projects/p/databases/(default)"
@@ -77,9 +84,7 @@ struct Served {
             headerFields: fields
         )
         let reply = await server.respond(to: HTTPCall(head, body: body.map { HTTPBody($0) }))
-        let bytes = try await reply.body.collect(upTo: 64 << 20)
-        let json = bytes.isEmpty ? FirestoreJSON.null : try FirestoreJSON(parsing: bytes)
-        return Answer(head: reply.head, bytes: bytes, json: json)
+        return try await Answer(reply)
     }
 
     /// Stores a document with one number.
