@@ -44,17 +44,24 @@ extension SQLiteStorageAdapter {
     ) throws -> ReadResult {
         switch request.operation {
         case .documents(let paths):
+            var documents: [Document?] = []
             var unreadable: [UnreadableDocument] = []
-            let documents = try paths.map { path throws -> Document? in
+            var size = AnswerSize(most: request.mostBytes)
+            for path in paths where !size.isFull {
                 do {
-                    guard let past else { return try reader.document(at: path) }
-                    return try past.document(at: path)
+                    let document =
+                        if let past { try past.document(at: path) } else {
+                            try reader.document(at: path)
+                        }
+                    documents.append(document)
+                    if let document { size.add(document) }
                 } catch let error as StorageError where request.reportsUnreadable {
                     unreadable.append(UnreadableDocument(path, error))
-                    return nil
+                    documents.append(nil)
                 }
             }
-            return ReadResult(.documents(documents), unreadable: unreadable)
+            let isPartial = documents.count < paths.count
+            return ReadResult(.documents(documents), unreadable: unreadable, isPartial: isPartial)
         case .collections(let parent):
             return ReadResult(
                 .names(try past?.names(under: parent) ?? reader.names(under: parent))
@@ -67,9 +74,14 @@ extension SQLiteStorageAdapter {
                 past: past
             )
             execution.reportsUnreadable = request.reportsUnreadable
+            execution.mostBytes = request.mostBytes
             let (documents, plan) = try execution.documents(isStrict: request.isStrict)
-            let unreadable = Array(execution.unreadable.values)
-            return ReadResult(.found(documents), plan: plan, unreadable: unreadable)
+            return ReadResult(
+                .found(documents),
+                plan: plan,
+                unreadable: Array(execution.unreadable.values),
+                isPartial: execution.isPartial
+            )
         case .aggregate(let query, let aggregations):
             // Aggregations need fields that the projection may leave out.
             var execution = try QueryExecution(

@@ -2,24 +2,15 @@ internal import KeelCore
 internal import KeelStorage
 
 extension ChangeHub {
-    /// Reads a page, with fewer changes where the documents are large: what a page holds is held
-    /// in memory, more than once.
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        let page = try await adapter.changes(request)
-        let size = page.changes.reduce(0) { size, change in
-            guard case .current(let document) = change else { return size }
-            return size + document.body.bytes.count
-        }
-        guard size > configuration.mostPageBytes, page.changes.count > 1 else { return page }
-        var smaller = request
-        smaller.limit = max(1, page.changes.count * configuration.mostPageBytes / size)
-        return try await adapter.changes(smaller)
-    }
-
     /// The page that a query asks for, once there is one or its wait is over.
     func page(for query: ChangeQuery) async throws(StorageError) -> ChangePage {
-        let request = ChangeRequest(after: query.cursor, scope: query.scope, limit: query.limit)
-        let page = try await changes(request)
+        let request = ChangeRequest(
+            after: query.cursor,
+            scope: query.scope,
+            limit: query.limit,
+            mostBytes: configuration.mostPageBytes
+        )
+        let page = try await adapter.changes(request)
         guard query.wait > .zero, Self.isQuiet(page) else { return page }
         let interest = ChangeInterest(
             scope: query.scope,
@@ -34,7 +25,7 @@ extension ChangeHub {
         _ = await timer.run(until: timer.now + query.wait) {
             await self.waitForNews(for: listener, after: page.next)
         }
-        return try await changes(request)
+        return try await adapter.changes(request)
     }
 
     /// Waits until there is something for a listener, or the task is cancelled.
@@ -53,7 +44,7 @@ extension ChangeHub {
             var request = ChangeRequest(after: position, scope: listener.interest.scope, limit: 1)
             // A replica may lag behind the shared reader: asking it at once is no use.
             if isStalled { request.waitsUpTo = .seconds(1) }
-            guard let page = try? await changes(request), Self.isQuiet(page) else { return }
+            guard let page = try? await adapter.changes(request), Self.isQuiet(page) else { return }
             position = page.next
             guard case .readPage = step else { continue }
             listener.tell(position)

@@ -16,9 +16,14 @@ extension ChangeHub {
         let pauses = RetryPolicy(baseDelay: .milliseconds(100), maximumDelay: .seconds(10))
         var generator = SystemRandomNumberGenerator()
         while !Task.isCancelled, let adapter = hub()?.adapter,
-            let clock = hub()?.configuration.clock
+            let configuration = hub()?.configuration
         {
-            let request = ChangeRequest(after: cursor, limit: 500, waitsUpTo: .seconds(30))
+            let request = ChangeRequest(
+                after: cursor,
+                limit: 500,
+                mostBytes: configuration.streamPageBytes,
+                waitsUpTo: .seconds(30)
+            )
             do throws(StorageError) {
                 let page = try await adapter.changes(request)
                 hub()?.deliver(page, generation)
@@ -32,7 +37,8 @@ extension ChangeHub {
                     return
                 }
                 failures += 1
-                try? await clock.sleep(for: pauses.delay(before: failures, using: &generator))
+                let pause = pauses.delay(before: failures, using: &generator)
+                try? await configuration.clock.sleep(for: pause)
             }
         }
     }

@@ -70,12 +70,17 @@ final class ChangeStream: Sendable {
     private func events(isFirst: Bool = false) async throws(StorageError) -> [UInt8]? {
         hub.attend(listener)
         let told = listener.told
-        var request = ChangeRequest(after: told, scope: listener.interest.scope, limit: 500)
+        var request = ChangeRequest(
+            after: told,
+            scope: listener.interest.scope,
+            limit: 500,
+            mostBytes: hub.configuration.streamPageBytes
+        )
         // A replica may lag behind what the shared reader has seen: asking it at once is no use.
         if isStalled.withLock({ $0 }) { request.waitsUpTo = .seconds(1) }
         let page: ChangePage
         do throws(StorageError) {
-            page = try await hub.changes(request)
+            page = try await hub.adapter.changes(request)
         } catch {
             guard error.code == .cursorExpired else { throw error }
             listener.end()

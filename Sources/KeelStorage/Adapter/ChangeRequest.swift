@@ -41,6 +41,11 @@ public struct ChangeRequest: Sendable, Hashable {
     public var scope: ChangeScope
     /// The most changes in one page, at least 1.
     public var limit: Int
+    /// About how many bytes of documents one page may have, at least one change in any case; nil for
+    /// any number.
+    ///
+    /// An adapter that holds no copies of its own for a page may ignore it.
+    public var mostBytes: Int?
     /// How long to wait for a change when there is none; nil answers at once.
     public var waitsUpTo: Duration?
 
@@ -49,11 +54,13 @@ public struct ChangeRequest: Sendable, Hashable {
         after: ChangeCursor? = nil,
         scope: ChangeScope = .everything,
         limit: Int = 500,
+        mostBytes: Int? = nil,
         waitsUpTo: Duration? = nil
     ) {
         self.after = after
         self.scope = scope
         self.limit = max(1, limit)
+        self.mostBytes = mostBytes
         self.waitsUpTo = waitsUpTo
     }
 }

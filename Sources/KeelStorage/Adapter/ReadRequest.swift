@@ -44,6 +44,12 @@ public struct ReadRequest: Sendable, Hashable {
     /// Whether documents that cannot be read are reported in ``ReadResult/unreadable`` and left out;
     /// without it, or in an adapter that cannot tell them apart, one of them fails the read.
     public var reportsUnreadable = false
+    /// About how many bytes of documents the answer may have; nil for any number.
+    ///
+    /// An adapter ends an answer of documents once it has so many, and then sets
+    /// ``ReadResult/isPartial``. It has one document at least, of those that an offset leaves. An adapter
+    /// that holds no copies of its own for an answer may ignore it.
+    public var mostBytes: Int?
 
     /// Creates a request.
     public init(_ operation: ReadOperation) { self.operation = operation }
@@ -79,6 +85,12 @@ public struct ReadResult: Sendable {
     ///
     /// A query does not find them, and among ``ReadOperation/documents(_:)`` they are nil.
     public var unreadable: [UnreadableDocument]
+    /// Whether the answer was ended at ``ReadRequest/mostBytes``.
+    ///
+    /// It is then the beginning of the whole answer: a query goes on behind its last document, and of
+    /// ``ReadOperation/documents(_:)`` there are only so many entries as were read. The end is there
+    /// instead where the query is limited to its last documents.
+    public var isPartial: Bool
 
     /// Creates an answer.
     public init(
@@ -87,7 +99,8 @@ public struct ReadResult: Sendable {
         time: Timestamp? = nil,
         plan: QueryPlan? = nil,
         isFromCache: Bool = false,
-        unreadable: [UnreadableDocument] = []
+        unreadable: [UnreadableDocument] = [],
+        isPartial: Bool = false
     ) {
         self.payload = payload
         self.position = position
@@ -95,5 +108,6 @@ public struct ReadResult: Sendable {
         self.plan = plan
         self.isFromCache = isFromCache
         self.unreadable = unreadable
+        self.isPartial = isPartial
     }
 }

@@ -3,10 +3,14 @@ extension MemoryState {
         var result: ReadResult
         switch request.operation {
         case .documents(let paths):
-            result = ReadResult(.documents(paths.map { self[$0] }))
+            let documents = paths.map { self[$0] }
+            let count = AnswerSize.count(of: documents, upTo: request.mostBytes)
+            result = ReadResult(.documents(Array(documents.prefix(count))))
+            result.isPartial = count < documents.count
         case .query(let query):
             let (documents, plan) = try self.result(of: query, isStrict: request.isStrict)
             result = ReadResult(.found(documents), plan: plan)
+            result.end(at: request.mostBytes, of: query)
         case .aggregate(let query, let aggregations):
             // Aggregations need fields that the projection may leave out.
             let whole = query.ordered(for: aggregations).with { $0.projection = nil }
@@ -59,5 +63,21 @@ extension MemoryState {
         }
         return Set(names).sorted { $0.lexicographicallyPrecedes($1) }
             .map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension ReadResult {
+    /// Ends what a query has found at so many bytes.
+    fileprivate mutating func end(at mostBytes: Int?, of query: DocumentQuery) {
+        guard case .found(let documents) = payload else { return }
+        if case .last = query.limit {
+            let count = AnswerSize.count(of: documents.reversed(), upTo: mostBytes)
+            payload = .found(Array(documents.suffix(count)))
+            isPartial = count < documents.count
+        } else {
+            let count = AnswerSize.count(of: documents, upTo: mostBytes)
+            payload = .found(Array(documents.prefix(count)))
+            isPartial = count < documents.count
+        }
     }
 }

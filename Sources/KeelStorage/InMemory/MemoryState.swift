@@ -171,7 +171,11 @@ struct MemoryState: Sendable {
         }
         let start = firstIndex(after: sequence)
         let wanted = log[start...].filter { request.scope.contains($0.path.collection) }
-        let part = wanted.prefix(request.limit)
+        let most = AnswerSize.count(
+            of: wanted.lazy.prefix(request.limit).map { self[$0.path] },
+            upTo: request.mostBytes
+        )
+        let part = wanted.prefix(most)
         let isCaughtUp = part.count == wanted.count
         var latest: [DocumentPath: Int] = [:]
         for (index, entry) in part.enumerated() { latest[entry.path] = index }
@@ -209,7 +213,11 @@ struct MemoryState: Sendable {
             .flatMap(\.values).map { (key: Self.key(of: $0.path), document: $0) }
             .filter { key.lexicographicallyPrecedes($0.key) }
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }
-        let part = rest.prefix(request.limit)
+        let most = AnswerSize.count(
+            of: rest.lazy.prefix(request.limit).map(\.document),
+            upTo: request.mostBytes
+        )
+        let part = rest.prefix(most)
         // Documents may change while a copy is under way; the log from its start on brings them.
         let isDone = part.count == rest.count
         let next: MemoryCursor =

@@ -119,7 +119,12 @@ package final class ListenerHub: Sendable {
         var failures = 0
         var generator = SystemRandomNumberGenerator()
         while !Task.isCancelled, let adapter = hub()?.adapter, let clock = hub()?.clock {
-            let request = ChangeRequest(after: cursor, limit: 500, waitsUpTo: .seconds(30))
+            let request = ChangeRequest(
+                after: cursor,
+                limit: 500,
+                mostBytes: 8 << 20,
+                waitsUpTo: .seconds(30)
+            )
             do throws(StorageError) {
                 let page = try await adapter.changes(request)
                 hub()?.deliver(page, generation)

@@ -15,6 +15,20 @@ extension FeedStream {
         case unsupported
     }
 
+    /// The changes since the last mark of the stream.
+    private struct Pending {
+        private(set) var changes: [ChangePage.Change] = []
+        private var size = 0
+
+        /// Whether the server has told more without a mark than is held in memory.
+        var isTooLong: Bool { changes.count > 20_000 || size > 64 << 20 }
+
+        mutating func append(_ change: ChangePage.Change) {
+            changes.append(change)
+            if case .current(let document) = change { size += document.body.bytes.count }
+        }
+    }
+
     /// Opens the stream and reads it to its end.
     ///
     /// - Parameters:
@@ -41,7 +55,7 @@ extension FeedStream {
         // A document of 1 MiB can be several times as long in JSON.
         let limits = ServerSentEventLimits(lineBytes: 16 << 20, eventBytes: 16 << 20)
         var parser = ServerSentEventParser(limits: limits)
-        var pending: [ChangePage.Change] = []
+        var pending = Pending()
         var chunks = reply.body.makeAsyncIterator()
         do {
             while let chunk = try await chunks.next() {
@@ -62,14 +76,14 @@ extension FeedStream {
     /// Takes an event; false ends the stream.
     private func take(
         _ event: ServerSentEvent,
-        _ pending: inout [ChangePage.Change],
+        _ pending: inout Pending,
         _ decoding: FeedDecoding
     ) throws(StorageError) -> Bool {
         switch event.type {
         case "change":
             let change = try decoding.change(data: event.data)
             if scope.contains(change.path.collection) { pending.append(change) }
-            return pending.count <= 20_000
+            return !pending.isTooLong
         case "progress", "checkpoint":
             guard !event.lastEventID.isEmpty,
                 let cursor = FirestoreDecoding.cursor(event.lastEventID)
@@ -77,8 +91,8 @@ extension FeedStream {
             let isConsistent = event.type == "checkpoint"
             // After a change of the epoch, the next page tells the reader to begin again.
             if isConsistent, decoding.epoch(of: event.data) != epoch { return false }
-            defer { pending = [] }
-            return add(pending, upTo: cursor, isConsistent: isConsistent)
+            defer { pending = Pending() }
+            return add(pending.changes, upTo: cursor, isConsistent: isConsistent)
         case "reset": return false
         // A later version may tell more.
         default: return true

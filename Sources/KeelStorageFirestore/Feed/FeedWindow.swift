@@ -24,10 +24,12 @@ struct FeedWindow: Sendable {
     private static let mostMarks = 64
     private static let mostParts = 64
     private static let mostChanges = 2_000
+    private static let mostBytes = 16 << 20
 
     private var marks: [Mark]
     private var parts: ArraySlice<ChangePage> = []
     private var changeCount = 0
+    private var size = 0
 
     /// Creates the window of a stream that begins at a consistent point.
     init(start: ChangeCursor) {
@@ -48,13 +50,26 @@ struct FeedWindow: Sendable {
         if !changes.isEmpty {
             parts.append(ChangePage(changes: changes, next: cursor, isCaughtUp: isConsistent))
             changeCount += changes.count
+            size += Self.size(of: changes)
         }
         marks.append(Mark(cursor: cursor, isConsistent: isConsistent, part: parts.endIndex))
-        while parts.count > Self.mostParts || changeCount > Self.mostChanges, parts.count > 1 {
-            changeCount -= parts.removeFirst().changes.count
+        while parts.count > Self.mostParts || changeCount > Self.mostChanges
+            || size > Self.mostBytes, parts.count > 1
+        {
+            let changes = parts.removeFirst().changes
+            changeCount -= changes.count
+            size -= Self.size(of: changes)
         }
         if marks.count > Self.mostMarks { marks.removeFirst() }
         return true
+    }
+
+    /// How many bytes the documents of changes have.
+    private static func size(of changes: [ChangePage.Change]) -> Int {
+        changes.reduce(0) { size, change in
+            guard case .current(let document) = change else { return size }
+            return size + document.body.bytes.count
+        }
     }
 
     /// What follows a cursor.

@@ -16,6 +16,8 @@ struct ChangeFeed {
     private let state: StoreState
     private let epoch: UInt64
     private let limit: Int
+    /// How large an empty page is.
+    private let empty: AnswerSize
     private let place: ChangePosition.Place
     /// The collections that are wanted; nil is all.
     private let scope: Set<Int64>?
@@ -25,6 +27,7 @@ struct ChangeFeed {
         self.state = state
         self.epoch = epoch
         limit = request.limit
+        empty = AnswerSize(most: request.mostBytes)
         switch request.scope {
         case .everything: scope = nil
         case .collections(let wanted):
@@ -87,15 +90,18 @@ struct ChangeFeed {
         )
         try statement.bind(1, row)
         var changes: [ChangePage.Change] = []
+        var size = empty
         var last = row
         var isDone = true
         try statement.each { row in
             guard scope?.contains(row.integer(1)) ?? true else { return true }
-            guard changes.count < limit else {
+            guard changes.count < limit, !size.isFull else {
                 isDone = false
                 return false
             }
-            changes.append(try reader.change(row))
+            let change = try reader.change(row)
+            size.add(change)
+            changes.append(change)
             last = row.integer(0)
             return true
         }
@@ -122,17 +128,20 @@ struct ChangeFeed {
             """
         )
         var changes: [ChangePage.Change] = []
+        var size = empty
         var last = ChangePosition.Place.scopedCopy(start: start, collection: first, id: id)
         var isDone = true
         for collection in collections.sorted() where collection >= first && isDone {
             try statement.bind(1, collection)
             try statement.bind(2, collection == first ? id : "")
             try statement.each { row in
-                guard changes.count < limit else {
+                guard changes.count < limit, !size.isFull else {
                     isDone = false
                     return false
                 }
-                changes.append(try reader.change(row))
+                let change = try reader.change(row)
+                size.add(change)
+                changes.append(change)
                 last = .scopedCopy(start: start, collection: collection, id: row.text(2))
                 return true
             }
@@ -153,9 +162,15 @@ struct ChangeFeed {
         for (position, path) in paths.enumerated() { latest[path] = position }
         var changes: [ChangePage.Change] = []
         var removals: [DocumentPath: Int] = [:]
+        var size = empty
+        // The row at which the page is full; what has its last entry behind it comes on a later one.
+        var end: Row?
         for (position, row) in rows.enumerated() where latest[paths[position]] == position {
+            guard !size.isFull else { break }
+            end = position < rows.count - 1 ? row : nil
             let path = paths[position]
             if let change = try reader.change(at: path, in: row.collection) {
+                size.add(change)
                 changes.append(change)
             } else if row.isRemoval {
                 removals[path] = changes.count
@@ -165,6 +180,9 @@ struct ChangeFeed {
         }
         if let last = rows.last, !isCaughtUp, !removals.isEmpty {
             try takeLastRevisions(of: removals, in: &changes, after: last.sequence)
+        }
+        if size.isFull, let end {
+            return page(changes, next: .log(end.sequence), isCaughtUp: false)
         }
         let next = isCaughtUp ? state.sequence : rows.last?.sequence ?? state.sequence
         return page(changes, next: .log(next), isCaughtUp: isCaughtUp)

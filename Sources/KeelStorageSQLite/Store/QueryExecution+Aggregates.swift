@@ -17,6 +17,8 @@ extension QueryExecution {
             aggregator.add(count: cut(count))
             return (aggregator.values, plan)
         }
+        // What is not aggregated is not held either.
+        kept = aggregations.compactMap(\.field)
         let (documents, plan) = try documents(isStrict: isStrict)
         for document in documents { aggregator.add(document) }
         return (aggregator.values, plan)

@@ -15,9 +15,19 @@ struct QueryExecution {
     var reportsUnreadable = false
     /// The documents that were met and cannot be read.
     private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
+    /// About how many bytes of documents the result may have; nil for any number.
+    var mostBytes: Int?
+    /// The fields that the documents of the result need; nil for all.
+    var kept: [FieldPath]?
     /// The documents looked at so far.
     var examined = 0
     private var found: [(key: [UInt8], document: Document)] = []
+    /// The last place that belongs to a result that has been ended; nil in an order that needs no places.
+    private var end: [UInt8]?
+    /// Whether the result was ended at ``mostBytes``.
+    private(set) var isPartial = false
+    /// The bytes of what was found, beyond an offset where it comes in order.
+    private var size = AnswerSize(most: nil)
     /// The collection of the last document, which mostly is that of the next one too.
     private var collection: (number: Int64, path: CollectionPath)?
 
@@ -42,6 +52,7 @@ struct QueryExecution {
         documents: [Document], plan: QueryPlan
     ) {
         let access = indexes.planner.access(for: prepared)
+        size = AnswerSize(most: mostBytes)
         if let search = prepared.query.search {
             let filter = try SearchFilter(
                 search,
@@ -83,7 +94,16 @@ struct QueryExecution {
     /// What was found, when it came in the order of the result.
     private var inOrder: [Document] { prepared.cut(found.map(\.document)) }
 
-    private var sorted: [Document] { prepared.result(of: found) }
+    private var sorted: [Document] {
+        guard let end else { return prepared.result(of: found) }
+        return prepared.result(of: found.filter { !end.lexicographicallyPrecedes($0.key) })
+    }
+
+    /// Ends the result at a place, unless it ends before.
+    private mutating func endResult(at key: [UInt8]) {
+        isPartial = true
+        end = end.map { key.lexicographicallyPrecedes($0) ? key : $0 } ?? key
+    }
 
     // MARK: Ways to the documents
 
@@ -110,11 +130,13 @@ struct QueryExecution {
         var all: [DocumentPath: (key: [UInt8], document: Document)] = [:]
         for scan in scans {
             found.removeAll(keepingCapacity: true)
+            size = AnswerSize(most: mostBytes.map { $0 / scans.count })
             try read(scan, isOrdered: false)
             for place in found { all[place.document.path] = place }
         }
         for place in past?.found ?? [] { all[place.document.path] = place }
-        return prepared.result(of: Array(all.values))
+        found = Array(all.values)
+        return sorted
     }
 
     private mutating func readIdentifiers(isBackward: Bool) throws {
@@ -174,6 +196,18 @@ struct QueryExecution {
 
     // MARK: Taking documents
 
+    /// The document as it is held.
+    private func keeping(_ document: Document) -> Document {
+        guard let kept else { return document }
+        return Document(
+            path: document.path,
+            body: document.body.selecting(kept),
+            revision: document.revision,
+            createTime: document.createTime,
+            updateTime: document.updateTime
+        )
+    }
+
     /// The place of a document of the present, nil if it has none at the time that is read.
     private func place(of document: Document) -> [UInt8]? {
         if let past, past.changed.contains(document.path) { return nil }
@@ -190,8 +224,21 @@ struct QueryExecution {
     /// - Returns: Whether more are wanted.
     private mutating func take(_ document: Document) -> Bool {
         guard let key = place(of: document) else { return true }
-        found.append((key, document))
-        return prepared.window.map { found.count < $0 } ?? true
+        found.append((key, keeping(document)))
+        guard wantsMore(after: document) else {
+            if isPartial { endResult(at: key) }
+            return false
+        }
+        return true
+    }
+
+    /// Whether a result in order has more documents than the last one taken; notes what ends it.
+    private mutating func wantsMore(after document: Document) -> Bool {
+        if let window = prepared.window, found.count >= window { return false }
+        guard found.count > prepared.query.offset else { return true }
+        size.add(document)
+        if size.isFull { isPartial = true }
+        return !size.isFull
     }
 
     /// Takes a document from a stretch that holds the query's documents and no others.
@@ -199,17 +246,35 @@ struct QueryExecution {
     /// The conditions are checked all the same: a damaged index must not invent a result.
     private mutating func takeExact(_ document: Document) -> Bool {
         guard prepared.matches(document) else { return true }
-        found.append(([], document))
-        return prepared.window.map { found.count < $0 } ?? true
+        found.append(([], keeping(document)))
+        return wantsMore(after: document)
     }
 
     private mutating func takeUnordered(_ document: Document) {
         guard let key = place(of: document) else { return }
-        found.append((key, document))
+        if let end, end.lexicographicallyPrecedes(key) { return }
+        found.append((key, keeping(document)))
+        size.add(document)
         // A large collection must not be kept in memory for the sake of its first few documents.
-        guard let window = prepared.window, found.count > 2 * window + 1_000 else { return }
+        let isLong = prepared.window.map { found.count > 2 * $0 + 1_000 } ?? false
+        if isLong || size.isFarOver { dropLast() }
+    }
+
+    /// Drops what was found behind the window, and behind the bytes that the result may have.
+    private mutating func dropLast() {
         found.sort { $0.key.lexicographicallyPrecedes($1.key) }
-        found.removeLast(found.count - window)
+        if let window = prepared.window, found.count > window {
+            found.removeLast(found.count - window)
+        }
+        size = AnswerSize(most: mostBytes)
+        var count = 0
+        for place in found where !size.isFull {
+            count += 1
+            if count > prepared.query.offset { size.add(place.document) }
+        }
+        guard count < found.count else { return }
+        endResult(at: found[count - 1].key)
+        found.removeLast(found.count - count)
     }
 }
 #endif

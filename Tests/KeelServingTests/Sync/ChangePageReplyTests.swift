@@ -89,7 +89,7 @@ struct ChangePageReplyTests {
         let text = DocumentValue.string(String(repeating: "x", count: 1_000))
         for id in ["1", "2", "3", "4", "5"] { try await store.setDocument("a/\(id)", ["s": text]) }
         var configuration = ChangeService.Configuration()
-        configuration.mostPageBytes = 2_500
+        (configuration.mostPageBytes, configuration.streamPageBytes) = (2_500, 2_500)
         let service = ChangeService(adapter: adapter, configuration: configuration)
         let page = try await service.page("collection=a")
         #expect(page.paths == ["a/1", "a/2"])
