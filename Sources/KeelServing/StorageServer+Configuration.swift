@@ -21,6 +21,13 @@ extension StorageServer {
         /// is longer than a page is read in several.
         public var longestRead: Duration = .seconds(60)
 
+        /// About how many bytes of documents a long reply reads at first, all of one moment.
+        package var firstPageBytes = 16 << 20
+        /// About how many bytes of documents it then reads at once.
+        package var pageBytes = 4 << 20
+        /// The most bytes of documents that a reply may have which cannot be read in parts.
+        package var mostBytesAtOnce = 64 << 20
+
         /// The most streams of changes at the same time; 10,000.
         public var mostListeners = 10_000
 

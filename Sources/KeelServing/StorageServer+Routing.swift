@@ -89,6 +89,9 @@ extension StorageServer {
             switch try await answer() {
             case .whole(let bytes): reply = .json(bytes)
             case .pieces(let pieces): reply = .json(pieces)
+            case .incomplete(let bytes, let error):
+                let status = FirestoreStatus(error.code).httpStatus
+                reply = .json(bytes, HTTPResponse.Status(code: status))
             }
         } catch {
             reply = ServingFailure(error).reply

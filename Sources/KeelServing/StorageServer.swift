@@ -23,8 +23,13 @@ import Synchronization
 /// writes.
 ///
 /// Long replies of `runQuery`, `batchGet` and `list` are read page by page and made as they are sent.
-/// Over a store that keeps a history they are of one moment; over another, each page is of its own
-/// once there are more than 300 documents.
+/// Over a store that keeps a history they are of one moment. Over another, that holds for the first 16 MiB
+/// of documents, and each further page of up to 4 MiB is of its own; 16 MiB too where no index gives the
+/// order.
+///
+/// A document that the store cannot read hides no other one. The reply of a client that knows Keel's
+/// additions can name it beside those that could be read. To any other client the reply says the error, by
+/// the document's name, with the documents that could be read.
 ///
 /// It answers only requests that are meant for it: see ``Configuration/allowedAuthorities``. That keeps
 /// web pages out, and nobody else: **it asks no caller who they are**. Whoever reaches it reads and

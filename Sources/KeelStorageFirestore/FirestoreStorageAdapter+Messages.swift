@@ -20,6 +20,7 @@ extension FirestoreStorageAdapter {
             "strict": request.isStrict ? true : nil,
             "position": request.needsPosition ? true : nil,
             "atLeast": request.atLeast.map(encoding.cursor),
+            "unreadable": request.reportsUnreadable ? true : nil,
         ])
         if addition != .object([]) {
             members.append(FirestoreJSON.Member(FirestoreEncoding.extensionName, addition))
@@ -75,7 +76,8 @@ extension FirestoreStorageAdapter {
                 time: time,
                 plan: try addition.object("plan").map { plan throws(StorageError) in
                     try decoding.plan(plan)
-                }
+                },
+                unreadable: try decoding.unreadable(in: addition)
             )
         }
     }

@@ -51,6 +51,7 @@ extension FirestoreStorageAdapter {
         var known: [DocumentPath: Document] = [:]
         // The first request's is the oldest: a listener that begins there misses nothing.
         var first: FirestoreJSON?
+        var unreadable: [UnreadableDocument] = []
         var request = request
         var time: Timestamp?
         var start = 0
@@ -59,6 +60,9 @@ extension FirestoreStorageAdapter {
             guard !part.isEmpty || request.needsPosition || request.needsTime else { break }
             let (found, addition, partTime) = try await documents(part, request)
             known.merge(found) { $1 }
+            unreadable += try decoded { decoding throws(StorageError) in
+                try decoding.unreadable(in: addition)
+            }
             if start == 0 {
                 (first, time) = (addition, partTime)
                 // Whoever wants to know the time wants one snapshot.
@@ -66,7 +70,9 @@ extension FirestoreStorageAdapter {
             }
             start += Self.mostDocuments
         } while start < wanted.count
-        return try result(.documents(paths.map { known[$0] }), first, at: time)
+        var result = try result(.documents(paths.map { known[$0] }), first, at: time)
+        result.unreadable = unreadable
+        return result
     }
 
     /// Asks for some documents, inside a transaction if one is named.
@@ -99,10 +105,11 @@ extension FirestoreStorageAdapter {
                     open.remove(try decoding.path(of: name))
                 }
             }
+            let addition = try self.addition(to: elements)
+            for document in try decoding.unreadable(in: addition) { open.remove(document.path) }
             guard open.isEmpty else {
                 throw FirestoreDecoding.flaw("it says nothing about \(open.count) documents")
             }
-            let addition = try self.addition(to: elements)
             return (found, addition, try time(of: elements, for: request))
         }
     }

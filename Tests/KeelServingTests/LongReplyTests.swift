@@ -31,6 +31,11 @@ struct LongReplyTests {
         return store
     }
 
+    /// A server that reads little at once.
+    private static func served(_ store: some StorageAdapter) -> Served {
+        Served(store) { ($0.firstPageBytes, $0.pageBytes) = (500_000, 100_000) }
+    }
+
     private static func query(_ more: String = "") -> String {
         #"{"structuredQuery":{"from":[{"collectionId":"a"}]\#(more)}}"#
     }
@@ -45,7 +50,7 @@ struct LongReplyTests {
     func query() async throws {
         for history in [nil, Duration.seconds(60)] {
             let store = WatchedStore(try await Self.filled(history: history, padding: 300))
-            let answer = try await Served(store).send(.post, ":runQuery", Self.query())
+            let answer = try await Self.served(store).send(.post, ":runQuery", Self.query())
             #expect(answer.status == 200)
             #expect(answer.head.headerFields[.contentLength] == nil)
             #expect(ids(answer) == (0..<Self.count).map(Self.id))
@@ -68,8 +73,7 @@ struct LongReplyTests {
         ]
     )
     func clauses(clauses: String) async throws {
-        let store = try await Self.filled(history: nil)
-        let served = Served(store)
+        let served = Self.served(try await Self.filled(history: nil, padding: 300))
         let answer = try await served.send(.post, ":runQuery", Self.query(clauses))
         // A transaction reads everything at once.
         let whole = Self.query(clauses).dropLast() + #","newTransaction":{}}"#
@@ -84,7 +88,7 @@ struct LongReplyTests {
 
     @Test("Over a store with a history, all pages are of the first one's moment")
     func oneMoment() async throws {
-        let upstream = try await Self.filled(history: .seconds(60))
+        let upstream = try await Self.filled(history: .seconds(60), padding: 300)
         let store = WatchedStore(upstream) { number async throws(StorageError) in
             guard number == 2 else { return }
             let batches = ["01000", "01499", "09999"].map { id in
@@ -97,7 +101,7 @@ struct LongReplyTests {
             }
             for result in try await upstream.commit(batches) { _ = try result.get() }
         }
-        let answer = try await Served(store).send(.post, ":runQuery", Self.query())
+        let answer = try await Self.served(store).send(.post, ":runQuery", Self.query())
         #expect(ids(answer) == (0..<Self.count).map(Self.id))
         #expect(answer.json.elements?.last?["document"]?["fields"]?["n"] != nil)
         let times = Set((answer.json.elements ?? []).map { $0["readTime"]?.text })
@@ -119,7 +123,7 @@ struct LongReplyTests {
                 headerFields: [.contentType: "application/json"]
             )
             let call = HTTPCall(head, body: HTTPBody(Array(Self.query().utf8)))
-            let reply = await Served(store).server.respond(to: call)
+            let reply = await Self.served(store).server.respond(to: call)
             #expect(reply.head.status.code == (failing == 1 ? 503 : 200))
             guard failing == 2 else { continue }
             await #expect(throws: TransportError.self) {
@@ -146,23 +150,75 @@ struct LongReplyTests {
         #expect(commit.error == "ABORTED")
     }
 
+    @Test("Without a history, so much as is read at first is of one moment")
+    func firstMoment() async throws {
+        let store = WatchedStore(try await Self.filled(history: nil, padding: 1_000))
+        let names = (0..<Self.count).map { "\"\(Served.name("a/\(Self.id($0))"))\"" }
+        for (place, body, part) in [
+            (":runQuery", Self.query(), "document"),
+            (":batchGet", #"{"documents":[\#(names.joined(separator: ","))]}"#, "found"),
+        ] {
+            let before = store.reads.count
+            let answer = try await Served(store).send(.post, place, body)
+            #expect(ids(answer, part) == (0..<Self.count).map(Self.id))
+            #expect(store.reads.count == before + 1)
+            #expect(store.reads.last?.mostBytes == 16 << 20)
+        }
+    }
+
+    @Test("No read brings more than its bytes, whatever the sizes of the documents")
+    func sizes() async throws {
+        let upstream = InMemoryStorageAdapter()
+        let large = DocumentValue.string(String(repeating: "x", count: 200_000))
+        let batches = (0..<600).map { number in
+            let fields: DocumentFields = number < 500 ? ["n": 1] : ["n": 1, "text": large]
+            let path = DocumentPath(CollectionPath("a"), Self.id(number))
+            return WriteBatch([DocumentWrite(path, .set(DocumentBody(fields)))])
+        }
+        for result in try await upstream.commit(batches) { _ = try result.get() }
+        let store = WatchedStore(upstream)
+        let answer = try await Served(store).send(.post, ":runQuery", Self.query())
+        #expect(ids(answer) == (0..<600).map(Self.id))
+        #expect(store.mostFoundBytes < 17 << 20)
+        #expect(store.reads.count > 1)
+    }
+
+    @Test("What a transaction reads at once, or a query counts from its end, has a limit")
+    func atOnce() async throws {
+        let store = try await Self.filled(history: nil, padding: 300)
+        let served = Served(store) { $0.mostBytesAtOnce = 500_000 }
+        let names = (0..<Self.count).map { "\"\(Served.name("a/\(Self.id($0))"))\"" }
+        let all = #"{"documents":[\#(names.joined(separator: ","))],"newTransaction":{}}"#
+        let order = #","orderBy":[{"field":{"fieldPath":"__name__"}}],"keel":{"limitsLast":true}"#
+        let last = Self.query(order + #","limit":1400"#)
+        let query = String(Self.query().dropLast() + #","newTransaction":{}}"#)
+        for (place, body) in [(":batchGet", all), (":runQuery", last), (":runQuery", query)] {
+            let answer = try await served.send(.post, place, body, extended: true)
+            #expect(answer.reason == "tooLarge")
+        }
+        let few = Self.query(order + #","limit":5"#)
+        let answer = try await served.send(.post, ":runQuery", few, extended: true)
+        #expect(ids(answer) == (1_495..<1_500).map(Self.id))
+    }
+
     @Test("batchGet is read in parts, and tells last what is missing")
     func batch() async throws {
-        let store = WatchedStore(try await Self.filled(history: nil))
-        let numbers = Array(1_200..<1_800)
+        let store = WatchedStore(try await Self.filled(history: nil, padding: 1_000))
+        let numbers = Array(1_000..<1_800)
         let names = numbers.map { "\"\(Served.name("a/\(Self.id($0))"))\"" }
         let body = #"{"documents":[\#(names.joined(separator: ","))]}"#
-        let answer = try await Served(store).send(.post, ":batchGet", body)
-        #expect(ids(answer, "found") == (1_200..<1_500).map(Self.id))
+        let answer = try await Self.served(store).send(.post, ":batchGet", body)
+        #expect(ids(answer, "found") == (1_000..<1_500).map(Self.id))
         let missing = (answer.json.elements ?? []).compactMap { $0["missing"]?.text }
         #expect(missing == (1_500..<1_800).map { Served.name("a/\(Self.id($0))") })
-        #expect(store.mostFound == 300)
+        #expect(store.reads.count > 1)
+        #expect(store.mostFoundBytes < 510_000)
     }
 
     @Test("A listing is read in pages, and its own pages follow each other")
     func listing() async throws {
-        let store = WatchedStore(try await Self.filled(history: nil, padding: 300))
-        let served = Served(store)
+        let store = WatchedStore(try await Self.filled(history: nil, padding: 1_000))
+        let served = Self.served(store)
         var found: [String] = []
         var token = ""
         repeat {

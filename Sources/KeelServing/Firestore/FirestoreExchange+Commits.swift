@@ -154,8 +154,11 @@ extension FirestoreExchange {
         }
         guard !open.isEmpty else { return times }
         let paths = open.map { commits[$0.commit].writes[$0.write].path }
-        // The writes have taken effect: that this read fails must not turn them into a failure.
-        guard let result = try? await adapter.read(ReadRequest(.documents(paths))),
+        // The writes have taken effect: that this read fails, or ends early, must not turn them into a
+        // failure.
+        var request = ReadRequest(.documents(paths))
+        (request.mostBytes, request.reportsUnreadable) = (configuration.firstPageBytes, true)
+        guard let result = try? await adapter.read(request),
             case .documents(let documents) = result.payload
         else { return times }
         for (place, document) in zip(open, documents) where document?.revision == place.revision {

@@ -28,26 +28,30 @@ extension FirestoreExchange {
         query.limit = .first(size + 1)
         query = try checked(query)
         let snapshot = try snapshotOfItems()
-        guard showsMissing || snapshot.notesReads else {
-            _ = try record(TransactionReads(), in: snapshot)
-            return try await .made(by: ListReply(of: size, to: query, mask, of: self, snapshot))
+        var found: [Document]?
+        var reads = TransactionReads()
+        if snapshot.notesReads {
+            var pages = QueryPages(of: query, in: self, snapshot)
+            let documents = try await pages.next()?.documents ?? []
+            reads = self.reads(of: query, documents)
+            found = documents
         }
-        let (documents, _) = try await found(query, asOf: snapshot.time)
-        _ = try record(reads(of: query, documents), in: snapshot)
-        var entries = documents.map(ListedDocument.found)
-        if showsMissing {
-            let missing = try await missingDocuments(
+        _ = try record(reads, in: snapshot)
+        let missing =
+            showsMissing
+            ? try await missingDocuments(
                 of: collection,
                 within: query,
                 most: size + 1,
                 asOf: snapshot.time
-            )
-            entries = ListedDocument.merge(entries, missing, as: query.orders[0].direction)
-        }
-        return try await .made(by: ListReply(of: size, entries, query.orders, mask, of: self))
+            ) : []
+        return try await made(
+            by: ListReply(of: size, to: query, found, missing, mask, of: self, snapshot)
+        )
     }
 
-    /// The documents that are missing and have documents below them, in the part that is listed.
+    /// The documents that are missing and have documents below them, in the part that is listed and
+    /// in the listing's order.
     ///
     /// Stores do not list these; what all documents are called tells. That reads the whole store.
     private func missingDocuments(
@@ -68,23 +72,23 @@ extension FirestoreExchange {
         var start: DocumentPath?
         if case .reference(let path) = query.start?.values.first { start = path }
         let candidates = parents.filter { path in
+            guard !StoredName.isReserved(path.id) else { return false }
             guard let start else { return true }
             return isDescending ? path < start : start < path
         }
-        let names = candidates.sorted()
-        guard !names.isEmpty else { return [] }
-        let (existing, _) = try await documents(names, asOf: time)
-        let missing = zip(names, existing).compactMap { path, document in
-            document == nil && !StoredName.isReserved(path.id) ? path : nil
+        guard !candidates.isEmpty else { return [] }
+        let existing = try await existing(candidates, asOf: time)
+        let missing = candidates.subtracting(existing).sorted { left, right in
+            isDescending ? right < left : left < right
         }
-        guard let time else { return missing }
+        guard let time else { return Array(missing.prefix(most)) }
         // What is below them now need not have been there then.
         var parentsThen: [DocumentPath] = []
-        for path in isDescending ? missing.reversed() : missing where parentsThen.count < most {
+        for path in missing where parentsThen.count < most {
             let result = try await read(.collections(under: path), asOf: time)
             if case .names(let names) = result.payload, !names.isEmpty { parentsThen.append(path) }
         }
-        return parentsThen.sorted()
+        return parentsThen
     }
 
     /// The orders of `orderBy`: `borough, rating desc`.

@@ -17,7 +17,7 @@ extension FirestoreExchange {
         if let explanation, !explanation.isAnalyzed {
             return .whole(try await self.explanation(explanation, of: query, in: snapshot))
         }
-        return try await .made(by: QueryReply(to: query, of: self, snapshot, explanation))
+        return try await made(by: QueryReply(to: query, of: self, snapshot, explanation))
     }
 
     /// `runAggregationQuery`: counts, sums and averages over what a query finds.
@@ -86,9 +86,18 @@ extension FirestoreExchange {
         }
         var whole = query
         whole.projection = nil
-        let (documents, result) = try await found(whole, asOf: snapshot.time, needsTime: true)
-        let values = StorageEvaluator.values(of: aggregations, over: documents)
-        return (values, result, reads(of: whole, documents))
+        var pages = QueryPages(of: whole, in: self, snapshot)
+        var aggregator = Aggregator(aggregations)
+        var reads = TransactionReads()
+        var result: ReadResult?
+        while let page = try await pages.next() {
+            // Values of a part of the documents would be wrong.
+            if let failure = page.result.unreadable.first { throw failure.error }
+            for document in page.documents { aggregator.add(document) }
+            if snapshot.notesReads { reads = self.reads(of: whole, page.documents) }
+            result = result ?? page.result
+        }
+        return (aggregator.values, result ?? ReadResult(.found([])), reads)
     }
 
     private static func check(_ aggregations: [Aggregation]) throws(StorageError) {

@@ -9,16 +9,22 @@ extension FirestoreExchange {
     ///   - operation: What to read.
     ///   - time: The time whose state is read, nil for the present.
     ///   - needsTime: Whether the reply tells the time that was read.
+    ///   - mostBytes: About how many bytes of documents are wanted, nil for all.
+    ///   - reportsUnreadable: Whether documents that cannot be read are named beside the others.
     /// - Returns: What the store answered, with the time where it can be told exactly.
     /// - Throws: What the store throws, and `StorageError/Code/invalidArgument` for a flaw in what
     ///   Keel adds to the message.
     func read(
         _ operation: ReadOperation,
         asOf time: Timestamp? = nil,
-        needsTime: Bool = false
+        needsTime: Bool = false,
+        mostBytes: Int? = nil,
+        reportsUnreadable: Bool = false
     ) async throws(StorageError) -> ReadResult {
         var request = ReadRequest(operation)
         request.asOf = time
+        request.mostBytes = mostBytes
+        request.reportsUnreadable = reportsUnreadable
         request.needsTime = needsTime && adapter.capabilities.contains(.pointInTimeReads)
         if let addition = try decoding.addition(to: body) {
             request.isStrict = try addition.flag("strict") ?? false
@@ -55,14 +61,25 @@ extension FirestoreExchange {
         }
     }
 
-    /// The documents at these paths.
+    /// The documents at these paths, or at the first of them where there is a limit of bytes.
     func documents(
         _ paths: [DocumentPath],
         asOf time: Timestamp? = nil,
-        needsTime: Bool = false
+        needsTime: Bool = false,
+        mostBytes: Int? = nil,
+        reportsUnreadable: Bool = false
     ) async throws(StorageError) -> (documents: [Document?], result: ReadResult) {
-        let result = try await read(.documents(paths), asOf: time, needsTime: needsTime)
-        guard case .documents(let documents) = result.payload, documents.count == paths.count else {
+        let result = try await read(
+            .documents(paths),
+            asOf: time,
+            needsTime: needsTime,
+            mostBytes: mostBytes,
+            reportsUnreadable: reportsUnreadable
+        )
+        guard case .documents(let documents) = result.payload,
+            documents.count == paths.count
+                || result.isPartial && !documents.isEmpty && documents.count < paths.count
+        else {
             throw StorageError(
                 .unknown,
                 "the store answered a read of documents with something else"
@@ -75,9 +92,17 @@ extension FirestoreExchange {
     func found(
         _ query: DocumentQuery,
         asOf time: Timestamp? = nil,
-        needsTime: Bool = false
+        needsTime: Bool = false,
+        mostBytes: Int? = nil,
+        reportsUnreadable: Bool = false
     ) async throws(StorageError) -> (documents: [Document], result: ReadResult) {
-        let result = try await read(.query(query), asOf: time, needsTime: needsTime)
+        let result = try await read(
+            .query(query),
+            asOf: time,
+            needsTime: needsTime,
+            mostBytes: mostBytes,
+            reportsUnreadable: reportsUnreadable
+        )
         guard case .found(let documents) = result.payload else {
             throw StorageError(.unknown, "the store answered a query with something else")
         }
@@ -85,14 +110,36 @@ extension FirestoreExchange {
     }
 
     /// What Keel adds to a reply: the position and the time of what was read, where it can be read
-    /// again, and how a query was answered.
-    func addition(_ result: ReadResult) -> FirestoreJSON? {
+    /// again, how a query was answered, and which documents could not be read.
+    func addition(
+        _ result: ReadResult,
+        _ unreadable: UnreadableDocuments = UnreadableDocuments()
+    ) -> FirestoreJSON? {
         guard decoding.isExtended else { return nil }
+        let unreadable = asksForUnreadable ? unreadable.list(encoding) : nil
         let plan = result.plan.map(FirestoreEncoding.plan)
         let position = result.position.map(encoding.cursor)
         let time = result.time.map { FirestoreJSON.string(FirestoreTime.text(of: $0)) }
-        guard plan != nil || position != nil || time != nil else { return nil }
-        return .members(["position": position, "plan": plan, "time": time])
+        let members = FirestoreJSON.members([
+            "position": position, "plan": plan, "time": time, "unreadable": unreadable,
+        ])
+        return members == .object([]) ? nil : members
+    }
+
+    /// Whether the client is told beside the others which documents could not be read.
+    private var asksForUnreadable: Bool {
+        (try? decoding.addition(to: body)?.flag("unreadable")) == true
+    }
+
+    /// The error that tells a client of documents that could not be read; nil if none are, or what Keel
+    /// adds to the reply tells of them.
+    func failure(_ unreadable: UnreadableDocuments) -> StorageError? {
+        asksForUnreadable ? nil : unreadable.error
+    }
+
+    /// The body of a reply that tells of documents.
+    func made(by pieces: some ReplyPieces) async throws(StorageError) -> ReplyBody {
+        try await .made(by: pieces, cuttingOff: !decoding.isExtended)
     }
 
     /// The time of a read: that of its snapshot, which can be read again, or else one that is not
@@ -144,7 +191,7 @@ extension FirestoreExchange {
             try decoding.mask(json)
         }
         let snapshot = try snapshot()
-        return try await .made(by: BatchReply(.batchGet, with: paths, mask, of: self, snapshot))
+        return try await made(by: BatchReply(.batchGet, with: paths, mask, of: self, snapshot))
     }
 
     /// `listCollectionIds`: the collections of a document, or those at the top.

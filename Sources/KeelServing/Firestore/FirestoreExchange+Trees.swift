@@ -27,7 +27,7 @@ extension FirestoreExchange {
             query.limit ?? .max
         )
         // One that was deleted meanwhile is not there any more, and not told.
-        return try await .made(
+        return try await made(
             by: BatchReply(
                 .runQuery,
                 with: Array(page),
@@ -47,17 +47,24 @@ extension FirestoreExchange {
         }
     }
 
-    /// Those of some names that had a document at a time; not many documents are held at once.
+    /// Those of some names that had a document at a time, nil for the present; not many documents are
+    /// held at once.
     func existing(
         _ names: Set<DocumentPath>,
-        asOf time: Timestamp
+        asOf time: Timestamp?
     ) async throws(StorageError) -> Set<DocumentPath> {
         var existing: Set<DocumentPath> = []
         var rest = names.sorted()[...]
         while !rest.isEmpty {
-            let (documents, _) = try await documents(Array(rest.prefix(300)), asOf: time)
+            let (documents, result) = try await documents(
+                Array(rest.prefix(300)),
+                asOf: time,
+                mostBytes: configuration.pageBytes,
+                reportsUnreadable: true
+            )
             for case let document? in documents { existing.insert(document.path) }
-            rest = rest.dropFirst(300)
+            for document in result.unreadable { existing.insert(document.path) }
+            rest = rest.dropFirst(documents.count)
         }
         return existing
     }
@@ -96,7 +103,11 @@ extension FirestoreExchange {
         includingRemoved: Bool,
         _ visit: (DocumentPath) -> Void
     ) async throws(StorageError) {
-        var request = ChangeRequest(after: cursor, limit: 1000)
+        var request = ChangeRequest(
+            after: cursor,
+            limit: 1000,
+            mostBytes: configuration.pageBytes
+        )
         while true {
             let page = try await adapter.changes(request)
             guard !Task.isCancelled else {

@@ -24,15 +24,4 @@ enum ListedDocument {
         }
         return DocumentQuery.Bound(values, isInclusive: false)
     }
-
-    /// Puts entries that are in the order of their paths together with the missing ones.
-    static func merge(
-        _ found: [ListedDocument],
-        _ missing: [DocumentPath],
-        as direction: DocumentQuery.Direction
-    ) -> [ListedDocument] {
-        (found + missing.map(ListedDocument.missing)).sorted { left, right in
-            direction == .ascending ? left.path < right.path : right.path < left.path
-        }
-    }
 }

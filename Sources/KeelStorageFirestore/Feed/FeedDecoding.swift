@@ -71,12 +71,7 @@ struct FeedDecoding: Sendable {
         let path = DocumentPath(text)
         if let flaw = path.flaw { throw FirestoreDecoding.flaw(flaw) }
         if let failure = try json.object("unreadable") {
-            let name = try failure.text("code")
-            let code = StorageError.Code.known.first { $0.name == name } ?? .corrupted
-            let message = try failure.text("message") ?? "the server cannot read “\(text)”"
-            return .unreadable(
-                UnreadableDocument(path, StorageError(code, message, resource: text))
-            )
+            return .unreadable(try documents.unreadable(failure, at: path))
         }
         if try json.flag("left") == true { return .leftScope(path) }
         guard try json.flag("deleted") == true, let number = try json.wholeNumber("rev") else {

@@ -19,6 +19,33 @@ extension FirestoreDecoding {
         )
     }
 
+    /// The documents that a server could not read, of what it adds to a reply.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`.
+    package func unreadable(
+        in addition: FirestoreJSON?
+    ) throws(StorageError) -> [UnreadableDocument] {
+        var documents: [UnreadableDocument] = []
+        for json in try addition?.list("unreadable") ?? [] {
+            guard let name = try json.text("name") else {
+                throw Self.flaw("a document that cannot be read has no name")
+            }
+            documents.append(try unreadable(json, at: try path(of: name)))
+        }
+        return documents
+    }
+
+    /// A document that a server could not read.
+    package func unreadable(
+        _ json: FirestoreJSON,
+        at path: DocumentPath
+    ) throws(StorageError) -> UnreadableDocument {
+        let name = try json.text("code")
+        let code = StorageError.Code.known.first { $0.name == name } ?? .corrupted
+        let message = try json.text("message") ?? "the server cannot read “\(path)”"
+        return UnreadableDocument(path, StorageError(code, message, resource: path.string))
+    }
+
     /// The revision that a message names, where it does.
     package func revision(_ json: FirestoreJSON) throws(StorageError) -> Revision? {
         let number = try addition(to: json)?.wholeNumber("revision")

@@ -49,6 +49,15 @@ extension FirestoreEncoding {
         ])
     }
 
+    /// A document that the server cannot read.
+    package func unreadable(_ document: UnreadableDocument) -> FirestoreJSON {
+        [
+            "name": .string(name(of: document.path)),
+            "code": .string(document.error.code.name),
+            "message": .string(document.error.message),
+        ]
+    }
+
     /// The member that holds a revision, as 64-bit integers stand in proto3's JSON form.
     package func revision(_ revision: Revision) -> FirestoreJSON {
         ["revision": .string("\(revision.number)")]

@@ -8,7 +8,7 @@ final class WatchedStore: StorageAdapter {
 
     private struct State {
         var reads: [ReadRequest] = []
-        var mostFound = 0
+        var mostFoundBytes = 0
         var commits: [[WriteBatch]] = []
     }
 
@@ -22,8 +22,8 @@ final class WatchedStore: StorageAdapter {
     }
 
     var reads: [ReadRequest] { state.withLock { $0.reads } }
-    /// The most documents that one read has brought.
-    var mostFound: Int { state.withLock { $0.mostFound } }
+    /// The most bytes of documents that one read has brought.
+    var mostFoundBytes: Int { state.withLock { $0.mostFoundBytes } }
     var commits: [[WriteBatch]] { state.withLock { $0.commits } }
 
     var capabilities: StorageCapabilities { upstream.capabilities }
@@ -39,13 +39,14 @@ final class WatchedStore: StorageAdapter {
         }
         try await meddler(number)
         let result = try await upstream.read(request)
-        let count =
+        let documents: [Document] =
             switch result.payload {
-            case .found(let documents): documents.count
-            case .documents(let documents): documents.count
-            case .values, .names: 0
+            case .found(let documents): documents
+            case .documents(let documents): documents.compactMap(\.self)
+            case .values, .names: []
             }
-        state.withLock { $0.mostFound = max($0.mostFound, count) }
+        let bytes = documents.reduce(0) { $0 + $1.body.bytes.count }
+        state.withLock { $0.mostFoundBytes = max($0.mostFoundBytes, bytes) }
         return result
     }
 

@@ -4,11 +4,8 @@ import KeelStorageFirestore
 /// A message for each of some documents: first what is there, then, for `batchGet`, what is not.
 ///
 /// Over a store with a history, everything is of one moment. Over another, that holds for so many
-/// documents as are read at once.
+/// documents as are read at once: the first ``StorageServer/Configuration/firstPageBytes``.
 struct BatchReply: ReplyPieces {
-    /// The most documents that are read at once.
-    private static let mostAtOnce = 300
-
     /// Which method's messages they are.
     enum Kind {
         case batchGet, runQuery
@@ -17,10 +14,12 @@ struct BatchReply: ReplyPieces {
     private let exchange: FirestoreExchange
     private let mask: [FieldPath]?
     private let kind: Kind
-    private let atOnce: Int
+    private var mostBytes: Int
     private var time: Timestamp?
     private var rest: ArraySlice<DocumentPath>
-    private var documents: ArraySlice<Document> = []
+    /// The documents that were read and are still to be told, the next one last.
+    private var documents: [Document] = []
+    private var unreadable = UnreadableDocuments()
     private var missing: ArraySlice<DocumentPath> = []
     private var told = FirestoreJSON.null
     private var result: ReadResult?
@@ -42,17 +41,27 @@ struct BatchReply: ReplyPieces {
         time = snapshot.time
         rest = paths[...]
         // A transaction notes all at once.
-        atOnce = snapshot.notesReads ? .max : Self.mostAtOnce
+        mostBytes =
+            snapshot.notesReads
+            ? exchange.configuration.mostBytesAtOnce : exchange.configuration.firstPageBytes
     }
+
+    var isOver: Bool { hasBegun && list == nil }
+
+    var failure: StorageError? { exchange.failure(unreadable) }
 
     mutating func next() async throws(StorageError) -> [UInt8]? {
         if !hasBegun { try await begin() }
         guard var list = list.take() else { return nil }
         while list.count < ReplyBody.pieceSize {
-            if let document = documents.popFirst() {
-                try list.append(kind == .batchGet ? "found" : "document", at: told) {
-                    bytes throws(StorageError) in
-                    try exchange.append(document, mask, to: &bytes)
+            if let document = documents.popLast() {
+                do throws(StorageError) {
+                    try list.append(kind == .batchGet ? "found" : "document", at: told) {
+                        bytes throws(StorageError) in
+                        try exchange.append(document, mask, to: &bytes)
+                    }
+                } catch {
+                    try unreadable.add([UnreadableDocument(document.path, error)])
                 }
             } else if !rest.isEmpty {
                 _ = try await readOn()
@@ -61,7 +70,7 @@ struct BatchReply: ReplyPieces {
                 let name = FirestoreJSON.string(exchange.encoding.name(of: path))
                 list.append("missing", at: told) { name.append(to: &$0) }
             } else {
-                return list.finish(at: told, addition: result.flatMap(exchange.addition))
+                return list.finish(at: told, addition: addition)
             }
         }
         let piece = list.take()
@@ -75,19 +84,43 @@ struct BatchReply: ReplyPieces {
         list = ReplyList(first: try exchange.record(reads, in: snapshot))
     }
 
+    private var addition: FirestoreJSON? {
+        result.flatMap { exchange.addition($0, unreadable) }
+    }
+
     /// Reads the next documents.
     private mutating func readOn() async throws(StorageError) -> TransactionReads {
-        let paths = Array(rest.prefix(atOnce))
-        rest = rest.dropFirst(paths.count)
-        let (found, result) = try await exchange.documents(paths, asOf: time, needsTime: true)
+        let (found, result) = try await exchange.documents(
+            Array(rest),
+            asOf: time,
+            needsTime: true,
+            mostBytes: mostBytes,
+            reportsUnreadable: !snapshot.notesReads
+        )
+        let paths = rest.prefix(found.count)
+        rest = rest.dropFirst(found.count)
+        guard rest.isEmpty || !snapshot.notesReads else {
+            throw StorageError(
+                .tooLarge,
+                "a transaction reads more than \(mostBytes >> 20) MiB at once; ask for less"
+            )
+        }
+        mostBytes = exchange.configuration.pageBytes
         time = time ?? result.time
         told = exchange.readTime(of: result, found.lazy.compactMap(\.self))
-        documents = found.compactMap(\.self)[...]
-        if kind == .batchGet { missing += zip(paths, found).filter { $0.1 == nil }.map(\.0) }
+        // From its end a document is let go of as soon as it was told.
+        documents = found.reversed().compactMap(\.self)
+        try unreadable.add(result.unreadable)
+        if kind == .batchGet {
+            missing += zip(paths, found)
+                .filter { path, document in document == nil && !unreadable.contains(path) }
+                .map(\.0)
+        }
         if self.result == nil {
             self.result = result
             self.result?.payload = .documents([])
+            self.result?.unreadable = []
         }
-        return exchange.reads(of: paths, found)
+        return exchange.reads(of: Array(paths), found)
     }
 }

@@ -4,60 +4,96 @@ import KeelStorageFirestore
 /// The reply to `list`: the documents of a page of the listing, and where the next one begins.
 struct ListReply: ReplyPieces {
     private let exchange: FirestoreExchange
-    private let orders: [DocumentQuery.Order]
+    private let query: DocumentQuery
     private let mask: [FieldPath]?
     private var left: Int
+    /// Nil where everything was read before.
     private var pages: QueryPages?
-    private var entries: ArraySlice<ListedDocument>
+    /// The documents that were read and are still to be listed, the next one last.
+    private var documents: [Document] = []
+    private var missing: ArraySlice<DocumentPath>
+    private var unreadable = UnreadableDocuments()
     private var last: ListedDocument?
-    private var isOver = false
+    private var hasBegun = false
+    private var hasEntry = false
+    private(set) var isOver = false
 
     /// Creates a reply of what a query finds, which asks for one more than are listed.
+    ///
+    /// - Parameters:
+    ///   - size: How many entries are listed.
+    ///   - query: The query.
+    ///   - documents: What it has found; nil if it is read while the reply is made.
+    ///   - missing: The documents that are missing and listed all the same, in the order of a listing by
+    ///     names.
+    ///   - mask: The fields that are listed.
+    ///   - exchange: The request.
+    ///   - snapshot: The snapshot of the request.
     init(
         of size: Int,
         to query: DocumentQuery,
+        _ documents: [Document]?,
+        _ missing: [DocumentPath],
         _ mask: [FieldPath]?,
         of exchange: FirestoreExchange,
         _ snapshot: FirestoreExchange.Snapshot
     ) {
-        self.init(of: size, [], query.orders, mask, of: exchange)
-        pages = QueryPages(of: query, in: exchange, snapshot)
-    }
-
-    /// Creates a reply of entries, one more than are listed if there are more.
-    init(
-        of size: Int,
-        _ entries: [ListedDocument],
-        _ orders: [DocumentQuery.Order],
-        _ mask: [FieldPath]?,
-        of exchange: FirestoreExchange
-    ) {
         self.exchange = exchange
-        self.orders = orders
+        self.query = query
         self.mask = mask
         left = size
-        self.entries = entries[...]
+        self.missing = missing[...]
+        if let documents {
+            self.documents = documents.reversed()
+        } else {
+            pages = QueryPages(of: query, in: exchange, snapshot)
+        }
     }
+
+    var failure: StorageError? { unreadable.error }
 
     mutating func next() async throws(StorageError) -> [UInt8]? {
         guard !isOver else { return nil }
         var bytes: [UInt8] = []
-        if last == nil { bytes += #"{"documents":["#.utf8 }
+        if !hasBegun { bytes += #"{"documents":["#.utf8 }
+        hasBegun = true
         while bytes.count < ReplyBody.pieceSize {
-            if entries.isEmpty, let page = try await pages?.next() {
-                entries = page.documents.map(ListedDocument.found)[...]
-            }
-            guard left > 0, let entry = entries.popFirst() else {
+            let entry = try await nextEntry()
+            guard left > 0, let entry else {
                 isOver = true
-                end(&bytes)
+                end(&bytes, isLast: entry == nil)
                 break
             }
-            if last != nil { bytes.append(UInt8(ascii: ",")) }
-            try append(entry, to: &bytes)
+            let start = bytes.count
+            do throws(StorageError) {
+                if hasEntry { bytes.append(UInt8(ascii: ",")) }
+                try append(entry, to: &bytes)
+                hasEntry = true
+            } catch {
+                bytes.removeLast(bytes.count - start)
+                try unreadable.add([UnreadableDocument(entry.path, error)])
+            }
             last = entry
             left -= 1
         }
         return bytes
+    }
+
+    private mutating func nextEntry() async throws(StorageError) -> ListedDocument? {
+        while documents.isEmpty, let page = try await pages?.next() {
+            // From its end a document is let go of as soon as it was told.
+            documents = page.documents.reversed()
+            try unreadable.add(page.result.unreadable)
+        }
+        if let path = missing.first, isBefore(path, documents.last?.path) {
+            return missing.popFirst().map(ListedDocument.missing)
+        }
+        return documents.popLast().map(ListedDocument.found)
+    }
+
+    private func isBefore(_ path: DocumentPath, _ other: DocumentPath?) -> Bool {
+        guard let other else { return true }
+        return query.orders[0].direction == .ascending ? path < other : other < path
     }
 
     private func append(
@@ -72,11 +108,11 @@ struct ListReply: ReplyPieces {
         }
     }
 
-    private func end(_ bytes: inout [UInt8]) {
+    private func end(_ bytes: inout [UInt8], isLast: Bool) {
         bytes.append(UInt8(ascii: "]"))
-        if !entries.isEmpty, let last {
+        if !isLast, let last {
             bytes += #","nextPageToken":""#.utf8
-            bytes += PageToken(last.bound(in: orders), exchange.encoding).text.utf8
+            bytes += PageToken(last.bound(in: query.orders), exchange.encoding).text.utf8
             bytes.append(UInt8(ascii: "\""))
         }
         bytes.append(UInt8(ascii: "}"))

@@ -1,25 +1,35 @@
 import KeelStorage
+import KeelStorageFirestore
 
 /// Reads the result of a query page by page, so that one page at a time is in memory.
 ///
 /// Over a store with a history, all pages are of the moment of the first one. Over another, each page
-/// is of its own moment: what is written meanwhile behind the last document read is seen. A first page
-/// that is the last is always of one moment.
+/// is of its own moment: what is written meanwhile behind the last document read is seen. The first page
+/// has up to ``StorageServer/Configuration/firstPageBytes``, and so many bytes are always of one moment.
 struct QueryPages {
-    /// The most documents of a page: the first one, one that an index brings in order, and one for
-    /// which the store looks at everything again.
-    private static let mostDocuments = (first: 300, ordered: 5_000, unordered: 50_000)
-    /// About the most bytes of a page that an index brings in order, and of another.
-    private static let mostBytes = (ordered: 4 << 20, unordered: 16 << 20)
-    /// About how many bytes a document takes beside its body.
-    private static let overhead = 400
+    /// What one read has brought.
+    struct Page {
+        /// The documents, without those that the query's offset passes over.
+        var documents: [Document]
+        /// What the store has said beside them.
+        var result: ReadResult
+    }
+
+    /// The most documents of a page, for stores that do not count bytes.
+    private static let mostDocuments = 50_000
 
     private let exchange: FirestoreExchange
+    /// Nil after the last page.
     private var query: DocumentQuery?
     private var time: Timestamp?
-    private var size: Int?
+    private let isPaged: Bool
+    private var mostBytes: Int
+    /// How many documents the offset still passes over.
+    private var skipped: Int
+    /// How many documents are still wanted, those that are passed over included; nil for all.
+    private var left: Int?
 
-    /// The fields that are wanted, which the documents of pages may have more of; nil for all.
+    /// The fields that are wanted, where the documents of pages have more of them.
     let projection: [FieldPath]?
 
     /// Creates the pages of a query.
@@ -37,54 +47,108 @@ struct QueryPages {
         self.exchange = exchange
         time = snapshot.time
         var query = query
-        var isPaged = !snapshot.notesReads
-        switch query.limit {
-        case .last: isPaged = false
-        case .first(let count) where count <= Self.mostDocuments.first: isPaged = false
-        case .first, nil: break
+        if case .last = query.limit { isPaged = false } else { isPaged = !snapshot.notesReads }
+        mostBytes =
+            isPaged
+            ? exchange.configuration.firstPageBytes : exchange.configuration.mostBytesAtOnce
+        skipped = 0
+        var projection: [FieldPath]?
+        if isPaged {
+            skipped = query.offset
+            query.offset = 0
+            if case .first(let count) = query.limit { left = count + skipped }
+            // A page begins behind the last document’s values of the ordered fields, so that they have to
+            // be read, selected or not.
+            if let wanted = query.projection {
+                let orders = query.completeOrders.map(\.field).filter { !$0.isDocumentID }
+                let missing = orders.filter { !wanted.contains($0) }
+                if !missing.isEmpty { projection = wanted }
+                query.projection = wanted + missing
+            }
         }
-        size = isPaged ? Self.mostDocuments.first : nil
-        // A page begins after the last document’s values of the ordered fields, so that they have to be
-        // read, selected or not.
-        projection = isPaged ? query.projection : nil
-        if isPaged { query.projection = nil }
+        self.projection = projection
         self.query = query
     }
 
     /// The next page, nil after the last one.
-    mutating func next() async throws(StorageError) -> (documents: [Document], result: ReadResult)?
-    {
-        guard let query else { return nil }
-        guard let size else {
-            self.query = nil
-            return try await exchange.found(query, asOf: time, needsTime: true)
+    ///
+    /// A page can be empty and not the last one.
+    mutating func next() async throws(StorageError) -> Page? {
+        guard let query = query.take() else { return nil }
+        guard isPaged else { return try await whole(query) }
+        var wanted = min(left ?? .max, Self.mostDocuments)
+        var (documents, result) = try await read(query, wanted)
+        while documents.isEmpty, mayHaveMore(documents, result, than: wanted),
+            (1...UnreadableDocuments.most).contains(result.unreadable.count)
+        {
+            // All that was met cannot be read: nothing tells where the next page would begin.
+            wanted *= 2
+            mostBytes *= 2
+            (documents, result) = try await read(query, wanted)
         }
-        var left: Int?
-        if case .first(let most) = query.limit { left = most }
-        let wanted = min(size, left ?? size)
-        var request = query
-        request.limit = .first(wanted)
-        let (documents, result) = try await exchange.found(request, asOf: time, needsTime: true)
-        self.query = nil
-        if let last = documents.last, documents.count == wanted, left != wanted {
-            var following = query.start(after: last)
-            following.offset = 0
-            following.limit = left.map { .first($0 - wanted) }
-            self.query = following
-            self.size = Self.size(after: documents, result.plan)
+        if let last = documents.last, left.map({ documents.count < $0 }) ?? true,
+            mayHaveMore(documents, result, than: wanted)
+        {
+            self.query = query.start(after: last)
+            left = left.map { $0 - documents.count }
             time = time ?? result.time
+            mostBytes = exchange.configuration.bytes(ofPageBy: result.plan)
         }
-        return (documents, result)
+        let passed = min(skipped, documents.count)
+        skipped -= passed
+        return Page(documents: Array(documents.dropFirst(passed)), result: result)
     }
 
-    private static func size(after documents: [Document], _ plan: QueryPlan?) -> Int {
-        let bytes = documents.reduce(0) { $0 + $1.body.bytes.count + overhead }
-        let average = max(1, bytes / max(1, documents.count))
+    private func read(
+        _ query: DocumentQuery,
+        _ wanted: Int
+    ) async throws(StorageError) -> (documents: [Document], result: ReadResult) {
+        try await exchange.found(
+            query.with { $0.limit = .first(wanted) },
+            asOf: time,
+            needsTime: true,
+            mostBytes: mostBytes,
+            reportsUnreadable: true
+        )
+    }
+
+    /// Whether a read for so many documents has ended before the end of the result.
+    ///
+    /// An adapter may have left those out, of so many, that it could not read.
+    private func mayHaveMore(
+        _ documents: [Document],
+        _ result: ReadResult,
+        than wanted: Int
+    ) -> Bool {
+        result.isPartial || wanted > 0 && documents.count + result.unreadable.count >= wanted
+    }
+
+    /// Reads a result that has to be known as a whole.
+    private func whole(_ query: DocumentQuery) async throws(StorageError) -> Page {
+        let (documents, result) = try await exchange.found(
+            query,
+            asOf: time,
+            needsTime: true,
+            mostBytes: mostBytes
+        )
+        guard !result.isPartial else {
+            throw StorageError(
+                .tooLarge,
+                "what is read in a transaction, or counted from its end, has more than "
+                    + "\(mostBytes >> 20) MiB; ask for less"
+            )
+        }
+        return Page(documents: documents, result: result)
+    }
+}
+
+extension StorageServer.Configuration {
+    /// About how many bytes a further page has: an index brings it in order; without one, the store looks at
+    /// everything again for each page.
+    fileprivate func bytes(ofPageBy plan: QueryPlan?) -> Int {
         switch plan?.access {
-        case .index, .identifiers:
-            return min(max(16, mostBytes.ordered / average), mostDocuments.ordered)
-        case .scan, .search, nil:
-            return min(max(16, mostBytes.unordered / average), mostDocuments.unordered)
+        case .index, .identifiers: pageBytes
+        case .scan, .search, nil: firstPageBytes
         }
     }
 }

@@ -11,7 +11,9 @@ struct QueryReply: ReplyPieces {
     /// Nil before the first page, and after the end.
     private var list: ReplyList?
     private var hasBegun = false
-    private var documents: ArraySlice<Document> = []
+    /// The documents of a page that are still to be told, the next one last.
+    private var documents: [Document] = []
+    private var unreadable = UnreadableDocuments()
     private var time = FirestoreJSON.null
     /// The result of the first page, with its plan.
     private var result = ReadResult(.found([]))
@@ -30,23 +32,31 @@ struct QueryReply: ReplyPieces {
         pages = QueryPages(of: query, in: exchange, snapshot)
     }
 
+    var isOver: Bool { hasBegun && list == nil }
+
+    var failure: StorageError? { exchange.failure(unreadable) }
+
     mutating func next() async throws(StorageError) -> [UInt8]? {
         if !hasBegun { try await begin() }
         guard var list = list.take() else { return nil }
         while list.count < ReplyBody.pieceSize {
-            if let document = documents.popFirst() {
-                try list.append("document", at: time) { bytes throws(StorageError) in
-                    try exchange.append(document, pages.projection, to: &bytes)
+            if let document = documents.popLast() {
+                do throws(StorageError) {
+                    try list.append("document", at: time) { bytes throws(StorageError) in
+                        try exchange.append(document, pages.projection, to: &bytes)
+                    }
+                } catch {
+                    try unreadable.add([UnreadableDocument(document.path, error)])
                 }
             } else if let page = try await pages.next() {
-                take(page)
+                try take(page)
             } else {
                 return list.finish(
                     at: time,
                     // Where nothing is left, nobody has counted.
                     skipped: count > 0 ? query.offset : 0,
                     metrics: explanation?.metrics(result.plan, of: query, count: count),
-                    addition: exchange.addition(result)
+                    addition: exchange.addition(result, unreadable)
                 )
             }
         }
@@ -61,13 +71,15 @@ struct QueryReply: ReplyPieces {
         result = page.result
         result.payload = .found([])
         result.plan?.examined = 0
-        take(page)
+        try take(page)
         let reads = exchange.reads(of: query, page.documents)
         list = ReplyList(first: try exchange.record(reads, in: snapshot))
     }
 
-    private mutating func take(_ page: (documents: [Document], result: ReadResult)) {
-        documents = page.documents[...]
+    private mutating func take(_ page: QueryPages.Page) throws(StorageError) {
+        try unreadable.add(page.result.unreadable)
+        // From its end a document is let go of as soon as it was told.
+        documents = page.documents.reversed()
         count += page.documents.count
         time = exchange.readTime(of: page.result, page.documents)
         result.plan?.examined += page.result.plan?.examined ?? 0

@@ -17,19 +17,26 @@ struct ReplyList {
     /// How many bytes can be taken.
     var count: Int { bytes.count - 1 }
 
-    /// Appends a message with one part, and the time of the read.
+    /// Appends a message with one part, and the time of the read; nothing of it stays if the part fails.
     mutating func append<Failure: Error>(
         _ name: StaticString,
         at time: FirestoreJSON,
         _ part: (inout [UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
+        let before = (count: bytes.count, isEmpty: isEmpty, transaction: transaction)
         begin()
         name.withUTF8Buffer { name in
             bytes.append(UInt8(ascii: "\""))
             bytes.append(contentsOf: name)
             bytes += #"":"#.utf8
         }
-        try part(&bytes)
+        do throws(Failure) {
+            try part(&bytes)
+        } catch {
+            bytes.removeLast(bytes.count - before.count)
+            (isEmpty, transaction) = (before.isEmpty, before.transaction)
+            throw error
+        }
         bytes.append(UInt8(ascii: ","))
         end(at: time)
     }

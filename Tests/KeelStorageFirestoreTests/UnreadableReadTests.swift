@@ -1,0 +1,69 @@
+import KeelStorage
+import KeelStorageFirestore
+import Testing
+
+@Suite("Documents that a server cannot read")
+struct UnreadableReadTests {
+    /// A store of ten documents, of which two are of a version that the server does not know.
+    private func store() async throws -> some StorageAdapter {
+        let store = InMemoryStorageAdapter()
+        let batches = (0..<10).map { number in
+            let fields: DocumentFields =
+                [3, 9].contains(number) ? ["_version": 9, "n": 1] : ["n": .integer(Int64(number))]
+            return WriteBatch([DocumentWrite(Self.path(number), .set(DocumentBody(fields)))])
+        }
+        for result in try await store.commit(batches) { _ = try result.get() }
+        return store.migrating(DocumentMigrations([DocumentMigration("a", to: 1) { _, _ in }]))
+    }
+
+    private static func path(_ number: Int) -> DocumentPath { DocumentPath("a/\(number)") }
+
+    private static let readable = (0..<10).filter { ![3, 9].contains($0) }.map(path)
+
+    @Test("A read that asks for it has them named beside the others")
+    func asked() async throws {
+        let adapter = try Served.keel(try await store())
+        for operation in [
+            ReadOperation.query(try QueryValidation.checked(DocumentQuery("a"))),
+            .documents((0..<10).map(Self.path) + ["a/none"]),
+        ] {
+            var request = ReadRequest(operation)
+            request.reportsUnreadable = true
+            let result = try await adapter.read(request)
+            switch result.payload {
+            case .found(let documents): #expect(documents.map(\.path) == Self.readable)
+            case .documents(let documents):
+                #expect(documents.count == 11)
+                #expect(documents.compactMap(\.self).map(\.path) == Self.readable)
+            case .values, .names: Issue.record("another answer")
+            }
+            #expect(result.unreadable.map(\.path) == [Self.path(3), Self.path(9)])
+            #expect(result.unreadable.allSatisfy { $0.error.code == .schemaTooNew })
+        }
+    }
+
+    @Test("Any other read fails, and says which they are", arguments: [true, false])
+    func others(isKeel: Bool) async throws {
+        let store = try await store()
+        let adapter = isKeel ? try Served.keel(store) : Served.plain(store)
+        for operation in [
+            ReadOperation.query(try QueryValidation.checked(DocumentQuery("a"))),
+            .documents((0..<10).map(Self.path)),
+        ] {
+            let error = await expect(.schemaTooNew) {
+                _ = try await adapter.read(ReadRequest(operation))
+            }
+            #expect(error?.message.contains("a/3") == true)
+            #expect(error?.message.contains("a/9") == true)
+        }
+    }
+
+    @Test("A listener shows the others, and names them")
+    func listening() async throws {
+        let client = StorageClient(try Served.keel(try await store()))
+        var snapshots = client.listen(to: DocumentQuery("a")).makeAsyncIterator()
+        let snapshot = try #require(try await snapshots.next())
+        #expect(snapshot.documents.map(\.path) == Self.readable)
+        #expect(snapshot.failures.map(\.path) == [Self.path(3), Self.path(9)])
+    }
+}
