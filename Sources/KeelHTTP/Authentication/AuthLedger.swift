@@ -219,6 +219,27 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return true
     }
 
+    /// Takes over credentials of this sign-in that somebody else has renewed and saved.
+    ///
+    /// - Returns: Whether they are good for a while; they must be renewed themselves otherwise.
+    mutating func adopt(
+        _ credentials: Credentials,
+        from flight: RefreshFlight,
+        at now: Date
+    ) -> Bool {
+        guard var held = held(for: flight) else { return true }
+        lastVersion += 1
+        held.credentials = credentials
+        held.version = lastVersion
+        held.obtainedAt = nil
+        held.isExhausted = false
+        phase = .signedIn(held)
+        guard !isDue(held, now) else { return false }
+        renewals += 1
+        self.flight = nil
+        return true
+    }
+
     /// Puts the credentials that the store has now in use, unless the session is over.
     mutating func land(_ flight: RefreshFlight) {
         guard var held = held(for: flight) else { return }

@@ -82,6 +82,9 @@ extension AuthSession {
     /// It runs in a task of its own, no child of a caller: whoever asked first may go away while
     /// others wait, and a refresh that is cut off loses the new refresh token.
     private func carryOut(_ flight: RefreshFlight) async {
+        if ledger.withLock({ $0.held(for: flight)?.isSaved }) == true {
+            guard await lookIntoStore(for: flight) != .ended else { return }
+        }
         guard let held = ledger.withLock({ $0.held(for: flight) }) else { return }
         if held.isSaved {
             let scope = RefreshScope.sessions.union([ObjectIdentifier(self)])
@@ -106,6 +109,7 @@ extension AuthSession {
         defer { turns.end() }
         // The session may have ended while the turn was waited for: its clean-up is over then.
         guard let held = ledger.withLock({ $0.held(for: flight) }) else { return }
+        if let other = try? await store.load(), takeOver(other, from: flight, held) { return }
         do {
             try await store.save(held.credentials)
             change { $0.land(flight) }
@@ -123,6 +127,13 @@ extension AuthSession {
             flight.end(.failure(error))
             return
         }
+        switch await lookIntoStore(for: flight) {
+        case .ended: return
+        case .renewed:
+            // The next call renews with what was found.
+            return await settle(flight, AuthenticationError(.refreshFailed, cause: error))
+        case .unchanged: break
+        }
         let turn = change { ledger -> Int? in
             guard ledger.held(for: flight) != nil else { return nil }
             _ = ledger.end(.denied, error)
@@ -130,5 +141,56 @@ extension AuthSession {
         }
         flight.end(.failure(error))
         if let turn { _ = await cleanUp(.denied, in: turn) }
+    }
+}
+
+// MARK: Others who use the same store
+
+extension AuthSession {
+    /// What the store says about a refresh.
+    private enum StoreFinding {
+        /// Nothing new.
+        case unchanged
+        /// Another renewal of the same sign-in, which is in use now and must be renewed itself.
+        case renewed
+        /// What makes the refresh needless, or void.
+        case ended
+    }
+
+    /// Looks whether another session on the same store, as an extension of the app has one, has
+    /// renewed the credentials, or somebody else has signed in there.
+    ///
+    /// The refresh token that this session holds is used up then. To use it a second time can end the
+    /// grant for all who have it (RFC 9700 section 4.14.2), and a refusal says nothing about the one
+    /// in the store.
+    private func lookIntoStore(for flight: RefreshFlight) async -> StoreFinding {
+        let turn = turns.reserve()
+        await turns.begin(turn)
+        defer { turns.end() }
+        guard let stored = try? await store.load() else { return .unchanged }
+        guard let held = ledger.withLock({ $0.held(for: flight) }) else { return .ended }
+        if takeOver(stored, from: flight, held) { return .ended }
+        guard stored.sessionID == held.name, held.isSaved,
+            stored.accessToken != held.credentials.accessToken
+                || stored.refreshToken != held.credentials.refreshToken
+        else { return .unchanged }
+        let now = policy.now()
+        guard change({ $0.adopt(stored, from: flight, at: now) }) else { return .renewed }
+        flight.end(.success(()))
+        return .ended
+    }
+
+    /// Goes on as the user whom another session has signed in on the same store, if there is one.
+    private func takeOver(
+        _ stored: Credentials,
+        from flight: RefreshFlight,
+        _ held: AuthLedger<Credentials>.Held
+    ) -> Bool {
+        guard let name = stored.sessionID, name != held.name else { return false }
+        let void = change { ledger in
+            ledger.held(for: flight) == nil ? nil : ledger.begin(stored, named: name)
+        }
+        void?.abandon(AuthenticationError(.superseded))
+        return true
     }
 }

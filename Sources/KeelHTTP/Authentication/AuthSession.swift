@@ -20,7 +20,12 @@ import Synchronization
 /// - a refusal that arrives late, for older credentials or for an earlier user, neither renews nor
 ///   ends what is current;
 /// - a refresh that the server denies ends the session, and one that fails otherwise leaves the
-///   credentials as they are; neither is repeated by itself.
+///   credentials as they are; neither is repeated by itself;
+/// - where several sessions share a store, as those of an app and its extensions do, one looks into
+///   it before it renews and before it believes that it was denied: it goes on with what another has
+///   renewed, and as the user whom another has signed in. Two that renew at the very same time may
+///   still use one refresh token twice: let the identity server allow that for some seconds. It takes
+///   credentials that keep their ``SessionCredentials/sessionID``.
 ///
 /// A refresh runs in a task of its own, which ends with the identity server's answer and is
 /// cancelled when the session ends. Descriptions and mirrors hold no token.
