@@ -22,8 +22,9 @@ public import Foundation
 /// - `Secure` cookies are set and sent over https, and over http to this device itself.
 /// - An app's requests have no site that they come from, so `SameSite` is noted and never keeps a
 ///   cookie back; `HttpOnly` is noted too.
-/// - There is no public suffix list. A `Domain` without a dot, such as `com`, is refused, unless it
-///   is the very host; one such as `co.uk` is refused only if the app's own test says so.
+/// - A cookie for a public suffix, below which names belong to different owners, is refused, unless
+///   the suffix is the very host (section 5.5). ``isWellKnownSuffix(_:)`` says which are known; an
+///   app that talks to hosts of strangers gives a test over the whole public suffix list.
 ///
 /// Cookies live in memory. ``cookies`` is `Codable`: save it where secrets are kept, and give it
 /// to the next jar. No description of a jar or a cookie holds a value.
@@ -53,17 +54,32 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
     /// - Parameters:
     ///   - cookies: The cookies that an earlier jar had.
     ///   - limits: How many cookies are kept.
-    ///   - isPublicSuffix: Whether domains below this one belong to different owners.
+    ///   - isPublicSuffix: Whether domains below this one, which is in small letters, belong to
+    ///     different owners.
     ///   - now: Tells the time that expiry is compared with.
     public init(
         _ cookies: [Cookie] = [],
         limits: Limits = Limits(),
-        isPublicSuffix: @escaping @Sendable (String) -> Bool = { !$0.contains(".") },
+        isPublicSuffix: @escaping @Sendable (String) -> Bool = CookieJar.isWellKnownSuffix,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        kept = Mutex(CookieTable(cookies, limits: limits))
+        // A jar with another test may have taken what this one refuses.
+        let kept = cookies.filter { $0.isHostOnly || !isPublicSuffix($0.domain) }
+        self.kept = Mutex(CookieTable(kept, limits: limits))
         self.isPublicSuffix = isPublicSuffix
         self.now = now
+    }
+
+    /// Whether a domain is one of the public suffixes that a jar knows without a list.
+    ///
+    /// Known are all domains without a dot, such as `com`; those by which the registries of countries
+    /// divide their names, such as `co.uk`, `com.au` and `ne.jp`; and those of services whose
+    /// customers have the names below, such as `github.io`.
+    ///
+    /// - Parameter domain: A domain in small letters.
+    /// - Returns: Whether names below it belong to different owners, as far as is known here.
+    public static func isWellKnownSuffix(_ domain: String) -> Bool {
+        PublicSuffixes.contains(domain)
     }
 
     /// The cookies that have not expired, the oldest first.
