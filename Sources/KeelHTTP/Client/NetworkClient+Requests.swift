@@ -159,7 +159,7 @@ extension NetworkClient {
         )
         var prepared = call
         prepared.collection = collection
-        prepared.deadline = deadline(for: plan)
+        prepared.deadline = deadline(for: call, plan)
         prepared.endsAtDeadline = endsAtDeadline(call)
         let call = prepared
         let exchange: @Sendable () async throws(TransportError) -> NetworkResponse = {

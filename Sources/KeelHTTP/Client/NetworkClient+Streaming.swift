@@ -56,7 +56,7 @@ extension NetworkClient {
     ) async throws(NetworkError) -> (call: HTTPCall, reply: HTTPReply) {
         var prepared = try plan.call(for: self)
         prepared.timeouts.idle = idle
-        prepared.deadline = deadline(for: plan)
+        prepared.deadline = deadline(for: prepared, plan)
         let call = prepared
         let deadline = call.deadline
         let opening: Opening

@@ -137,10 +137,13 @@ public struct NetworkClient: Sendable {
     }
 
     /// The limit for a call, from its own wish or from the configuration.
-    func deadline(for plan: RequestPlan) -> Deadline? {
-        (plan.timeout ?? (plan.isLongUpload ? nil : configuration.timeout)).map {
-            Deadline(in: $0, on: assembly.timer)
+    func deadline(for call: HTTPCall, _ plan: RequestPlan) -> Deadline? {
+        var limit = plan.timeout
+        if limit == nil, !plan.isLongUpload, let usual = configuration.timeout {
+            // The way of a large body is not the server's fault.
+            limit = usual + call.sendingTime
         }
+        return limit.map { Deadline(in: $0, on: assembly.timer) }
     }
 
     /// Does a part of a call that must be over at the deadline.

@@ -100,11 +100,17 @@ extension HTTPCall {
     fileprivate mutating func leavesTimeForAnotherAttempt() {
         guard let deadline, isIdempotent, isReplayable, !(body.map { $0.bytes == nil } ?? false)
         else { return }
-        let patience = max(.seconds(10), deadline.remaining / 3)
-        // The way of the body is no silence of the server; at this pace, hardly anything is lost.
-        let sending = Duration.seconds((body?.length ?? 0) / (64 * 1024))
+        // The way of the body is no silence of the server.
+        let sending = sendingTime
+        let patience = max(.seconds(10), (deadline.remaining - sending) / 3)
         timeouts.firstByte = timeouts.firstByte ?? patience + sending
         // A stream's own limit is that of its reader.
         if collection != nil { timeouts.idle = timeouts.idle ?? patience }
     }
+}
+
+extension HTTPCall {
+    /// How long the body may take on its way: a second for each 64 KiB, half of what a line of
+    /// 1 Mbit/s carries.
+    var sendingTime: Duration { .seconds((body?.length ?? 0) / (64 * 1024)) }
 }
