@@ -87,6 +87,10 @@ struct SilenceLimitTests {
             stream.calls.map(\.timeouts)
                 == [HTTPTimeouts(firstByte: .seconds(20), idle: .seconds(60))]
         )
+
+        let events = Witness()
+        _ = try? await client(events).events(Operation())
+        #expect(events.calls.map(\.timeouts.idle) == [.seconds(60)])
     }
 
     @Test("The attempt after a silence has a new connection and the time that is left")

@@ -30,7 +30,8 @@ extension NetworkClient {
 
     /// Calls an endpoint and reads its response as server-sent events.
     ///
-    /// There is no limit on the time between two events. When the sequence ends, the server has
+    /// The server may keep silent for as long as ``Configuration/idleTimeout`` says; then the sequence
+    /// ends with an error, for the connection may be dead. When the sequence just ends, the server has
     /// closed the stream; ``eventStream(_:policy:)`` connects again by itself.
     ///
     /// A line or an event beyond `limits` ends the sequence with an error.
@@ -43,7 +44,7 @@ extension NetworkClient {
     ) async throws(NetworkError) -> ServerSentEvents {
         var plan = RequestPlan(endpoint)
         if plan.headers[.accept] == nil { plan.headers[.accept] = "text/event-stream" }
-        let reply = try await opened(plan, .head, idle: nil).reply
+        let reply = try await opened(plan, .head, idle: configuration.idleTimeout).reply
         guard reply.isEventStream else { throw NetworkError.noEventStream(reply.head) }
         return reply.body.serverSentEvents(limits: limits)
     }
