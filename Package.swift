@@ -35,17 +35,18 @@ let ciphers: [Target.Dependency] = ["Crypto", "_CryptoExtras"].map { name in
 }
 
 /// Where AsyncHTTPClient is the transport: Apple's systems have URLSession inside KeelHTTP.
-let asyncHTTPClient: [Target.Dependency] = [
-    ("AsyncHTTPClient", "async-http-client"), ("Crypto", "swift-crypto"),
-    ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"), ("NIOPosix", "swift-nio"),
-    ("NIOHTTP2", "swift-nio-http2"), ("NIOSSL", "swift-nio-ssl"),
-].map { product, package in
-    .product(
-        name: product,
-        package: package,
-        condition: .when(platforms: [.linux, .android, .macOS], traits: ["AsyncHTTPClient"])
-    )
-}
+let asyncHTTPClient: [Target.Dependency] =
+    [
+        ("AsyncHTTPClient", "async-http-client"), ("Crypto", "swift-crypto"),
+        ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"), ("NIOPosix", "swift-nio"),
+        ("NIOHTTP2", "swift-nio-http2"), ("NIOSSL", "swift-nio-ssl"),
+    ].map { product, package in
+        .product(
+            name: product,
+            package: package,
+            condition: .when(platforms: [.linux, .android, .macOS], traits: ["AsyncHTTPClient"])
+        )
+    } + [.target(name: "KeelHTTPCompression", condition: .when(traits: ["AsyncHTTPClient"]))]
 
 /// What observation needs, for those who switch it on.
 let observability: [Target.Dependency] = [
@@ -363,7 +364,10 @@ let package = Package(
             of: "KeelHTTPCaching",
             ["KeelCache", "KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]
         ),
-        tests(of: "KeelHTTPCompression", ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]),
+        tests(
+            of: "KeelHTTPCompression",
+            ["KeelCache", "KeelCore", "KeelHTTP", "KeelHTTPCaching", "KeelTestKit", httpTypes]
+        ),
         tests(
             of: "KeelHTTPObservability",
             ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes] + observability

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient && canImport(AsyncHTTPClient)
 import AsyncHTTPClient
+public import KeelHTTPCompression
 import NIOCore
 
 extension AsyncHTTPClientTransport {
@@ -38,6 +39,14 @@ extension AsyncHTTPClientTransport {
 
         /// The proxy in between; nil connects directly.
         public var proxy: Proxy?
+
+        /// How far the compressed body of a response may grow; nil asks for none.
+        ///
+        /// A `NetworkClient` over the transport asks for compressed responses and decodes them, see
+        /// `ResponseDecompression`, which says what it leaves alone. The transport itself hands bodies
+        /// on as the server sent them. By default any body may have 16 MiB: tables of equal rows reach
+        /// any ratio in all innocence.
+        public var decompression: DecompressionLimits? = DecompressionLimits(allowance: 16 << 20)
 
         /// Creates a configuration with the usual limits.
         public init() {}

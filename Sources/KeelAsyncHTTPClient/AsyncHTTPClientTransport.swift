@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import HTTPTypes
 import KeelCore
 public import KeelHTTP
+import KeelHTTPCompression
 import NIOCore
 import NIOHTTP1
 import Synchronization
@@ -13,7 +14,7 @@ import Synchronization
 /// |---|---|
 /// | streaming both ways, with back-pressure | yes |
 /// | trailers | yes |
-/// | content coding | left as the server sent it |
+/// | content coding | left as the server sent it; a client decodes, see ``Configuration/decompression`` |
 /// | HTTP/2 | over TLS, where the server offers it |
 /// | connection information | identity, reuse, protocol, address; the moments of an exchange |
 /// | pinning, client certificates, proxies | yes |
@@ -27,7 +28,7 @@ import Synchronization
 /// once are spread over several loops.
 ///
 /// A transport that is dropped closes its connections; call ``shutdown()`` to wait for that.
-public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
+public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, DeadlineKeeping {
     private let client: HTTPClient
     private let isShutDown = Mutex(false)
     private let waiting = WaitingExchanges()
@@ -35,6 +36,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
     private let requests: OriginRequests
     private let longestOpening: Duration
     private let hasProxy: Bool
+
+    package let clientLayers: [any HTTPMiddleware]
 
     public let features: HTTPTransportFeatures = [
         .streamingUpload, .rawContentCoding, .connectionInfo, .trailers, .pinning,
@@ -56,6 +59,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport, DeadlineKeeping {
         )
         longestOpening = configuration.connectTimeout
         hasProxy = configuration.proxy != nil
+        clientLayers =
+            configuration.decompression.map { limits in
+                [ResponseDecompression(for: .rawContentCoding, limits: limits)]
+            } ?? []
         queue = ConnectionQueue(
             limit: configuration.connectionsPerHost,
             timeout: configuration.poolTimeout

@@ -65,6 +65,10 @@ public struct ObservedHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
     public func shutdown() async { await upstream.shutdown() }
 }
 
+extension ObservedHTTPTransport: LayeringTransport where Upstream: LayeringTransport {
+    package var clientLayers: [any HTTPMiddleware] { upstream.clientLayers }
+}
+
 /// Adds the end of the call to the events of an exchange, which is all there is of the call.
 private final class FinishingObserver: HTTPEventObserver {
     private let observers: [any HTTPEventObserver]

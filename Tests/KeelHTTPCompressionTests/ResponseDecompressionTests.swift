@@ -126,6 +126,15 @@ struct ResponseDecompressionTests {
         #expect(try await fields([.acceptEncoding: "br"])[.acceptEncoding] == "br")
         #expect(try await fields([.range: "bytes=0-1"])[.acceptEncoding] == nil)
         #expect(try await fields([:], [])[.acceptEncoding] == nil)
+        var head = get
+        head.method = .head
+        let transport = ScriptedHTTPTransport([.status(.ok), .status(.ok)])
+        let chain = transport.chain([ResponseDecompression(for: transport.features)])
+        _ = try await chain(HTTPCall(head))
+        var watched = HTTPCall(get)
+        watched.options.downloadObserver = .progress { _ in }
+        _ = try await chain(watched)
+        #expect(transport.calls.map { $0.head.headerFields[.acceptEncoding] } == [nil, nil])
     }
 
     @Test(

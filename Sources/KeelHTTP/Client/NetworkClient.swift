@@ -100,7 +100,7 @@ public struct NetworkClient: Sendable {
             self.transport = transport
             base = Result { () throws(NetworkError) in try BaseAddress(configuration.baseURL) }
             timer = DeadlineTimer.on(configuration.clock)
-            let layers = NetworkClient.layers(of: configuration, timer)
+            let layers = NetworkClient.layers(of: configuration, transport, timer)
             chain = transport.chain(layers)
             var options = HTTPCallOptions()
             if let pins = configuration.pins { options.pins = pins }
@@ -115,6 +115,7 @@ public struct NetworkClient: Sendable {
     /// The layers of a client, outermost first; the article "Layers" says why in this order.
     private static func layers(
         of configuration: Configuration,
+        _ transport: any HTTPTransport,
         _ timer: DeadlineTimer
     ) -> [any HTTPMiddleware] {
         var layers = configuration.middleware
@@ -125,6 +126,7 @@ public struct NetworkClient: Sendable {
         layers.append(RetryMiddleware(configuration.retry, configuration.clock, timer))
         layers.append(TransferMiddleware())
         layers += configuration.attemptMiddleware
+        layers += (transport as? any LayeringTransport)?.clientLayers ?? []
         layers.append(StaleConnectionMiddleware(configuration.retry))
         layers.append(SilenceMiddleware(clock: configuration.clock))
         if !configuration.observers.isEmpty { layers.append(ExchangeObservation()) }
