@@ -10,6 +10,18 @@ extension CacheExchange {
         _ body: CacheBody,
         _ forward: CacheStatus.Forward
     ) async throws(TransportError) -> HTTPReply {
+        if let reply = try await conditionallyAsked(choice, body, forward) { return reply }
+        // The answer is gone by now: the second request may need the place that the first one had.
+        return try await fetched(forward, fallback: nil)
+    }
+
+    /// Returns the reply to a request with a condition; nil for one that says nothing about what is
+    /// stored for this user.
+    private func conditionallyAsked(
+        _ choice: CacheDecision.Choice,
+        _ body: CacheBody,
+        _ forward: CacheStatus.Forward
+    ) async throws(TransportError) -> HTTPReply? {
         var conditional = call
         conditional.head.headerFields = Validation.conditional(
             question.fields,
@@ -22,7 +34,7 @@ extension CacheExchange {
             return try await standIn(choice, for: error)
         }
         if arrival.reply.head.status == .notModified {
-            return try await notModified(arrival, choice, body, forward)
+            return await notModified(arrival, choice, body, forward)
         }
         if let reply = await standIn(choice, for: arrival) { return reply }
         if arrival.reply.head.status == .partialContent, arrival.isOwners {
@@ -37,9 +49,9 @@ extension CacheExchange {
         _ choice: CacheDecision.Choice,
         _ body: CacheBody,
         _ forward: CacheStatus.Forward
-    ) async throws(TransportError) -> HTTPReply {
+    ) async -> HTTPReply? {
         // What another user has unchanged says nothing about what is stored for this one.
-        guard arrival.isOwners else { return try await fetched(forward, fallback: nil) }
+        guard arrival.isOwners else { return nil }
         let subject = Validation.subject(
             of: arrival.reply.head.headerFields,
             stored: choice.response,
@@ -56,7 +68,7 @@ extension CacheExchange {
             return arrival.reply.passed(forward, by: name)
         case .nobody:
             await store.drop(choice.response, at: key)
-            return try await fetched(forward, fallback: nil)
+            return nil
         }
     }
 

@@ -1,0 +1,39 @@
+import Foundation
+import HTTPTypes
+import KeelHTTP
+import KeelHTTPCaching
+import KeelTestKit
+import Testing
+
+/// With one place, whoever waits for a second one while it has the first waits for ever.
+@Suite("Places of answers that the cache has no use for", .timeLimit(.minutes(1)))
+struct HeldPlaceTests {
+    private static func unchanged(_ tag: String) -> CacheBench.Answer {
+        .status(.notModified, headers: [.eTag: tag])
+    }
+
+    @Test("An answer about another state frees its place before the call is made again")
+    func foreignTags() async throws {
+        let bench = CacheBench([
+            CacheBench.text("[\"old\"]", "max-age=60", [.eTag: "\"1\""]),
+            Self.unchanged("\"9\""),
+            CacheBench.text("[\"new\"]", "max-age=60", [.eTag: "\"2\""]),
+        ])
+        var configuration = NetworkClient.Configuration(
+            baseURL: try #require(URL(string: "https://api.example.com"))
+        )
+        configuration.timeout = .seconds(45)
+        configuration.retry = .never
+        configuration.cacheResponses(in: bench.cache)
+        configuration.attemptMiddleware = [ConcurrencyLimitMiddleware(1)]
+        let client = NetworkClient(configuration, transport: bench.origin)
+        for text in ["old", "new"] {
+            // Of a stream nobody reads the body but the caller.
+            let reply = try await client.stream(GetMenu())
+            let bytes = try await reply.body.collect(upTo: 100)
+            #expect(String(decoding: bytes, as: UTF8.self) == "[\"\(text)\"]")
+            await bench.pass(61)
+        }
+        #expect(bench.requestCount == 3)
+    }
+}
