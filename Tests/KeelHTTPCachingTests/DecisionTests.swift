@@ -56,6 +56,20 @@ struct DecisionTests {
         #expect(ResponseAge.seconds(of: response, at: late) > 1_000_000_000)
     }
 
+    @Test("What was received by a clock that was far ahead is validated, as nobody knows its age")
+    func distrustsFuture() {
+        let response = stored([.cacheControl: "max-age=600", .eTag: "\"1\""])
+        for (seconds, isFresh) in [(0, true), (-60, true), (-62, false), (-1_000_000, false)] {
+            let freshness = Freshness(
+                response,
+                ResponseDirectives(response.fields, CacheRules()),
+                at: instant(Int64(seconds)),
+                CacheRules()
+            )
+            #expect(freshness.isFresh == isFresh, "\(seconds)")
+        }
+    }
+
     @Test("Fresh is until the lifetime is over, and not a second longer")
     func endsFreshness() {
         let response = stored([.cacheControl: "max-age=60"])

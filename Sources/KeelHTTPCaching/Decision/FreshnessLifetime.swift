@@ -84,8 +84,16 @@ struct Freshness: Hashable, Sendable {
                 received: response.received,
                 rules: rules
             ).seconds
-        isOutdated = response.isOutdated
+        isOutdated =
+            response.isOutdated
+            || response.received.secondsSince(now) > Self.clockTolerance
     }
+
+    /// By how many seconds a clock may have been set back since a response was received.
+    ///
+    /// Beyond that nobody knows its age: one from a clock that was years ahead would stay fresh for
+    /// years.
+    private static let clockTolerance: Int64 = 60
 
     /// Whether it may be used without asking, as far as its age goes.
     var isFresh: Bool { !isOutdated && lifetime > age }
