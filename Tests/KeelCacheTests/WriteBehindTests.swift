@@ -68,6 +68,32 @@ struct WriteBehindTests {
         #expect(await self.cache(tier).get(47) == [3])
     }
 
+    @Test("Small values are bounded too, and a tier that is too far behind begins anew")
+    func boundsCounts() async throws {
+        let tier = SlowTier()
+        let old = cache(tier.base)
+        for key in 0..<1000 { await old.set([1], for: key) }
+        let cache = cache(tier)
+        // The first is being written; so many large ones fill the line behind it.
+        cache.setNow([2], for: -1)
+        try await waitUntil { tier.gate.begunCount == 1 }
+        let large = [UInt8](repeating: 2, count: 1 << 20)
+        for key in 0..<40 { cache.setNow(large, for: 1_000_000 + key) }
+        for key in 0..<100_000 { cache.setNow([3], for: key) }
+        let queue = try #require(cache.lower?.queue)
+        // Those that fit in, as many removals as there may be, and one of everything.
+        #expect(queue.waitingCount < 2 * TierQueue.removalLimit)
+        // A value that somebody waits for goes down all the same, in its turn.
+        let waiting = Task { await cache.set([4], for: 7) }
+        try await waitUntil { cache.peek(7) == [4] }
+        for key in 100_000..<110_000 { cache.setNow([5], for: key) }
+        tier.gate.open()
+        await waiting.value
+        try await cache.flush()
+        let next = self.cache(tier)
+        for key in 0..<1000 where key != 7 { #expect(await next.get(key) == nil) }
+    }
+
     @Test("Of the values of one key the last one goes down, in its order among removals")
     func keepsLast() async throws {
         let tier = SlowTier()

@@ -165,9 +165,11 @@ extension Cache {
     func flight(
         _ call: LoadCall<Key, Value>,
         _ id: FlightID<Key>,
-        isForced: Bool
+        isForced: Bool,
+        onBoard: @escaping @Sendable () -> Void = {}
     ) async throws -> Value? {
-        try await flights.run(id) { [self] in
+        try await flights.run(id, onJoin: onBoard) { [self] in
+            onBoard()
             // Another flight may have ended between the caller's look and this one's beginning.
             if !isForced, let held = glance(call.key), held.isFresh, call.accepts(held.entry) {
                 return LoadOutcome(value: held.entry.value)

@@ -55,11 +55,12 @@ extension Cache {
             // The key was changed: nobody will want what the flight brings.
             return memory.end(call.key)
         }
+        let (boarded, isAboard) = AsyncStream.makeStream(of: Never.self)
         background.add { [self] in
             defer { memory.end(call.key) }
             // The failure is counted, and the next reader may try again.
-            _ = try? await flight(call, id, isForced: false)
+            _ = try? await flight(call, id, isForced: false) { isAboard.finish() }
         }
-        while flights.waiterCount(of: id) == 1 { await Task.yield() }
+        for await _ in boarded {}
     }
 }

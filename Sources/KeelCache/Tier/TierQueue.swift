@@ -8,7 +8,8 @@ internal import Synchronization
 ///
 /// A change that nobody waits for stays behind. Of several such writes of one key only the last one
 /// goes down, and all that wait for the tier hold at most ``byteLimit`` bytes: a write beyond that
-/// becomes a removal, so that the value is in memory alone and no older one comes up.
+/// becomes a removal, so that the value is in memory alone and no older one comes up. Beyond
+/// ``removalLimit`` such removals become one of everything: a tier that is so far behind begins anew.
 ///
 /// A change that the tier refuses leaves something old below, which must not come up again: the
 /// queue remembers what cannot be trusted until a later change of the same thing succeeds.
@@ -19,8 +20,14 @@ final class TierQueue: Sendable {
         case flush
     }
 
-    /// How many bytes of values may wait for the tier where no caller does.
+    /// How many bytes of keys and values may wait for the tier where no caller does.
     static let byteLimit = 32 << 20
+
+    /// How many removals may.
+    static let removalLimit = 16_384
+
+    /// What a change takes besides its key and value.
+    private static let overhead = 64
 
     fileprivate struct Change {
         let id: UInt64
@@ -29,7 +36,7 @@ final class TierQueue: Sendable {
         let isBehind: Bool
 
         var byteCount: Int {
-            if case .write(let record) = work { record.body.count } else { 0 }
+            if case .write(let record) = work { TierQueue.byteCount(of: record) } else { 0 }
         }
     }
 
@@ -37,6 +44,10 @@ final class TierQueue: Sendable {
         var pending: [Change] = []
         /// Where the latest change of a key is among those that wait, if nobody waits for it.
         var behind: [[UInt8]: Int] = [:]
+        /// How many removals are among those.
+        var behindRemovals = 0
+        /// The removal of everything that waits in the place of many.
+        var clearing: UInt64?
         /// How many bytes the values have that wait, and those that are being written.
         var waitingBytes = 0
         var workingBytes = 0
@@ -50,6 +61,13 @@ final class TierQueue: Sendable {
         var waiters: [UInt64: [(CheckedContinuation<CacheError?, Never>, isOwn: Bool)]] = [:]
         var distrust = TierDistrust()
     }
+
+    fileprivate static func byteCount(of record: CacheRecord) -> Int {
+        record.key.count + record.body.count + overhead
+    }
+
+    /// How many changes wait.
+    var waitingCount: Int { state.withLock { $0.pending.count } }
 
     let tier: any CacheTier
     private let onFailure: @Sendable (CacheError) -> Void
@@ -143,6 +161,8 @@ final class TierQueue: Sendable {
                 let batch = state.pending
                 state.pending = []
                 state.behind = [:]
+                state.behindRemovals = 0
+                state.clearing = nil
                 state.workingBytes = state.waitingBytes
                 state.waitingBytes = 0
                 if batch.isEmpty { state.isWorking = false }
@@ -268,11 +288,14 @@ extension TierQueue.State {
         }
         let freed = place.map { pending[$0].byteCount } ?? 0
         if case .write(let record) = work,
-            waitingBytes + workingBytes - freed + record.body.count > TierQueue.byteLimit
+            waitingBytes + workingBytes - freed + TierQueue.byteCount(of: record)
+                > TierQueue.byteLimit
         {
             work = .remove(.keys([key]))
         }
         guard let place else {
+            if work.isRemoval, behindRemovals >= TierQueue.removalLimit { return clear(for: key) }
+            behindRemovals += work.isRemoval ? 1 : 0
             let id = append(work, isBehind: true)
             behind[key] = pending.count - 1
             return id
@@ -281,9 +304,22 @@ extension TierQueue.State {
         waitingBytes += pending[place].byteCount - freed
         return pending[place].id
     }
+
+    /// Queues the removal of everything in place of a key's, unless one waits that comes after all
+    /// changes of the key.
+    private mutating func clear(for key: [UInt8]) -> UInt64 {
+        if let clearing, clearing > keys[key] ?? 0 { return clearing }
+        let id = append(.remove(.everything), isBehind: true)
+        clearing = id
+        return id
+    }
 }
 
 extension TierQueue.Work {
+    fileprivate var isRemoval: Bool {
+        if case .remove = self { true } else { false }
+    }
+
     /// The key of a change that is about one only.
     fileprivate var singleKey: [UInt8]? {
         switch self {
