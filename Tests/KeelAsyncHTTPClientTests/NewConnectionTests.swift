@@ -1,10 +1,22 @@
 #if AsyncHTTPClient && TestServer
+import Foundation
 import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
 import KeelTestKit
 import KeelTestServer
 import Testing
+
+/// Makes the usual wait for the first attempt of a call short, and looks that there is one.
+private struct ImpatientLayer: HTTPMiddleware {
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
+        guard call.attempt == 1, call.head.path == "/second" else { return try await next(call) }
+        #expect(call.timeouts.firstByte == .seconds(20))
+        var call = call
+        call.timeouts.firstByte = .milliseconds(200)
+        return try await next(call)
+    }
+}
 
 @Suite("Calls that want a new connection over AsyncHTTPClient", .timeLimit(.minutes(1)))
 struct NewConnectionTests {
@@ -102,6 +114,52 @@ struct NewConnectionTests {
         }
         #expect(count == size)
         #expect(isReused == false)
+    }
+
+    @Test(
+        "A kept connection that has died without a word costs a call one attempt, by default",
+        arguments: [false, true]
+    )
+    func outlivesBlackHoles(isSecure: Bool) async throws {
+        let silence = HTTPTestAnswer.text("").interrupted(.beforeHead, by: .stall)
+        try await run(overTLS: isSecure, answers: [.text("first"), silence]) { server, transport in
+            var configuration = NetworkClient.Configuration(
+                baseURL: try #require(URL(string: "\(server.scheme)://\(server.authority)"))
+            )
+            // What the client limits by itself is looked at, and shortened.
+            configuration.clock = FrozenClock()
+            configuration.attemptMiddleware = [ImpatientLayer()]
+            let client = NetworkClient(configuration, transport: transport)
+            _ = try await client.download(from: GetItem(path: "/first"))
+            let bytes = try await client.download(from: GetItem(path: "/second"))
+            #expect(Array(bytes) == Array("yes".utf8))
+            #expect(server.requests.map(\.connection) == [0, 0, 1])
+        }
+    }
+}
+
+/// A clock on which no time passes, and no pause takes any.
+private struct FrozenClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset = Duration.zero
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+    }
+
+    var now: Instant { Instant() }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        // A pause between two attempts is over at once; a deadline is never reached.
+        guard deadline.offset > .seconds(10) else { return try Task.checkCancellation() }
+        let (never, end) = AsyncStream.makeStream(of: Never.self)
+        await withTaskCancellationHandler {
+            for await _ in never {}
+        } onCancel: {
+            end.finish()
+        }
+        throw CancellationError()
     }
 }
 #endif

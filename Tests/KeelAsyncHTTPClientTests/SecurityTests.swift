@@ -2,6 +2,7 @@
 import Foundation
 import HTTPTypes
 import KeelAsyncHTTPClient
+import KeelCore
 import KeelHTTP
 import KeelTestKit
 import KeelTestServer
@@ -212,6 +213,30 @@ struct SecurityTests {
             return try await failure(of: call, trusting: TestAuthority())
         }
         #expect(error?.code == .tlsPinMismatch)
+    }
+
+    @Test("A client's pins hold for a call of one's own making, and for its token")
+    func rawCalls() async throws {
+        let authority = try TestAuthority()
+        let pins = try #require(pinning(TestIdentity.backupPin()))
+        let requests = try await FaultServer.run(
+            .init(tls: .init(try authority.identity())),
+            then: .text("yes")
+        ) { server in
+            try await withTransport(trusting: authority) { transport in
+                let url = try #require(URL(string: "\(server.scheme)://\(server.authority)"))
+                var configuration = NetworkClient.Configuration(baseURL: url)
+                configuration.pins = pins
+                configuration.authorize(with: StaticToken("SECRET"))
+                let client = NetworkClient(configuration, transport: transport)
+                let error = await #expect(throws: TransportError.self) {
+                    try await client.send(call(server))
+                }
+                #expect(error?.code == .tlsPinMismatch)
+            }
+            return server.requests
+        }
+        #expect(requests.isEmpty)
     }
 
     private func pinning(_ digests: [UInt8]..., host: String = "localhost") -> PublicKeyPins? {

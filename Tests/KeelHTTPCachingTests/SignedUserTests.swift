@@ -126,6 +126,47 @@ struct SignedUserTests {
         #expect(try await get(client, options) == Answer(text: "[\"ann\"]", result: .network))
     }
 
+    @Test(
+        "A call of one's own making is its user's, also where the layer that signs was listed by hand",
+        arguments: [false, true]
+    )
+    func keepsRawCallsApart(isListed: Bool) async throws {
+        let bench = CacheBench(then: Self.echo())
+        let head = HTTPRequest(
+            method: .get,
+            scheme: "https",
+            authority: "api.example.com",
+            path: "/menu"
+        )
+        let origin = try #require(HTTPOrigin(head))
+        func send(_ client: NetworkClient) async throws -> Answer {
+            let reply = try await client.send(HTTPCall(head))
+            let bytes = try await reply.body.collect(upTo: 100)
+            return Answer(text: String(decoding: bytes, as: UTF8.self), result: reply.cacheResult)
+        }
+        var clients: [NetworkClient] = []
+        for user in ["ann", "bob"] {
+            let session = AuthSession(server: Renewing())
+            try await session.signIn { BearerCredentials(accessToken: user) }
+            clients.append(
+                try client(bench.cache, bench.origin) { configuration in
+                    guard isListed else { return configuration.authorize(with: session) }
+                    configuration.attemptMiddleware = [
+                        BearerAuthorization(session, origins: [origin])
+                    ]
+                }
+            )
+        }
+        let everybody = try client(bench.cache, bench.origin)
+        for (client, user) in zip(clients, ["ann", "bob"]) {
+            #expect(try await send(client) == Answer(text: "[\"\(user)\"]", result: .network))
+            #expect(try await send(client) == Answer(text: "[\"\(user)\"]", result: .fresh))
+            // A call of an endpoint is the same user's.
+            #expect(try await get(client) == Answer(text: "[\"\(user)\"]", result: .fresh))
+        }
+        #expect(try await send(everybody) == Answer(text: "[\"nobody\"]", result: .network))
+    }
+
     // MARK: Signers
 
     /// Another user signs in while the token is fetched.
