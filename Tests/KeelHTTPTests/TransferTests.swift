@@ -240,7 +240,10 @@ struct UploadTests {
                 _ = try await client.upload(.file(file), to: AddFilm())
             }
             await stalls.next()
-            while !isOver.withLock({ $0 }) { await clock.advance(by: .seconds(60)) }
+            try await waitUntil {
+                await clock.advance(by: .seconds(60))
+                return isOver.withLock { $0 }
+            }
             #expect(await outcome?.transportError?.code == .responseTimeout)
         }
     }

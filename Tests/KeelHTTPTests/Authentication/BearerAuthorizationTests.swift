@@ -16,13 +16,31 @@ struct BearerAuthorizationTests {
         try makeClient(transport ?? identity.transport()) { $0.authorize(with: session) }
     }
 
+    /// Answers none before so many requests have come: each of them was signed in good faith.
+    private static func holding(_ count: Int, _ identity: IdentityModel) -> ScriptedHTTPTransport {
+        let arrived = Mutex(0)
+        let door = Door()
+        return ScriptedHTTPTransport(
+            then: .init { call async throws(TransportError) in
+                let isLast = arrived.withLock { arrived in
+                    arrived += 1
+                    return arrived == count
+                }
+                if isLast { door.open() }
+                await door.wait()
+                return identity.respond(to: call.head)
+            }
+        )
+    }
+
     @Test("A thousand calls refused at once cause one refresh and all succeed")
     func refreshesOnce() async throws {
-        let identity = IdentityModel { _ in for _ in 0..<20 { await Task.yield() } }
+        let identity = IdentityModel()
         let session = AuthSession(server: identity)
         try await session.signIn { identity.grant() }
         identity.revokeAccess()
-        let client = try client(identity, session)
+        let transport = Self.holding(1000, identity)
+        let client = try client(identity, session, transport)
         let statuses = await withTaskGroup(of: Int.self) { group in
             for _ in 0..<1000 {
                 group.addTask {
@@ -38,27 +56,11 @@ struct BearerAuthorizationTests {
 
     @Test("A refresh that fails is made once and fails a thousand calls with one error each")
     func failsOnce() async throws {
-        let identity = IdentityModel { _ in
-            for _ in 0..<20 { await Task.yield() }
-            throw NetworkError(.noConnection)
-        }
+        let identity = IdentityModel { _ in throw NetworkError(.noConnection) }
         let session = AuthSession(server: identity)
         try await session.signIn { identity.grant() }
         identity.revokeAccess()
-        // All calls are signed before the first is refused: each of them was sent in good faith.
-        let arrived = Mutex(0)
-        let door = Door()
-        let transport = ScriptedHTTPTransport(
-            then: .init { call async throws(TransportError) in
-                let isLast = arrived.withLock { count in
-                    count += 1
-                    return count == 1000
-                }
-                if isLast { door.open() }
-                await door.wait()
-                return identity.respond(to: call.head)
-            }
-        )
+        let transport = Self.holding(1000, identity)
         let client = try client(identity, session, transport)
         let outcomes = await withTaskGroup(of: String.self) { group in
             for _ in 0..<1000 {
