@@ -121,6 +121,7 @@ struct DecisionTests {
             var rules = CacheRules()
             rules.isShared = Bool.random(using: &random)
             rules.offlineLimit = 1000
+            rules.errorLimit = Bool.random(using: &random) ? 1000 : nil
             let response = stored([.cacheControl: some(says), .eTag: "\"1\""])
             let fields: HTTPFields = [.cacheControl: some(asks)]
             let question = CacheQuestion(

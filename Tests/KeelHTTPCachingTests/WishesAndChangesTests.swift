@@ -106,6 +106,33 @@ struct WishesAndChangesTests {
         #expect(try await bench.send().status == 503)
     }
 
+    @Test("With errorStaleness, a failing origin is answered for as if the response had said so")
+    func errorStaleness() async throws {
+        for (control, status) in [
+            ("max-age=60", 200), ("max-age=60, must-revalidate", 503),
+            ("max-age=60, stale-if-error=10", 503), ("no-cache", 503),
+        ] {
+            let bench = CacheBench(
+                [CacheBench.text("old", control)],
+                then: .status(.serviceUnavailable)
+            ) { $0.errorStaleness = .seconds(60) }
+            try await bench.send()
+            await bench.pass(120)
+            #expect(try await bench.send().status == status, "\(control)")
+        }
+        let bench = CacheBench([CacheBench.text("old", "max-age=60")]) {
+            $0.errorStaleness = .seconds(60)
+        }
+        try await bench.send()
+        await bench.pass(120)
+        #expect(try await bench.send().result == .stale(.offline))
+        await #expect(throws: TransportError.self) {
+            try await bench.send(policy: .failWhenOffline)
+        }
+        await bench.pass(1)
+        await #expect(throws: TransportError.self) { try await bench.send() }
+    }
+
     // MARK: Wishes
 
     @Test("A call that wants only what is stored never asks the origin")

@@ -117,7 +117,10 @@ extension CacheRules {
             question.policy.reads != .nothing
         else { return nil }
         let staleness = choice.freshness.staleness
-        let window = question.directives.staleIfError ?? directives.staleIfError.valid
+        let usual =
+            question.directives.demandsFreshness || question.policy.offline == .forbidden
+            ? nil : errorLimit
+        let window = question.directives.staleIfError ?? directives.staleIfError.valid ?? usual
         if !question.directives.noCache, let window, staleness <= window {
             return failure == .offline ? .offline : .serverError
         }

@@ -15,6 +15,9 @@ struct CacheRules: Hashable, Sendable {
     /// For how many seconds past its freshness a response may stand in for an origin that cannot be
     /// reached; nil for never.
     var offlineLimit: Int64?
+    /// For how many seconds past its freshness a response may stand in for an origin that fails, where
+    /// neither it nor the request says so; nil for never.
+    var errorLimit: Int64?
 
     /// Statuses whose responses may be kept although nothing says for how long (RFC 9110 section
     /// 15.1).

@@ -28,6 +28,15 @@ extension HTTPCache {
         /// allows with `stale-if-error` is used in any case.
         public var offlineStaleness: Duration?
 
+        /// For how long past its freshness a response may stand in for an origin that fails: one that cannot
+        /// be reached, or answers 500, 502, 503 or 504; nil, the default, for never.
+        ///
+        /// Responses that say nothing about it are used as if they said `stale-if-error` with so many
+        /// seconds (RFC 5861 section 4). What a request or a response says itself counts before it, and
+        /// `must-revalidate` and `no-cache` are kept in any case. A proxy in front of an origin of one's
+        /// own sets it, so that a failure of the origin is not noticed.
+        public var errorStaleness: Duration?
+
         /// Whether a cache for everybody uses stored responses with the cookies that they set.
         ///
         /// RFC 9111 section 7.3 leaves it to origins to keep such responses out of shared caches. Not
@@ -95,6 +104,7 @@ extension HTTPCache {
             rules.heuristicLimit = heuristicLimit.components.seconds
             rules.targetedFields = targetedFields
             rules.offlineLimit = offlineStaleness?.components.seconds
+            rules.errorLimit = errorStaleness?.components.seconds
             return rules
         }
 
