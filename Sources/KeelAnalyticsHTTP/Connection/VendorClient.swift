@@ -28,6 +28,7 @@ struct VendorClient: Sendable {
         if takesGzip, connection.isCompressing {
             configuration.attemptMiddleware.append(RequestCompression())
         }
+        configuration.attemptMiddleware.append(PermitMiddleware())
         // The delivery waits and repeats: it knows the journal, the guarantee and the other batches.
         configuration.retry = .never
         // A redirected POST may arrive as a GET, or with the key at another host.
@@ -83,6 +84,22 @@ struct VendorClient: Sendable {
 
         var method: HTTPRequest.Method { .post }
         var body: RequestBody? { .bytes(json, contentType: "application/json") }
+    }
+}
+
+/// Lets no request begin for a batch that the user no longer consents to.
+///
+/// Below the layers of the app: one of them may have waited, for its turn in a limit on the rate for
+/// example.
+struct PermitMiddleware: HTTPMiddleware, DeadlineKeeping {
+    func intercept(
+        _ call: HTTPCall,
+        next: HTTPNext
+    ) async throws(TransportError) -> HTTPReply {
+        guard DeliveryPermit.current?.isValid != false else {
+            throw TransportError(.cancelled, "The user has taken consent back.", processed: .no)
+        }
+        return try await next(call)
     }
 }
 
