@@ -164,6 +164,36 @@ struct TrackingTests {
         #expect(first.properties["half"] == 0.5)
     }
 
+    @Test(
+        "Forms of personal data are found in short texts, and percent-encoded too",
+        arguments: [
+            "a@b.co", "mail%3Da%40b.co", "token=x", "pin%3A%201234", "%22password%22%3A%22x1%22",
+            "card%3D4111111111111111", "user%3Aa%40b.co",
+        ]
+    )
+    func redactionOfForms(text: String) async throws {
+        let service = try bench.service(vendor)
+        service.trackEvent("a", parameters: ["text": .string(text)])
+        #expect(await service.flush())
+        let kept = try #require(vendor.received.first?.properties["text"])
+        #expect("\(kept)".contains("<redacted>"), "\(kept)")
+    }
+
+    @Test("An id that looks like personal data shows in the status, across a start too")
+    func personalUserID() throws {
+        do {
+            let service = try bench.service(vendor)
+            service.setUserID("user-4711")
+            #expect(!service.status.hasPersonalUserID)
+            service.setUserID("ada@example.org")
+            #expect(service.status.hasPersonalUserID)
+        }
+        let service = try bench.service(vendor)
+        #expect(service.status.hasPersonalUserID)
+        service.reset()
+        #expect(!service.status.hasPersonalUserID)
+    }
+
     @Test("What one user began to measure does not end with the next one")
     func timingAcrossReset() async throws {
         let service = try bench.service(vendor)

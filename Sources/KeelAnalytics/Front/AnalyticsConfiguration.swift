@@ -87,6 +87,12 @@ public struct AnalyticsConfiguration: Sendable {
         destinations.append(Entry(destination: destination, rules: rules, start: start))
     }
 
+    /// Whether an id has a form that is taken out of everything else.
+    func isPersonal(_ userID: String?) -> Bool {
+        guard let userID, let redactor else { return false }
+        return redactor.redact(userID) != userID
+    }
+
     func check() throws(AnalyticsError) {
         let names = destinations.map(\.destination.name)
         guard Set(names).count == names.count else {

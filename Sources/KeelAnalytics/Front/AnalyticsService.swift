@@ -92,7 +92,10 @@ public struct AnalyticsService: Sendable {
             }
             self.tracker = tracker
             self.lanes = lanes
-            board.change { $0.consents = settings.consents }
+            board.change { status in
+                status.consents = settings.consents
+                status.hasPersonalUserID = configuration.isPersonal(settings.userID)
+            }
         } catch {
             throw AnalyticsError(error, "Opening analytics in \(folder)")
         }

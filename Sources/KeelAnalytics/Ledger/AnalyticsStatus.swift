@@ -44,6 +44,12 @@ public struct AnalyticsStatus: Sendable, Hashable {
     /// Whether the settings were damaged at this start: they were set aside, the anonymous id is a
     /// new one, and nothing leaves until the user decides again.
     public var hasLostSettings = false
+    /// Whether the user's id has a form that is taken out of everything else, such as that of a mail
+    /// address.
+    ///
+    /// The id leaves as it is, unless the rules of a destination hash it: an app that did not mean
+    /// that passes an id of its own to ``AnalyticsService/setUserID(_:)``.
+    public var hasPersonalUserID = false
     /// Why the settings could not be written down last; nil when they could.
     public var settingsProblem: AnalyticsError.Code?
 

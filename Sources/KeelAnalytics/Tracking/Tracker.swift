@@ -268,7 +268,11 @@ final class Tracker: Sendable {
         do throws(FileSystemError) {
             try file.write(state.settings, isSynced: isSynced)
             state.writtenLastSeen = state.settings.session?.lastSeen ?? 0
-            board.change { if $0.settingsProblem != nil { $0.settingsProblem = nil } }
+            let isPersonal = configuration.isPersonal(state.settings.userID)
+            board.change { status in
+                status.hasPersonalUserID = isPersonal
+                if status.settingsProblem != nil { status.settingsProblem = nil }
+            }
         } catch {
             let error = AnalyticsError(error, "Writing the settings down")
             board.change { $0.settingsProblem = error.code }
