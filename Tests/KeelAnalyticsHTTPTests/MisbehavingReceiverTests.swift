@@ -35,14 +35,17 @@ struct MisbehavingReceiverTests {
         let service: AnalyticsService
         private let log = Log()
 
-        init(_ vendor: Vendor, _ answer: @escaping @Sendable (TestClock) -> HTTPReply) throws {
+        init(
+            _ vendor: Vendor,
+            _ answer: @escaping @Sendable (TestClock) throws(TransportError) -> HTTPReply
+        ) throws {
             let transport = ScriptedHTTPTransport(
                 then: .init { [clock, log] call async throws(TransportError) in
                     let isHealthy = log.state.withLock { state in
                         state.requests.append(clock.elapsed)
                         return state.isHealthy
                     }
-                    guard isHealthy else { return answer(clock) }
+                    guard isHealthy else { return try answer(clock) }
                     log.state.withLock { state in
                         for number in 0..<eventCount where call.text.contains("event_\(number)\"") {
                             state.arrived["event_\(number)", default: 0] += 1
@@ -144,7 +147,7 @@ struct MisbehavingReceiverTests {
         arguments: Vendor.allCases
     )
     func hours(_ vendor: Vendor) async throws {
-        for status in [400, 401, 404, 406, 408, 413, 415, 422, 425, 429, 451, 500, 503, 511] {
+        for status in 400...599 {
             let scene = try Scene(vendor) { _ in
                 HTTPReply(head: HTTPResponse(status: .init(code: status)))
             }
@@ -157,7 +160,7 @@ struct MisbehavingReceiverTests {
     }
 
     @Test(
-        "Resets, answers of a byte a second and answers without an end cost nothing",
+        "Answers of a byte a second and answers without an end cost nothing",
         arguments: Vendor.allCases
     )
     func endless(_ vendor: Vendor) async throws {
@@ -171,6 +174,38 @@ struct MisbehavingReceiverTests {
             try await scene.deliver(for: .seconds(1800), dawdles: true)
             #expect(scene.mostInAMinute <= 40)
             try await expectRecovery(scene, vendor, mayLose: true)
+        }
+    }
+
+    /// Where a connection is reset.
+    private enum Reset: CaseIterable {
+        case refused, inRequest, beforeAnswer, inAnswer
+
+        func reply() throws(TransportError) -> HTTPReply {
+            switch self {
+            case .refused: throw TransportError(.connectionRefused)
+            case .inRequest: throw TransportError(.connectionLost, phase: .send)
+            case .beforeAnswer: throw TransportError(.streamReset, phase: .awaitHead)
+            case .inAnswer:
+                let body = HTTPByteStream.chunks([]).mapReads { _ async throws(TransportError) in
+                    throw TransportError(.connectionLost, phase: .readBody)
+                }
+                return HTTPReply(head: HTTPResponse(status: .ok), body: body)
+            }
+        }
+    }
+
+    @Test(
+        "Connections that are reset cost nothing, wherever it happens",
+        arguments: Vendor.allCases
+    )
+    func resets(_ vendor: Vendor) async throws {
+        for reset in Reset.allCases {
+            let scene = try Scene(vendor) { _ throws(TransportError) in try reset.reply() }
+            try await scene.deliver(for: .seconds(7200))
+            #expect(scene.mostInAMinute <= 40, "\(reset): \(scene.mostInAMinute)")
+            #expect((1...200).contains(scene.requestCount), "\(reset): \(scene.requestCount)")
+            try await expectRecovery(scene, vendor, mayLose: reset != .refused)
         }
     }
 
