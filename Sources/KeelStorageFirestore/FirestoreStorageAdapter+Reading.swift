@@ -1,7 +1,10 @@
 public import KeelStorage
 
 extension FirestoreStorageAdapter {
-    /// How many documents one request asks for; more are several requests, and no one snapshot.
+    /// How many documents one request asks for.
+    ///
+    /// More are several requests: the later ones ask for the moment that the first one was answered
+    /// from, wherever the server can read the past.
     static let mostDocuments = 300
     /// How many names of collections one request asks for.
     private static let mostNames = 300
@@ -53,6 +56,10 @@ extension FirestoreStorageAdapter {
         var first: FirestoreJSON?
         var unreadable: [UnreadableDocument] = []
         var request = request
+        let needsTime = request.needsTime
+        if wanted.count > Self.mostDocuments, capabilities.contains(.pointInTimeReads) {
+            request.needsTime = true
+        }
         var time: Timestamp?
         var start = 0
         repeat {
@@ -64,8 +71,7 @@ extension FirestoreStorageAdapter {
                 try decoding.unreadable(in: addition)
             }
             if start == 0 {
-                (first, time) = (addition, partTime)
-                // Whoever wants to know the time wants one snapshot.
+                (first, time) = (addition, needsTime ? partTime : nil)
                 request.asOf = request.asOf ?? partTime
             }
             start += Self.mostDocuments

@@ -1,6 +1,7 @@
 import KeelServing
 import KeelStorage
 import KeelStorageFirestore
+import Synchronization
 import Testing
 
 @Suite("Reads of the past over the Firestore protocol")
@@ -41,6 +42,19 @@ struct PointInTimeTests {
         }
     }
 
+    @Test("Documents of several requests are of one moment also while somebody writes to them")
+    func severalRequestsAmongWrites() async throws {
+        let store = InMemoryStorageAdapter(history: .seconds(3600))
+        try await fill(store, n: 0)
+        let meddled = MeddledStore(store: store) { count in try await fill(store, n: count) }
+        for adapter in [try Served.keel(meddled), Served.plain(meddled)] {
+            let documents = try await StorageClient(adapter).findDocuments(paths)
+            #expect(documents.count == 700)
+            #expect(Set(documents.map { $0?["n"]?.integerValue }).count == 1)
+        }
+        #expect(meddled.readCount > 4)
+    }
+
     @Test("A server without a history tells no time, and answers all the same")
     func withoutHistory() async throws {
         let store = InMemoryStorageAdapter()
@@ -65,5 +79,47 @@ struct PointInTimeTests {
         } catch {
             #expect(error.code == .snapshotTooOld)
         }
+    }
+}
+
+/// A store that somebody writes to after each read.
+private final class MeddledStore: StorageAdapter {
+    private let store: InMemoryStorageAdapter
+    private let meddle: @Sendable (Int64) async throws -> Void
+    private let count = Atomic<Int64>(0)
+
+    init(
+        store: InMemoryStorageAdapter,
+        meddle: @escaping @Sendable (Int64) async throws -> Void
+    ) {
+        self.store = store
+        self.meddle = meddle
+    }
+
+    var readCount: Int64 { count.load(ordering: .relaxed) }
+    var capabilities: StorageCapabilities { store.capabilities }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await store.prepare(schema)
+    }
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        let result = try await store.read(request)
+        do {
+            try await meddle(count.add(1, ordering: .relaxed).newValue)
+        } catch {
+            throw StorageError(.unknown, "the write in between failed", cause: error)
+        }
+        return result
+    }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try await store.commit(batches)
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try await store.changes(request)
     }
 }

@@ -34,15 +34,19 @@ struct ReadingTests {
         #expect(head.headerFields[.contentType]?.hasPrefix("application/json") == true)
     }
 
-    @Test("more documents than one request may ask for are asked for in several")
+    @Test("more documents than one request may ask for are of the moment of the first request")
     func chunks() async throws {
         let scripted = Scripted.google()
         scripted.transport.on(
             .post,
             "/v1/projects/p/databases/%28default%29/documents:batchGet"
         ) { match in
-            let names = try? FirestoreJSON(parsing: match.call.body)["documents"]?.elements
-            let elements = (names ?? []).map { FirestoreJSON.object([.init("missing", $0)]) }
+            let message = try? FirestoreJSON(parsing: match.call.body)
+            // As a server that moves on does: the past that was asked for, or else the present.
+            let time = message?["readTime"] ?? "2020-01-01T00:00:00.123456Z"
+            let elements = (message?["documents"]?.elements ?? []).map {
+                FirestoreJSON.object([.init("missing", $0), .init("readTime", time)])
+            }
             return .status(.ok, body: FirestoreJSON.array(elements).bytes)
         }
         let paths = (0..<650).map { DocumentPath("a/\($0)") }
@@ -52,7 +56,12 @@ struct ReadingTests {
             return
         }
         #expect(documents.count == 650)
-        #expect(scripted.requests.count == 3)
+        #expect(result.time == nil)
+        let times = try (0..<3).map { try scripted.message($0)["readTime"] }
+        let first = FirestoreJSON.string("2020-01-01T00:00:00.123456Z")
+        #expect(times == [nil, first, first])
+        _ = try await scripted.adapter.read(ReadRequest(.documents(Array(paths.prefix(300)))))
+        #expect(scripted.requests.count == 4)
     }
 
     @Test("no documents are no request")

@@ -24,6 +24,9 @@ extension StorageClient {
     }
 
     /// Returns the documents at several paths, from one moment, in the order of the paths.
+    ///
+    /// Over Firestore's protocol more than 300 documents are several requests, which are of one moment
+    /// where the server can read the past: Google's can, and `keel serve` with a history.
     @concurrent
     public func findDocuments(
         _ paths: [DocumentPath]
