@@ -98,7 +98,15 @@ extension SQLiteStorageAdapter {
             guard StoredName.same(try reader.path(of: row.integer(1)).name, index.collection) else {
                 return true
             }
-            let document = try reader.document(row)
+            let document: Document
+            do {
+                document = try reader.document(row)
+            } catch let error as StorageError {
+                // A damaged document keeps nobody from the store. Where the key opens nothing at
+                // all, nothing must be left out.
+                guard try opensProof(in: database) else { throw error }
+                return true
+            }
             let writer = IndexWriter(
                 statements: statements,
                 sealing: sealing,
@@ -113,6 +121,12 @@ extension SQLiteStorageAdapter {
         try statements.finishEntries()
         try Self.note(last, of: index.number, in: database)
         return last != nil
+    }
+
+    /// Whether the store's key is at hand, and opens what it has sealed.
+    private func opensProof(in database: Database) throws -> Bool {
+        guard let sealing = configuration.sealing else { return true }
+        return StoreOpening.isProof(try StoreFormat.meta("seal", in: database), for: sealing)
     }
 
     private static func note(_ built: Int64?, of index: Int64, in database: Database) throws {

@@ -25,7 +25,8 @@ extension SQLiteStorageAdapter {
             var result = try answer(request, state, past, reader)
             if request.needsPosition {
                 let sequence = try past?.sequence() ?? state.sequence
-                result.position = ChangePosition(epoch: epoch, .log(sequence)).cursor
+                let point = try LogPoint.at(sequence, in: reader.database)
+                result.position = ChangePosition(epoch: epoch, .log(point)).cursor
             }
             if request.needsTime {
                 // After the last change nothing is settled yet.

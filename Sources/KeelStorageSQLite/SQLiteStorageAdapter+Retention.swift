@@ -29,28 +29,15 @@ extension SQLiteStorageAdapter {
     ///
     /// - Throws: `StorageError/Code/cursorExpired` if the log does not reach back to the cursor.
     public func registerReader(_ name: String, at cursor: ChangeCursor) async throws(StorageError) {
-        let position = ChangePosition(cursor)
-        let sequence: Int64
-        switch position?.place {
-        case .log(let last) where position?.epoch == epoch: sequence = last
-        case .copy(let start, _) where position?.epoch == epoch: sequence = start
-        case .scopedCopy(let start, _, _) where position?.epoch == epoch: sequence = start
-        default: throw StorageError(.cursorExpired, "the cursor is not one of this store")
-        }
         try await maintaining { database in
             let state = try StoreState(database)
-            guard sequence >= state.trimmed else {
-                throw StorageError(
-                    .cursorExpired,
-                    "the change log does not reach back to the cursor"
-                )
-            }
+            let place = try ChangePosition.place(of: cursor, in: state, database, epoch: epoch)
             let statement = try RawStatement(
                 database,
                 "INSERT OR REPLACE INTO readers(name, seq, seen) VALUES (?, ?, ?)"
             )
             try statement.bind(1, name)
-            try statement.bind(2, sequence)
+            try statement.bind(2, place.point.sequence)
             try statement.bind(3, try age(database, state).now)
             try statement.run()
         }
@@ -139,7 +126,8 @@ extension SQLiteStorageAdapter {
         try later.bind(1, end)
         try later.bind(2, Self.mostTrimmed - 1)
         let step = try later.first { $0.integer(0) } ?? end
-        for sql in ["DELETE FROM changes WHERE seq <= ?", "UPDATE state SET trimmed = ?"] {
+        // The change itself stays: a cursor that stands there is told by its mark.
+        for sql in ["DELETE FROM changes WHERE seq < ?", "UPDATE state SET trimmed = ?"] {
             let statement = try RawStatement(database, sql)
             try statement.bind(1, step)
             try statement.run()

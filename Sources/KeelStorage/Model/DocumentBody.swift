@@ -45,6 +45,9 @@ public struct DocumentBody: Sendable, Hashable {
         }
     }
 
+    /// Whether the bytes are an encoded set of fields.
+    package var isSound: Bool { (try? fields()) != nil }
+
     /// Decodes one field and passes over the others; nil where it is missing.
     public func value(at field: FieldPath) -> DocumentValue? {
         value(at: CompiledFieldPath(field))

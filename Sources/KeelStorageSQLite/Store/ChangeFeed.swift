@@ -10,6 +10,7 @@ struct ChangeFeed {
         var id: String
         var revision: Int64
         var isRemoval: Bool
+        var mark: Int64
     }
 
     private let reader: StoreReader
@@ -18,6 +19,8 @@ struct ChangeFeed {
     private let limit: Int
     /// How large an empty page is.
     private let empty: AnswerSize
+    /// The last change of the log.
+    private let end: LogPoint
     private let place: ChangePosition.Place
     /// The collections that are wanted; nil is all.
     private let scope: Set<Int64>?
@@ -33,25 +36,11 @@ struct ChangeFeed {
         case .collections(let wanted):
             scope = Set(try wanted.compactMap { try reader.number(of: $0) })
         }
-        guard let after = request.after else {
-            place = .copy(start: state.sequence, row: 0)
-            return
-        }
-        guard let position = ChangePosition(after), position.epoch == epoch else {
-            throw StorageError(.cursorExpired, "the cursor is not one of this store")
-        }
-        place = position.place
-        let sequence =
-            switch position.place {
-            case .copy(let start, _), .scopedCopy(let start, _, _): start
-            case .log(let last): last
-            }
-        guard sequence >= state.trimmed, sequence <= state.sequence else {
-            throw StorageError(
-                .cursorExpired,
-                "the change log does not reach back to the cursor"
-            )
-        }
+        end = try LogPoint.at(state.sequence, in: reader.database)
+        place =
+            try request.after.map {
+                try ChangePosition.place(of: $0, in: state, reader.database, epoch: epoch)
+            } ?? .copy(start: end, row: 0)
     }
 
     func page() throws -> ChangePage {
@@ -62,8 +51,8 @@ struct ChangeFeed {
         case (.scopedCopy(let start, let collection, let id), let scope?):
             try copyPage(of: scope, from: collection, after: id, start: start)
         // A reader that wants more than before begins anew.
-        case (.scopedCopy, nil): try copyPage(after: 0, start: state.sequence)
-        case (.log(let sequence), _): try logPage(after: sequence)
+        case (.scopedCopy, nil): try copyPage(after: 0, start: end)
+        case (.log(let point), _): try logPage(after: point.sequence)
         }
     }
 
@@ -83,7 +72,7 @@ struct ChangeFeed {
     ///
     /// What changes while the copy is under way is in the log after its start, so that new rows and
     /// even reused row numbers do no harm.
-    private func copyPage(after row: Int64, start: Int64) throws -> ChangePage {
+    private func copyPage(after row: Int64, start: LogPoint) throws -> ChangePage {
         let statement = try RawStatement(
             reader.database,
             "SELECT \(StoreReader.columns) FROM documents d WHERE d.rid > ? ORDER BY d.rid"
@@ -108,7 +97,7 @@ struct ChangeFeed {
         return page(
             changes,
             next: isDone ? .log(start) : .copy(start: start, row: last),
-            isCaughtUp: isDone && start == state.sequence
+            isCaughtUp: isDone && start == end
         )
     }
 
@@ -118,7 +107,7 @@ struct ChangeFeed {
         of collections: Set<Int64>,
         from first: Int64,
         after id: String,
-        start: Int64
+        start: LogPoint
     ) throws -> ChangePage {
         let statement = try RawStatement(
             reader.database,
@@ -149,7 +138,7 @@ struct ChangeFeed {
         return page(
             changes,
             next: isDone ? .log(start) : last,
-            isCaughtUp: isDone && start == state.sequence
+            isCaughtUp: isDone && start == end
         )
     }
 
@@ -164,10 +153,10 @@ struct ChangeFeed {
         var removals: [DocumentPath: Int] = [:]
         var size = empty
         // The row at which the page is full; what has its last entry behind it comes on a later one.
-        var end: Row?
+        var cut: Row?
         for (position, row) in rows.enumerated() where latest[paths[position]] == position {
             guard !size.isFull else { break }
-            end = position < rows.count - 1 ? row : nil
+            cut = position < rows.count - 1 ? row : nil
             let path = paths[position]
             if let change = try reader.change(at: path, in: row.collection) {
                 size.add(change)
@@ -181,10 +170,15 @@ struct ChangeFeed {
         if let last = rows.last, !isCaughtUp, !removals.isEmpty {
             try takeLastRevisions(of: removals, in: &changes, after: last.sequence)
         }
-        if size.isFull, let end {
-            return page(changes, next: .log(end.sequence), isCaughtUp: false)
+        if size.isFull, let cut {
+            return page(
+                changes,
+                next: .log(LogPoint(cut.sequence, mark: cut.mark)),
+                isCaughtUp: false
+            )
         }
-        let next = isCaughtUp ? state.sequence : rows.last?.sequence ?? state.sequence
+        let last = isCaughtUp ? nil : rows.last.map { LogPoint($0.sequence, mark: $0.mark) }
+        let next = last ?? end
         return page(changes, next: .log(next), isCaughtUp: isCaughtUp)
     }
 
@@ -230,7 +224,7 @@ struct ChangeFeed {
     private func rows(after sequence: Int64) throws -> (rows: [Row], isCaughtUp: Bool) {
         let statement = try RawStatement(
             reader.database,
-            "SELECT seq, cid, id, rev, removed FROM changes WHERE seq > ? ORDER BY seq"
+            "SELECT * FROM changes WHERE seq > ? ORDER BY seq"
         )
         try statement.bind(1, sequence)
         var rows: [Row] = []
@@ -247,7 +241,8 @@ struct ChangeFeed {
                     collection: row.integer(1),
                     id: row.text(2),
                     revision: row.integer(3),
-                    isRemoval: row.integer(4) != 0
+                    isRemoval: row.integer(4) != 0,
+                    mark: LogPoint.mark(row)
                 )
             )
             return true

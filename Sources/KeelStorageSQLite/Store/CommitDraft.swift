@@ -7,7 +7,10 @@ struct CommitDraft {
     struct Stored {
         var collection: Int64?
         var row: Int64?
+        /// The document; without a body where that cannot be read.
         var document: Document?
+        /// Why its body cannot be read; nil if it can.
+        var failure: StorageError?
     }
 
     /// What becomes of one document, however many writes concern it.
@@ -40,6 +43,13 @@ struct CommitDraft {
     mutating func add(_ write: DocumentWrite, load: (DocumentPath) throws -> Stored) throws {
         let position = try position(of: write.path, load: load)
         let current = changes[position].document
+        // What cannot be read can be replaced and removed. To change a part of it takes the rest.
+        if let failure = changes[position].stored.failure, changes[position].sequence == nil,
+            case .update = write.operation
+        {
+            try StorageEvaluator.check(write.condition, of: write.path, against: current)
+            throw failure
+        }
         let sequence = time.microseconds + Int64(changeCount)
         let commit = StorageEvaluator.Commit(
             time: time,

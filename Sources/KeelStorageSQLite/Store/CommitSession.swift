@@ -17,6 +17,10 @@ struct CommitSession {
     var state: StoreState
     let indexes: IndexSet
     private let statements: WriteStatements
+    /// What tells this transaction's changes from others of the same sequences (``LogPoint``).
+    private let mark = Int64.random(in: 1 ... .max)
+    /// The log's last change.
+    private var end: LogPoint
     /// Collections that this transaction has numbered; others learn of them after the commit.
     private(set) var numbered: [CollectionPath: Int64] = [:]
     /// How many changes have been written.
@@ -38,6 +42,7 @@ struct CommitSession {
         self.now = now
         state = try StoreState(database)
         initialFloor = state.floor
+        end = try LogPoint.at(state.sequence, in: database)
         indexes = try reader.indexes(state.generation)
     }
 
@@ -61,13 +66,14 @@ struct CommitSession {
         }
         if draft.changeCount > 0 {
             state.sequence = draft.time.microseconds + Int64(draft.changeCount) - 1
+            end = LogPoint(state.sequence, mark: mark)
         }
         let receipt = CommitReceipt(
             batchID: batch.id,
             stage: .accepted,
             commitTime: draft.time,
             outcomes: draft.outcomes(of: batch.writes),
-            position: ChangePosition(epoch: epoch, .log(state.sequence)).cursor
+            position: ChangePosition(epoch: epoch, .log(end)).cursor
         )
         if batch.id != nil { try keep(receipt) }
         return .success(receipt)
@@ -109,8 +115,15 @@ struct CommitSession {
         guard let number = try own ?? reader.number(of: path.collection) else {
             return CommitDraft.Stored()
         }
-        let found = try reader.document(at: path, in: number)
-        return CommitDraft.Stored(collection: number, row: found?.row, document: found?.document)
+        guard let found = try reader.stored(at: path, in: number) else {
+            return CommitDraft.Stored(collection: number)
+        }
+        return CommitDraft.Stored(
+            collection: number,
+            row: found.row,
+            document: found.document,
+            failure: found.failure
+        )
     }
 
     private mutating func store(_ change: CommitDraft.Change, at time: Timestamp) throws {
@@ -137,8 +150,19 @@ struct CommitSession {
                 collection: collection,
                 row: row
             )
-            for index in covering(collection, change.path.collection) {
-                try writer.replace(before?.body, by: change.document?.body, in: index)
+            let indexes = covering(collection, change.path.collection)
+            // What was sealed has proved by being opened that it is as it was written.
+            let isKnown =
+                change.stored.failure == nil
+                && (reader.sealing.sealing != nil || indexes.isEmpty
+                    || before?.body.isSound ?? true)
+            for index in indexes {
+                let after = change.document?.body
+                if isKnown {
+                    try writer.replace(before?.body, by: after, in: index)
+                } else {
+                    try writer.replaceUnknown(by: after, in: index)
+                }
             }
         }
         try log(change, sequence, collection)
@@ -196,6 +220,7 @@ struct CommitSession {
         try statement.bind(3, change.path.id)
         try statement.bind(4, change.revision.number)
         try statement.bind(5, change.document == nil ? 1 : 0)
+        try statement.bind(6, mark)
         try statement.run()
     }
 
@@ -229,7 +254,10 @@ struct CommitSession {
         try statement.bind(1, id)
         return try statement.first { row in
             let bytes = try reader.sealing.open(row.bytes(0), as: "receipt/\(id)")
-            return try StoredReceipt.decoded(bytes, id: id, epoch: epoch)
+            return try StoredReceipt.decoded(bytes, id: id) { sequence in
+                let point = try LogPoint.at(sequence, in: database)
+                return ChangePosition(epoch: epoch, .log(point)).cursor
+            }
         }
     }
 

@@ -36,6 +36,28 @@ struct IndexWriter {
         }
     }
 
+    /// Writes the entries of a body in place of those of a body that cannot be read.
+    ///
+    /// Nothing tells which they are: all entries of the collection are looked at.
+    func replaceUnknown(by after: DocumentBody?, in index: StoredIndex) throws {
+        guard case .fields = index.kind else {
+            try index.deleteTexts(row: row, in: statements.database)
+            if let after { try index.insertTexts(of: after, row: row, in: statements.database) }
+            return
+        }
+        // What waits to be written may be of this document too.
+        try statements.finishEntries()
+        let statement = try RawStatement(
+            statements.database,
+            "DELETE FROM entries WHERE ix = ? AND cid = ? AND rid = ?"
+        )
+        try statement.bind(1, index.number)
+        try statement.bind(2, index.entryCollection(collection))
+        try statement.bind(3, row)
+        try statement.run()
+        for key in after.map(index.keys) ?? [] { try change(key, index, isRemoval: false) }
+    }
+
     private func replaceTexts(
         _ before: DocumentBody?,
         by after: DocumentBody?,

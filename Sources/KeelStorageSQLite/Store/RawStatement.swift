@@ -112,6 +112,8 @@ struct RawStatement {
 
     // MARK: Columns, counted from 0
 
+    var columnCount: Int32 { sqlite3_column_count(handle) }
+
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }

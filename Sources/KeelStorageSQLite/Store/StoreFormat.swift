@@ -9,7 +9,7 @@ internal import GRDB
 /// - `documents`: the documents.
 /// - `indexes`: the definitions that every writer maintains, whichever process declared them.
 /// - `entries`: the indexes' keys. Group indexes use collection 0.
-/// - `changes`: the change log.
+/// - `changes`: the change log; `mark` is a number that each commit draws (``LogPoint``).
 /// - `receipts`: the receipts of batches that carry an id.
 /// - `moments`: which change was the last one at which time (``StoreAge``).
 /// - `readers`: how far the registered readers of the change log have come.
@@ -66,7 +66,8 @@ enum StoreFormat {
             cid INTEGER NOT NULL,
             id TEXT NOT NULL,
             rev INTEGER NOT NULL,
-            removed INTEGER NOT NULL
+            removed INTEGER NOT NULL,
+            mark INTEGER
         ) STRICT;
         CREATE TABLE receipts(
             number INTEGER PRIMARY KEY,
@@ -110,7 +111,9 @@ struct StoreState {
     var generation: Int64
     /// The highest revision of a removed document that lies beyond the log's sequence.
     var floor: Int64
-    /// The highest sequence that the log no longer has.
+    /// The highest sequence of which readers cannot be told any more.
+    ///
+    /// Its own change is kept in the log, for its mark alone.
     var trimmed: Int64
     /// The sequence of the last change.
     var sequence: Int64

@@ -67,6 +67,15 @@ struct StoreOpening {
                 if try !database.tableExists("moments") {
                     try database.execute(sql: StoreAge.table)
                 }
+                // Two processes may open it at once.
+                if try !Self.hasMarks(database) {
+                    try database.inTransaction(.immediate) {
+                        if try !Self.hasMarks(database) {
+                            try database.execute(sql: LogPoint.addColumn)
+                        }
+                        return .commit
+                    }
+                }
             }
         }
         if let age = configuration.history, !configuration.isReadOnly {
@@ -84,6 +93,12 @@ struct StoreOpening {
             }
         }
         return (pool, epoch)
+    }
+
+    private static func hasMarks(_ database: Database) throws -> Bool {
+        // Not from GRDB's memory of the schema, which another process may have changed.
+        let sql = "SELECT count(*) FROM pragma_table_info('changes') WHERE name = 'mark'"
+        return try Int.fetchOne(database, sql: sql) == 1
     }
 
     private var settings: GRDB.Configuration {
@@ -182,10 +197,15 @@ struct StoreOpening {
                 "the store is encrypted; set the configuration’s sealing"
             )
         case (let proof?, let sealing?):
-            let opened = try? sealing.open(proof, context: Array(Self.proofContext.utf8))
-            guard opened != Self.proof else { return }
+            guard !Self.isProof(proof, for: sealing) else { return }
             throw StorageError(.permissionDenied, "the store is encrypted with another key")
         }
+    }
+
+    /// Whether a key opens what the store's key has sealed.
+    static func isProof(_ proof: [UInt8]?, for sealing: any ByteSealing) -> Bool {
+        guard let proof else { return false }
+        return (try? sealing.open(proof, context: Array(proofContext.utf8))) == Self.proof
     }
 
     private static var foreign: StorageError {

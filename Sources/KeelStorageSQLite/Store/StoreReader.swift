@@ -119,6 +119,26 @@ struct StoreReader {
         return try statement.first { ($0.integer(0), try document(at: path, $0)) }
     }
 
+    /// A document as it is to be written over, nil if it is missing.
+    ///
+    /// One whose body cannot be read has none here, and the reason beside it.
+    func stored(
+        at path: DocumentPath,
+        in collection: Int64
+    ) throws -> (row: Int64, document: Document, failure: StorageError?)? {
+        let statement = try RawStatement(database, Self.selection)
+        try statement.bind(1, collection)
+        try statement.bind(2, path.id)
+        return try statement.first { row in
+            do throws(StorageError) {
+                return (row.integer(0), try document(at: path, row), nil)
+            } catch {
+                let empty = document(at: path, row, DocumentBody(bytes: []))
+                return (row.integer(0), empty, error)
+            }
+        }
+    }
+
     func document(at path: DocumentPath) throws -> Document? {
         guard let number = try number(of: path.collection) else { return nil }
         return try document(at: path, in: number)?.document
@@ -164,9 +184,17 @@ struct StoreReader {
         at path: DocumentPath,
         _ row: RawStatement
     ) throws(StorageError) -> Document {
+        document(at: path, row, try sealing.open(row.bytes(7), of: path))
+    }
+
+    private func document(
+        at path: DocumentPath,
+        _ row: RawStatement,
+        _ body: DocumentBody
+    ) -> Document {
         Document(
             path: path,
-            body: try sealing.open(row.bytes(7), of: path),
+            body: body,
             revision: Revision(number: row.integer(3)),
             createTime: Timestamp(microseconds: row.integer(4)),
             updateTime: Timestamp(microseconds: row.integer(5)),

@@ -21,8 +21,8 @@ enum StoredReceipt {
     static func decoded(
         _ bytes: [UInt8],
         id: String,
-        epoch: UInt64
-    ) throws(StorageError) -> CommitReceipt {
+        position: (Int64) throws -> ChangeCursor
+    ) throws -> CommitReceipt {
         let fields = try DocumentBody(bytes: bytes).fields()
         guard let time = fields["time"]?.timestampValue,
             let sequence = fields["sequence"]?.integerValue,
@@ -41,7 +41,7 @@ enum StoredReceipt {
                     transformResults: fields["results"]?.arrayValue ?? []
                 )
             },
-            position: ChangePosition(epoch: epoch, .log(sequence)).cursor
+            position: try position(sequence)
         )
     }
 }

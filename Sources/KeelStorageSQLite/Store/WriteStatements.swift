@@ -24,7 +24,7 @@ final class WriteStatements {
                 """
             case .deleteDocument: "DELETE FROM documents WHERE rid = ?"
             case .insertChange:
-                "INSERT INTO changes(seq, cid, id, rev, removed) VALUES (?, ?, ?, ?, ?)"
+                "INSERT INTO changes(seq, cid, id, rev, removed, mark) VALUES (?, ?, ?, ?, ?, ?)"
             case .insertEntry:
                 // While an index is being built, its entries may be there already.
                 "INSERT OR IGNORE INTO entries(ix, cid, key, rid) VALUES (?, ?, ?, ?)"

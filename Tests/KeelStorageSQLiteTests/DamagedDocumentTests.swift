@@ -1,0 +1,219 @@
+#if SQLite
+import Foundation
+import GRDB
+import KeelCore
+import KeelStorage
+import KeelStorageSQLite
+import KeelTestKit
+import Synchronization
+import Testing
+
+/// Removing and replacing documents whose bodies cannot be read.
+@Suite("Damaged documents can be removed and replaced", .timeLimit(.minutes(5)))
+struct DamagedDocumentTests {
+    /// How a body comes to be unreadable.
+    enum Damage: CaseIterable, CustomTestStringConvertible {
+        case cutShort, noText, sealedByAnother, torn
+
+        var isSealed: Bool { self == .sealedByAnother || self == .torn }
+        var testDescription: String { "\(self)" }
+
+        /// The bytes in place of those of a body.
+        var sql: String {
+            switch self {
+            // A map that ends before its first field does, and one with a field that is not UTF-8.
+            case .cutShort: "x'a1616e'"
+            case .noText: "x'a2616e01616d62c328'"
+            // Sealed for another document, and sealed bytes that have lost their end.
+            case .sealedByAnother: "(SELECT body FROM documents WHERE cid = 1 AND id = '3')"
+            case .torn: "substr(body, 1, length(body) - 3)"
+            }
+        }
+    }
+
+    /// What is done to such a document.
+    enum Remedy: CaseIterable, CustomTestStringConvertible {
+        case delete, set, setWithTransform, replicate, deleteAndCreate, deleteAtRevision
+
+        var testDescription: String { "\(self)" }
+    }
+
+    private let folder: TemporaryFolder
+    private let fields: DocumentFields = ["n": 7, "tags": ["new"], "text": "other words"]
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func adapter(_ damage: Damage) throws -> SQLiteStorageAdapter {
+        try folder.adapter { configuration in
+            configuration.history = .seconds(3600)
+            guard damage.isSealed else { return }
+            configuration.sealing = FakeByteSealing(key: 42)
+            configuration.allowsSearchableText = true
+        }
+    }
+
+    private func damaged(_ damage: Damage) async throws -> SQLiteStorageAdapter {
+        let adapter = try adapter(damage)
+        try await adapter.prepare(
+            StorageSchema(
+                indexes: [
+                    IndexDefinition("a", [.ascending("n")]),
+                    IndexDefinition("a", [.ascending("n")], isEqualityOnly: true),
+                    IndexDefinition("a", scope: .group, [.contains("tags"), .descending("n")]),
+                ],
+                searches: [SearchDefinition("a", fields: ["text"])]
+            )
+        )
+        for number in Int64(0)..<6 {
+            try await adapter.set(
+                "a/\(number)",
+                ["n": .integer(number), "tags": ["x", "y"], "text": "some words"]
+            )
+        }
+        try await Tampering.run(
+            "UPDATE documents SET body = \(damage.sql) WHERE cid = 1 AND id = '2'",
+            on: adapter
+        )
+        return adapter
+    }
+
+    private func write(_ remedy: Remedy, of adapter: SQLiteStorageAdapter) async throws {
+        let body = DocumentBody(fields)
+        let path: DocumentPath = "a/2"
+        switch remedy {
+        case .delete: try await adapter.delete(path)
+        case .set: try await adapter.set(path, fields)
+        case .setWithTransform:
+            let transform = FieldTransform("n", .increment(1))
+            try await adapter.apply(
+                WriteBatch([
+                    DocumentWrite(
+                        path,
+                        .set(
+                            DocumentBody(["n": 6, "tags": ["new"], "text": "other words"]),
+                            transforms: [transform]
+                        )
+                    )
+                ])
+            )
+        case .replicate:
+            let time = Timestamp(microseconds: 5)
+            let replica = Document(
+                path: path,
+                body: body,
+                revision: Revision(number: 5),
+                createTime: time,
+                updateTime: time
+            )
+            try await adapter.apply(WriteBatch([DocumentWrite(path, .replicate(replica))]))
+        case .deleteAndCreate:
+            try await adapter.apply(
+                WriteBatch([
+                    DocumentWrite(path, .delete), DocumentWrite(path, .set(body), if: .isMissing),
+                ])
+            )
+        case .deleteAtRevision:
+            var revision: Revision?
+            let page = try await adapter.changes(ChangeRequest())
+            // Its revision can be read although its body cannot.
+            let number = try await adapter.databasePool.read { database in
+                try Int64.fetchOne(
+                    database,
+                    sql: "SELECT rev FROM documents WHERE cid = 1 AND id = '2'"
+                )
+            }
+            revision = number.map(Revision.init(number:))
+            #expect(page.changes.contains { $0.path == path })
+            let wrong = DocumentWrite(path, .delete, if: .revision(Revision(number: 1)))
+            #expect(
+                await storageError { try await adapter.apply(WriteBatch([wrong])) }?.code
+                    == .conflict
+            )
+            try await adapter.apply(
+                WriteBatch([DocumentWrite(path, .delete, if: .revision(try #require(revision)))])
+            )
+        }
+    }
+
+    @Test(arguments: Damage.allCases, Remedy.allCases)
+    func mends(_ damage: Damage, by remedy: Remedy) async throws {
+        let adapter = try await damaged(damage)
+        #expect(try await !adapter.checkIntegrity().isSound)
+        // To change a part of it would take the rest.
+        let partial = FieldChange("n", .set(1))
+        let refused = await storageError {
+            try await adapter.apply(WriteBatch([DocumentWrite("a/2", .update([partial]))]))
+        }
+        #expect(refused?.code == .corrupted && refused?.effect == StorageError.Effect.none)
+        try await write(remedy, of: adapter)
+        let isGone = remedy == .delete || remedy == .deleteAtRevision
+        let document = try await adapter.document("a/2")
+        #expect(try document?.fields() == (isGone ? nil : fields))
+        // The images of the history that hold the damage go with it; entries must be right now.
+        let problems = try await adapter.checkIntegrity().problems
+        #expect(problems.allSatisfy { $0.hasPrefix("in the history") }, "\(problems)")
+        let query = DocumentQuery("a").where(.greaterOrEqual("n", 0))
+        let rest = ["0", "1", "3", "4", "5"]
+        #expect(try await adapter.ids(query) == (isGone ? rest : rest + ["2"]))
+        let tagged = DocumentQuery(group: "a").where(.arrayContains("tags", "x"))
+        #expect(try await adapter.ids(tagged).sorted() == rest)
+        #expect(try await adapter.ids(DocumentQuery("a").matching("some")).sorted() == rest)
+        // A new document may get the row of the old one.
+        try await adapter.set("a/9", ["n": 9, "tags": ["x"], "text": "none"])
+        #expect(try await adapter.ids(query).last == "9")
+        try adapter.close()
+    }
+
+    @Test("An index is built although one document is damaged", arguments: Damage.allCases)
+    func buildsIndexes(_ damage: Damage) async throws {
+        let adapter = try await damaged(damage)
+        let index = IndexDefinition("a", [.ascending("text"), .descending("n")])
+        try await adapter.prepare(StorageSchema(indexes: [index]))
+        let query = DocumentQuery("a").where(.equal("text", "some words"))
+            .order(by: "n", .descending).limit(to: 3)
+        let (documents, plan) = try await adapter.found(query)
+        #expect(plan?.access == .index(index.name))
+        #expect(documents.map(\.id) == ["5", "4", "3"])
+        try await adapter.set("a/2", ["n": 7, "text": "some words"])
+        #expect(try await adapter.ids(query) == ["2", "5", "4"])
+    }
+
+    @Test("An index is not built while the key opens nothing")
+    func waitsForKey() async throws {
+        let key = AbsentKey()
+        let adapter = try folder.adapter { $0.sealing = key }
+        for number in Int64(0)..<3 { try await adapter.set("a/\(number)", ["n": .integer(number)]) }
+        let schema = StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])
+        key.isAbsent = true
+        #expect(await storageError { try await adapter.prepare(schema) }?.code == .corrupted)
+        key.isAbsent = false
+        try await adapter.prepare(schema)
+        #expect(try await adapter.checkIntegrity().isSound)
+        #expect(try await adapter.ids(DocumentQuery("a").order(by: "n")) == ["0", "1", "2"])
+    }
+}
+
+/// A key that can be away, as that of a locked device.
+private final class AbsentKey: ByteSealing {
+    private let base = FakeByteSealing(key: 42)
+    private let state = Mutex(false)
+
+    var isAbsent: Bool {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+
+    func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        try base.seal(plain, context: context)
+    }
+
+    func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        guard !isAbsent else { throw CocoaError(.fileReadNoPermission) }
+        return try base.open(sealed, context: context)
+    }
+
+    func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        try base.fingerprint(plain, context: context)
+    }
+}
+#endif

@@ -1,0 +1,202 @@
+#if SQLite
+import Foundation
+import KeelStorage
+import KeelStorageSQLite
+import Testing
+
+/// Cursors of a store whose file was put back to an earlier state.
+///
+/// All adapters here have one clock, so that the new history gives the very sequences again that the old
+/// one had: nothing but the marks of commits tells them apart.
+@Suite("A file that is put back to an earlier state", .timeLimit(.minutes(5)))
+struct RestoredFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func adapter(
+        _ change: (inout SQLiteStorageAdapter.Configuration) -> Void = { _ in }
+    ) throws -> SQLiteStorageAdapter {
+        try folder.adapter { configuration in
+            configuration.now = { Timestamp(microseconds: 1_000_000) }
+            change(&configuration)
+        }
+    }
+
+    /// Copies the store's files, as `cp` and a snapshot of the disk do.
+    private func copyFiles(to name: String) throws {
+        let copy = folder.file(name)
+        try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+        for ending in ["", "-wal"] {
+            let file = folder.file("Store.sqlite\(ending)")
+            guard FileManager.default.fileExists(atPath: file.path) else { continue }
+            try FileManager.default.copyItem(at: file, to: copy.appending(path: "s\(ending)"))
+        }
+    }
+
+    private func putBack(_ name: String) throws {
+        for ending in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(at: folder.file("Store.sqlite\(ending)"))
+            let file = folder.file(name).appending(path: "s\(ending)")
+            guard FileManager.default.fileExists(atPath: file.path) else { continue }
+            let place = folder.file("Store.sqlite\(ending)")
+            try FileManager.default.copyItem(at: file, to: place)
+        }
+    }
+
+    private func position(_ adapter: SQLiteStorageAdapter) async throws -> ChangeCursor {
+        var request = ReadRequest(.documents([]))
+        request.needsPosition = true
+        return try #require(try await adapter.read(request).position)
+    }
+
+    private func fill(
+        _ adapter: SQLiteStorageAdapter,
+        _ numbers: ClosedRange<Int64>,
+        _ text: String
+    ) async throws {
+        for number in numbers {
+            try await adapter.set("a/\(number)", ["n": .integer(number), "text": .string(text)])
+        }
+    }
+
+    @Test(
+        "refuses cursors of what it has lost, and takes those of before",
+        arguments: [true, false]
+    )
+    func refuses(_ isClosed: Bool) async throws {
+        var adapter = try adapter()
+        try await fill(adapter, 1...5, "shared")
+        let before = try await position(adapter)
+        // Closed, all is in the file itself; open, it is in the log beside it.
+        if isClosed {
+            try adapter.close()
+            try copyFiles(to: "copy")
+            adapter = try self.adapter()
+        } else {
+            try copyFiles(to: "copy")
+        }
+        #expect(try await adapter.allChanges(after: before).changes.isEmpty)
+        try await fill(adapter, 6...9, "lost")
+        let lost = try await position(adapter)
+        let receipt = try await adapter.apply(
+            WriteBatch(id: "b", [DocumentWrite("a/10", .set(DocumentBody(["n": 10])))])
+        )
+        let partial = try await adapter.changes(ChangeRequest(limit: 2)).next
+        let scoped = try await adapter.changes(
+            ChangeRequest(scope: .collections(["a"]), limit: 2)
+        ).next
+        let later = try await adapter.changes(ChangeRequest(after: before, limit: 2)).next
+        try adapter.close()
+
+        try putBack("copy")
+        adapter = try self.adapter()
+        let cursors = try [lost, #require(receipt.position), partial, scoped, later]
+        for cursor in cursors { await refused(cursor, by: adapter) }
+        // The same sequences, and more of them, from another history.
+        try await fill(adapter, 6...30, "new")
+        for cursor in cursors { await refused(cursor, by: adapter) }
+        let changes = try await adapter.allChanges(after: before).changes
+        #expect(changes.count == 25)
+        for change in changes {
+            guard case .current(let document) = change else { continue }
+            #expect(document["text"] == "new")
+        }
+        await #expect(throws: StorageError.self) {
+            try await adapter.registerReader("r", at: lost)
+        }
+        try await adapter.registerReader("r", at: before)
+        #expect(try await adapter.checkIntegrity().isSound)
+        try adapter.close()
+    }
+
+    private func refused(_ cursor: ChangeCursor, by adapter: SQLiteStorageAdapter) async {
+        for scope in [ChangeScope.everything, .collections(["a"])] {
+            let error = await storageError {
+                _ = try await adapter.changes(ChangeRequest(after: cursor, scope: scope))
+            }
+            #expect(error?.code == .cursorExpired)
+        }
+    }
+
+    @Test("makes listeners begin again with what is there")
+    func listeners() async throws {
+        var adapter = try adapter()
+        try await fill(adapter, 1...3, "shared")
+        try adapter.close()
+        try copyFiles(to: "copy")
+        adapter = try self.adapter()
+        try await fill(adapter, 3...5, "lost")
+        // What a reader that is not always there keeps: a fold of states, and a cursor.
+        var (changes, cursor) = try await adapter.allChanges()
+        try adapter.close()
+        try putBack("copy")
+        adapter = try self.adapter()
+        try await fill(adapter, 4...8, "new")
+        let error = await storageError {
+            (changes, cursor) = try await adapter.allChanges(after: cursor)
+        }
+        #expect(error?.code == .cursorExpired)
+        (changes, cursor) = try await adapter.allChanges()
+        let texts = changes.compactMap { change in
+            if case .current(let document) = change { document["text"]?.stringValue } else { nil }
+        }
+        #expect(Set(texts) == ["shared", "new"] && texts.count == 8)
+        try adapter.close()
+    }
+
+    @Test("A cursor at the end of what was trimmed is good until the file is put back")
+    func trimmed() async throws {
+        var adapter = try adapter { $0.retention = .init(count: 1) }
+        try await fill(adapter, 1...3, "shared")
+        try adapter.close()
+        try copyFiles(to: "copy")
+        adapter = try self.adapter { $0.retention = .init(count: 1) }
+        try await fill(adapter, 4...6, "lost")
+        let cursor = try await position(adapter)
+        try await fill(adapter, 7...7, "lost")
+        try await adapter.compact()
+        #expect(try await adapter.allChanges(after: cursor).changes.count == 1)
+        try adapter.close()
+        try putBack("copy")
+        adapter = try self.adapter { $0.retention = .init(count: 1) }
+        try await fill(adapter, 4...7, "new")
+        try await adapter.compact()
+        await refused(cursor, by: adapter)
+        try adapter.close()
+    }
+
+    @Test("A file of before marks is opened, read and written, also for reading only")
+    func earlierFormat() async throws {
+        var adapter = try adapter()
+        try await fill(adapter, 1...3, "old")
+        try await Tampering.run("ALTER TABLE changes DROP COLUMN mark", on: adapter)
+        try adapter.close()
+        let reader = try self.adapter { $0.isReadOnly = true }
+        let old = try await position(reader)
+        #expect(try await reader.allChanges(after: old).changes.isEmpty)
+        #expect(try await reader.allChanges().changes.count == 3)
+        adapter = try self.adapter()
+        #expect(try await adapter.allChanges(after: old).changes.isEmpty)
+        try await fill(adapter, 4...5, "new")
+        #expect(try await adapter.allChanges(after: old).changes.count == 2)
+        #expect(try await reader.allChanges(after: old).changes.count == 2)
+        let new = try await position(reader)
+        #expect(try await adapter.allChanges(after: new).changes.isEmpty)
+        try reader.close()
+        try adapter.close()
+    }
+
+    @Test("A cursor without a mark is refused")
+    func withoutMark() async throws {
+        let adapter = try adapter()
+        try await fill(adapter, 1...3, "a")
+        let cursor = try await position(adapter)
+        // As an earlier version gave it out.
+        var bytes = cursor.bytes
+        bytes.removeLast(8)
+        bytes[8] = 1
+        await refused(ChangeCursor(bytes: bytes), by: adapter)
+    }
+}
+#endif
