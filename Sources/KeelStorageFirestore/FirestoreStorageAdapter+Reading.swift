@@ -33,6 +33,12 @@ extension FirestoreStorageAdapter {
             throw StorageError(.unsupported, "Firestore has no strict mode")
         }
         if request.asOf != nil { try require(.pointInTimeReads, for: "a read of the past") }
+        guard request.reads == nil, request.heldFor == nil else {
+            throw StorageError(
+                .unsupported,
+                "the protocol has no reads that depend on others, and holds no states"
+            )
+        }
         switch request.operation {
         case .documents: return
         case .query(let query):

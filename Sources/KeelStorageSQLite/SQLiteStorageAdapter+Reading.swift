@@ -11,30 +11,74 @@ extension SQLiteStorageAdapter {
         // One document is one statement, which needs no transaction to be consistent.
         if case .documents(let paths) = request.operation, paths.count < 2,
             !request.needsPosition, !request.needsTime, request.asOf == nil,
-            !request.reportsUnreadable
+            !request.reportsUnreadable, request.reads == nil, request.heldFor == nil
         {
             return try readOnce { reader in
                 ReadResult(.documents(try paths.map { try reader.document(at: $0) }))
             }
         }
-        return try readSnapshot { reader in
-            let state = try StoreState(reader.database)
-            let past = try request.asOf.map { time in
-                try StorePast(at: time, now: configuration.now(), state, reader)
+        if let time = request.asOf {
+            if let snapshot = held.state(at: time) {
+                if let duration = request.heldFor {
+                    _ = held.hold(snapshot, at: time, for: duration)
+                }
+                return try snapshot.unsafeRead { database in
+                    try answer(request, in: reader(database, remembers: false), isHeld: true)
+                }
             }
-            var result = try answer(request, state, past, reader)
-            if request.needsPosition {
-                let sequence = try past?.sequence() ?? state.sequence
-                let point = try LogPoint.at(sequence, in: reader.database)
-                result.position = ChangePosition(epoch: epoch, .log(point)).cursor
-            }
-            if request.needsTime {
-                // After the last change nothing is settled yet.
-                let last = Timestamp(microseconds: state.sequence)
-                result.time = request.asOf.map { min($0, last) } ?? last
-            }
-            return result
+            if held.hasEnded(time), !keepsHistory { throw StorageError.snapshotTooOld(time) }
+        } else if let duration = request.heldFor {
+            return try answer(request, heldFor: duration)
         }
+        return try readSnapshot { try answer(request, in: $0) }
+    }
+
+    /// Answers from a connection whose read transaction stays open for a while.
+    private func answer(_ request: ReadRequest, heldFor duration: Duration) throws -> ReadResult {
+        var request = request
+        request.needsTime = true
+        if held.hasRoom {
+            let snapshot = try databasePool.makeSnapshot()
+            let result = try snapshot.unsafeRead { database in
+                try answer(request, in: reader(database, remembers: false))
+            }
+            if let time = result.time, held.hold(snapshot, at: time, for: duration) {
+                return result
+            }
+        }
+        var result = try readSnapshot { try answer(request, in: $0) }
+        if !keepsHistory { result.time = nil }
+        return result
+    }
+
+    /// Answers in the read transaction of a connection, for a held one from its own state.
+    private func answer(
+        _ request: ReadRequest,
+        in reader: StoreReader,
+        isHeld: Bool = false
+    ) throws -> ReadResult {
+        let state = try StoreState(reader.database)
+        let past = try (isHeld ? nil : request.asOf).map { time in
+            try StorePast(at: time, now: configuration.now(), state, reader)
+        }
+        var position: ChangeCursor?
+        if request.needsPosition || request.reads != nil {
+            let sequence = try past?.sequence() ?? state.sequence
+            let point = try LogPoint.at(sequence, in: reader.database)
+            position = ChangePosition(epoch: epoch, .log(point)).cursor
+        }
+        if let reads = request.reads {
+            let indexes = try reader.indexes(state.generation)
+            try reader.check(reads, at: position, indexes, past: past)
+        }
+        var result = try answer(request, state, past, reader)
+        if request.needsPosition { result.position = position }
+        if request.needsTime {
+            // After the last change nothing is settled yet.
+            let last = Timestamp(microseconds: state.sequence)
+            result.time = request.asOf.map { min($0, last) } ?? last
+        }
+        return result
     }
 
     private func answer(

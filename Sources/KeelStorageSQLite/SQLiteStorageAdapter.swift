@@ -23,6 +23,7 @@ public import KeelStorage
 /// |---|---|
 /// | change log, transactions, idempotent commits, aggregation | yes |
 /// | declared indexes, collection listing, replication | yes |
+/// | checked reads, held reads | yes; eight states are held at a time, for a minute at most |
 /// | text search | yes, with FTS5; under sealing only when allowed |
 /// | reads of the past | where the file keeps a ``Configuration/history`` |
 /// | writes without a connection | there is none to lose |
@@ -49,6 +50,8 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let trimming = TrimmingPace()
     let forgetting = ForgettingPace()
     let line = CommitLine()
+    /// Read transactions that are kept open. While there is one, the log file only grows.
+    let held: HeldStates<DatabaseSnapshot>
     let sealing: BodySealing
 
     /// Opens the store at a location, creating the folder and the file where they are missing.
@@ -64,6 +67,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     ) throws(StorageError) {
         self.configuration = configuration
         sealing = BodySealing(sealing: configuration.sealing)
+        held = HeldStates(clock: configuration.clock)
         let opened = try StorageError.mapping {
             try StoreOpening(location: location, configuration: configuration).open()
         }
@@ -76,7 +80,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     public var capabilities: StorageCapabilities {
         var capabilities: StorageCapabilities = [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
-            .replication, .collectionListing,
+            .replication, .collectionListing, .checkedReads, .heldReads,
         ]
         if allowsTextSearch { capabilities.insert(.textSearch) }
         if keepsHistory { capabilities.insert(.pointInTimeReads) }
@@ -93,6 +97,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     /// An adapter that is simply let go closes them too, but may leave changes in the write-ahead
     /// log, which the next opening must then replay.
     public func close() throws(StorageError) {
+        held.endAll()
         if !configuration.isReadOnly {
             // GRDB closes its readers last, and SQLite cannot empty the log on behalf of a
             // connection that only reads. Somebody else's reading may stand in the way: no matter.

@@ -13,7 +13,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         case makesDoublesIntegers, normalizesStrings
         case givesNoPosition, saysCaughtUpAlways, doesNotWait, ignoresScope, skipsLastChange
         case deliversFirstStates, countsEverything, turnsNamesRound, drawsNewTimes
-        case ignoresThePast
+        case ignoresThePast, readsWithoutChecking
 
         var testDescription: String { rawValue }
     }
@@ -107,6 +107,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         var request = request
         if fault == .ignoresStrictness { request.isStrict = false }
         if fault == .ignoresThePast { request.asOf = nil }
+        if fault == .readsWithoutChecking { request.reads = nil }
         switch request.operation {
         case .query(let query): request.operation = .query(bent(query))
         case .aggregate(var query, let aggregations) where fault == .countsEverything:

@@ -32,7 +32,7 @@ struct ChecksOfTheChecks {
         case .appliesTwice: [.transforms]
         case .ignoresConditions: [.conditions]
         case .forgetsBatchIDs: [.idempotency]
-        case .ignoresReads, .ignoresQueryReads: [.transactions]
+        case .ignoresReads, .ignoresQueryReads, .readsWithoutChecking: [.transactions]
         case .turnsResultsRound, .ignoresDirections: [.orders]
         case .ignoresLimits, .ignoresOffsets: [.limits]
         case .ignoresProjections: [.projections]

@@ -13,6 +13,15 @@ struct InMemoryConformanceTests {
         try await check.run(on: InMemoryStorageAdapter(history: .seconds(3600)))
     }
 
+    @Test(
+        "Without a history, it reads transactions and held states from one moment all the same",
+        arguments: StorageAdapterCheck.applicable(to: InMemoryStorageAdapter().capabilities)
+            .filter { $0.group == .transactions || $0.group == .pointInTime }
+    )
+    func keepsWithoutHistory(_ check: StorageAdapterCheck) async throws {
+        try await check.run(on: InMemoryStorageAdapter())
+    }
+
     @Test("All checks pass one after another on one shared store")
     func sharesAStore() async throws {
         let adapter = InMemoryStorageAdapter(history: .seconds(3600))

@@ -25,6 +25,8 @@ final class ModestStorageAdapter: StorageAdapter {
         default: break
         }
         if request.asOf != nil { try require(.pointInTimeReads) }
+        if request.reads != nil { try require(.checkedReads) }
+        if request.heldFor != nil { try require(.heldReads) }
         return try await base.read(request)
     }
 

@@ -26,6 +26,19 @@ struct SQLiteConformanceTests {
         }
     }
 
+    @Test(
+        "Without a history, it reads transactions and held states from one moment all the same",
+        arguments: StorageAdapterCheck.applicable(to: InMemoryStorageAdapter().capabilities)
+            .filter { $0.group == .transactions || $0.group == .pointInTime }
+    )
+    func keepsWithoutHistory(_ check: StorageAdapterCheck) async throws {
+        try await withStore {
+            $0.history = nil
+        } _: {
+            try await check.run(on: $0)
+        }
+    }
+
     @Test("Sealed, it agrees with the memory adapter on random operations")
     func agreesWhenSealed() async throws {
         try await withStore { configuration in
@@ -64,7 +77,10 @@ struct SQLiteConformanceTests {
             at: .file(folder.appendingPathComponent("s.sqlite").path),
             configuration: configuration
         )
-        #expect(adapter.capabilities == Self.capabilities)
+        let claimed =
+            configuration.history == nil
+            ? InMemoryStorageAdapter().capabilities : Self.capabilities
+        #expect(adapter.capabilities == claimed)
         try await body(adapter)
         try adapter.close()
     }

@@ -125,6 +125,7 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
     public static let all: [Self] = [
         documents, values, paths, batches, conditions, transforms, idempotency, transactions,
         filters, orders, cursors, limits, collectionGroups, projections, aggregates, indexes,
-        textSearch, changes, listeners, replication, collections, pointInTime, concurrency, errors,
+        textSearch, changes, listeners, replication, collections, pointInTime, heldReads,
+        concurrency, errors,
     ].flatMap { $0 }
 }

@@ -41,6 +41,18 @@ public struct ReadRequest: Sendable, Hashable {
     public var asOf: Timestamp?
     /// Whether ``ReadResult/time`` is wanted.
     public var needsTime = false
+    /// What must be as it was read before, in the very snapshot that this read is answered from.
+    ///
+    /// Needs ``StorageCapabilities/checkedReads``. Where something has changed,
+    /// ``StorageError/Code/conflict`` is thrown.
+    public var reads: TransactionReads?
+    /// How long the state is to be held that this read is answered from, at most a minute.
+    ///
+    /// Needs ``StorageCapabilities/heldReads``. Reads ``asOf`` the ``ReadResult/time`` of the answer are
+    /// answered from the same state meanwhile, and may ask for more time themselves; afterwards they throw
+    /// ``StorageError/Code/snapshotTooOld``, where the store has no history. A store holds few states at a
+    /// time: without room, and without a history, the answer has no time.
+    public var heldFor: Duration?
     /// Whether documents that cannot be read are reported in ``ReadResult/unreadable`` and left out;
     /// without it, or in an adapter that cannot tell them apart, one of them fails the read.
     public var reportsUnreadable = false

@@ -56,16 +56,22 @@ public struct TransactionReads: Sendable, Hashable {
     public var documents: [DocumentRead]
     /// The queries read.
     public var queries: [QueryRead]
+    /// A position of the store at which all of it was so, where one is known.
+    ///
+    /// A store that is still there need not look at what was read.
+    public var position: ChangeCursor?
 
     /// Creates a read set.
     public init(
         token: String? = nil,
         documents: [DocumentRead] = [],
-        queries: [QueryRead] = []
+        queries: [QueryRead] = [],
+        position: ChangeCursor? = nil
     ) {
         self.token = token
         self.documents = documents
         self.queries = queries
+        self.position = position
     }
 }
 

@@ -2,11 +2,19 @@ internal import Synchronization
 
 /// The reads and writes of one attempt of a transaction.
 ///
+/// All that an attempt reads is of one moment where the adapter offers
+/// ``StorageCapabilities/checkedReads`` or ``StorageCapabilities/pointInTimeReads``. With the first, a
+/// read throws ``StorageError/Code/conflict`` once something that was read before has changed: let it out
+/// of the body, which then runs again. With the second, later reads are of the moment of the first one.
+/// On an adapter with neither, reads may be of several moments, and only the commit tells.
+///
 /// It is a reference, so that a body can hand it to functions of its own. It must not be used after
 /// the body has returned; what is written then is lost, and says so by throwing.
 public final class StorageTransaction: Sendable {
     private struct State {
         var reads = TransactionReads()
+        /// The moment that is read, where the adapter reads the past.
+        var time: Timestamp?
         var batch = WriteBatchBuilder()
         var isFinished = false
     }
@@ -35,9 +43,16 @@ public final class StorageTransaction: Sendable {
     @concurrent
     public func findDocument(_ path: DocumentPath) async throws(StorageError) -> Document? {
         try checkReading()
-        let document = try await client.findDocument(path)
-        let read = TransactionReads.DocumentRead(path: path, revision: document?.revision)
-        state.withLock { $0.reads.documents.append(read) }
+        do throws(StorageError) {
+            try DocumentValidation.check(path)
+        } catch {
+            throw error.during("transaction")
+        }
+        var document: Document?
+        try await read(.documents([path]), on: path.string) { payload, reads in
+            if case .documents(let documents) = payload { document = documents.first ?? nil }
+            reads.documents.append(.init(path: path, revision: document?.revision))
+        }
         return document
     }
 
@@ -46,13 +61,69 @@ public final class StorageTransaction: Sendable {
     public func queryDocuments(_ query: DocumentQuery) async throws(StorageError) -> [Document] {
         try checkReading()
         let checked = try client.check(query, for: "transaction")
-        let documents = try await client.queryDocuments(checked)
-        let found = documents.map {
-            TransactionReads.DocumentRead(path: $0.path, revision: $0.revision)
+        var documents: [Document] = []
+        try await read(.query(checked), on: "\(query.scope)") { payload, reads in
+            if case .found(let found) = payload { documents = found }
+            let found = documents.map {
+                TransactionReads.DocumentRead(path: $0.path, revision: $0.revision)
+            }
+            reads.queries.append(.init(query: checked, found: found))
         }
-        let read = TransactionReads.QueryRead(query: checked, found: found)
-        state.withLock { $0.reads.queries.append(read) }
         return documents
+    }
+
+    /// Reads at the moment of the reads before, and notes what was read.
+    private func read(
+        _ operation: ReadOperation,
+        on resource: String,
+        note: (ReadResult.Payload, inout TransactionReads) -> Void
+    ) async throws(StorageError) {
+        while true {
+            let before = state.withLock { $0 }
+            let request = request(operation, after: before)
+            let result: ReadResult
+            do throws(StorageError) {
+                result = try await client.read(request, for: "transaction", on: resource)
+            } catch {
+                guard error.code == .snapshotTooOld, request.asOf != nil else { throw error }
+                throw StorageError(
+                    .conflict,
+                    "the store does not have the moment any more that the transaction reads",
+                    operation: "transaction",
+                    resource: resource,
+                    cause: error
+                )
+            }
+            let isTaken = state.withLock { state in
+                // Another read of the body, under way at the same time, may have brought another moment.
+                if request.needsPosition {
+                    guard
+                        state.reads == before.reads
+                            || result.position != nil && result.position == state.reads.position
+                    else { return false }
+                } else if let time = result.time, let known = state.time {
+                    guard time == known || request.asOf == known else { return false }
+                }
+                note(result.payload, &state.reads)
+                state.reads.position = result.position
+                state.time = state.time ?? result.time
+                return true
+            }
+            if isTaken { return }
+        }
+    }
+
+    private func request(_ operation: ReadOperation, after before: State) -> ReadRequest {
+        var request = ReadRequest(operation)
+        if case .query = operation { request.isStrict = client.configuration.isStrict }
+        if client.capabilities.contains(.checkedReads) {
+            request.needsPosition = true
+            if before.reads != TransactionReads() { request.reads = before.reads }
+        } else if client.capabilities.contains(.pointInTimeReads) {
+            request.asOf = before.time
+            request.needsTime = before.time == nil
+        }
+        return request
     }
 
     /// Collects writes for when the body returns.

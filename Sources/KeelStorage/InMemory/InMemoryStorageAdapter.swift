@@ -7,6 +7,7 @@ internal import Synchronization
 /// every document of the collection. What it holds is gone with it.
 public final class InMemoryStorageAdapter: StorageAdapter {
     private let state: Mutex<MemoryState>
+    private let held: HeldStates<MemoryState>
     private let signal = Signal()
     private let keepsHistory: Bool
     private let clock: any Clock<Duration>
@@ -26,6 +27,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.clock = clock
+        held = HeldStates(clock: clock)
         self.now = now
         let history = history.flatMap { $0 > .zero ? MemoryHistory(age: $0) : nil }
         keepsHistory = history != nil
@@ -35,7 +37,8 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     public var capabilities: StorageCapabilities {
         let always: StorageCapabilities = [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
-            .replication, .collectionListing, .textSearch,
+            .replication, .collectionListing, .textSearch, .checkedReads,
+            .heldReads,
         ]
         return keepsHistory ? always.union(.pointInTimeReads) : always
     }
@@ -47,8 +50,24 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         try checkCancellation()
         guard let time = request.asOf else {
-            return try state.withLock { state throws(StorageError) in try state.answer(request) }
+            guard let duration = request.heldFor else {
+                return try state.withLock { state throws(StorageError) in try state.answer(request)
+                }
+            }
+            let state = state.withLock { $0 }
+            var request = request
+            request.needsTime = true
+            var result = try state.answer(request)
+            if let time = result.time, !held.hold(state, at: time, for: duration), !keepsHistory {
+                result.time = nil
+            }
+            return result
         }
+        if let state = held.state(at: time) {
+            if let duration = request.heldFor { _ = held.hold(state, at: time, for: duration) }
+            return try state.answer(request)
+        }
+        if held.hasEnded(time), !keepsHistory { throw .snapshotTooOld(time) }
         // On a copy, so that going back does not hold up those who write meanwhile for long.
         let now = now()
         let present = state.withLock { $0 }

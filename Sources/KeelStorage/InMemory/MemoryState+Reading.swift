@@ -1,5 +1,6 @@
 extension MemoryState {
     func answer(_ request: ReadRequest) throws(StorageError) -> ReadResult {
+        if let reads = request.reads { try check(reads) }
         var result: ReadResult
         switch request.operation {
         case .documents(let paths):
@@ -28,6 +29,16 @@ extension MemoryState {
             result.time = request.asOf.map { min($0, last) } ?? last
         }
         return result
+    }
+
+    /// Refuses what depends on something that is not as it was read.
+    func check(_ reads: TransactionReads) throws(StorageError) {
+        if let known = reads.position, known == position { return }
+        try StorageEvaluator.check(
+            reads,
+            current: { path throws(StorageError) in self[path] },
+            found: { query throws(StorageError) in try result(of: query).documents }
+        )
     }
 
     func result(

@@ -65,13 +65,7 @@ struct MemoryState: Sendable {
     ) throws(StorageError) -> CommitReceipt {
         let id = batch.id.map { Array($0.utf8) }
         if let id, let receipt = receipts[id] { return receipt }
-        if let reads = batch.reads {
-            try StorageEvaluator.check(
-                reads,
-                current: { path throws(StorageError) in self[path] },
-                found: { query throws(StorageError) in try result(of: query).documents }
-            )
-        }
+        if let reads = batch.reads { try check(reads) }
         let time = max(now, Timestamp(microseconds: lastSequence + 1))
         let firstRevision = max(time.microseconds, highestRevision + 1)
         // All writes are worked out first; what fails has then changed nothing.

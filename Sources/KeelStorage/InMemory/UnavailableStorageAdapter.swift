@@ -12,7 +12,8 @@ public struct UnavailableStorageAdapter: StorageAdapter {
     public var capabilities: StorageCapabilities {
         [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
-            .replication, .collectionListing, .textSearch, .pointInTimeReads,
+            .replication, .collectionListing, .textSearch, .pointInTimeReads, .checkedReads,
+            .heldReads,
         ]
     }
 

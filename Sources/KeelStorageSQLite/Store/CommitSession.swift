@@ -92,19 +92,8 @@ struct CommitSession {
 
     private func check(_ reads: TransactionReads) throws {
         if !reads.queries.isEmpty { try statements.finishEntries() }
-        let (reader, indexes) = (reader, indexes)
-        try StorageEvaluator.check(
-            reads,
-            current: { path throws(StorageError) in
-                try StorageError.mapping { try reader.document(at: path) }
-            },
-            found: { query throws(StorageError) in
-                try StorageError.mapping {
-                    var execution = try QueryExecution(query, reader: reader, indexes: indexes)
-                    return try execution.documents().documents
-                }
-            }
-        )
+        let position = ChangePosition(epoch: epoch, .log(end)).cursor
+        try reader.check(reads, at: position, indexes)
     }
 
     // MARK: Documents

@@ -202,6 +202,45 @@ struct StoreReader {
         )
     }
 
+    // MARK: Transactions
+
+    /// Refuses what depends on something that is not as it was read.
+    ///
+    /// - Parameters:
+    ///   - reads: What was read.
+    ///   - position: Where the store is, so that nothing is looked at that was read there.
+    ///   - indexes: The indexes of the file.
+    ///   - past: The past that is looked at, nil for the present.
+    /// - Throws: `StorageError/Code/conflict`, and what SQLite throws.
+    func check(
+        _ reads: TransactionReads,
+        at position: ChangeCursor?,
+        _ indexes: IndexSet,
+        past: StorePast? = nil
+    ) throws {
+        if let known = reads.position, known == position { return }
+        try StorageEvaluator.check(
+            reads,
+            current: { path throws(StorageError) in
+                try StorageError.mapping {
+                    guard let past else { return try document(at: path) }
+                    return try past.document(at: path)
+                }
+            },
+            found: { query throws(StorageError) in
+                try StorageError.mapping {
+                    var execution = try QueryExecution(
+                        query,
+                        reader: self,
+                        indexes: indexes,
+                        past: past
+                    )
+                    return try execution.documents().documents
+                }
+            }
+        )
+    }
+
     // MARK: Indexes
 
     /// The indexes of the file.

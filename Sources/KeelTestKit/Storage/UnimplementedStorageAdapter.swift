@@ -28,7 +28,7 @@ public struct UnimplementedStorageAdapter: StorageAdapter {
         [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
             .replication, .collectionListing, .textSearch, .offlineWrites,
-            .pointInTimeReads,
+            .pointInTimeReads, .checkedReads, .heldReads,
         ]
     }
 

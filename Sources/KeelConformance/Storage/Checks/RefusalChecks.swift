@@ -49,6 +49,29 @@ extension StorageAdapterCheck {
         },
         Self(
             .refusals,
+            "without checked reads, a read that depends on others is unsupported",
+            without: .checkedReads
+        ) { store in
+            await store.expect(.unsupported) {
+                var request = ReadRequest(.documents([store.path()]))
+                let read = TransactionReads.DocumentRead(path: store.path("other"), revision: nil)
+                request.reads = TransactionReads(documents: [read])
+                _ = try await store.adapter.read(request)
+            }
+        },
+        Self(
+            .refusals,
+            "without held reads, a read whose state is to be held is unsupported",
+            without: .heldReads
+        ) { store in
+            await store.expect(.unsupported) {
+                var request = ReadRequest(.documents([store.path()]))
+                request.heldFor = .seconds(1)
+                _ = try await store.adapter.read(request)
+            }
+        },
+        Self(
+            .refusals,
             "without idempotent commits, a batch with an id is unsupported",
             without: .idempotentCommits
         ) { store async throws in

@@ -3,7 +3,8 @@ import Testing
 
 extension StorageAdapterCheck {
     /// Batches that depend on what was read.
-    public static let transactions: [Self] = documentReadChecks + queryReadChecks + frontChecks
+    public static let transactions: [Self] =
+        documentReadChecks + queryReadChecks + frontChecks + momentChecks
 
     private static let documentReadChecks: [Self] = [
         validated("documents that have not changed let the batch through", takes: true) { _ in },

@@ -1,0 +1,94 @@
+import KeelStorage
+import Testing
+
+extension StorageAdapterCheck {
+    /// States that are held for a while.
+    static let heldReads: [Self] = [
+        held("is read again in parts, whatever is written meanwhile") { store in
+            try await store.fill(all: (0..<30).map { ("\(10 + $0)", ["n": .integer(0)]) })
+            var request = ReadRequest(.query(try store.page(after: nil)))
+            request.heldFor = .seconds(30)
+            let first = try await store.adapter.read(request)
+            let time = try #require(first.time)
+            guard case .found(var documents) = first.payload else { return }
+            var last = documents.last
+            while let page = last {
+                try await store.meddle()
+                var next = ReadRequest(.query(try store.page(after: page)))
+                next.asOf = time
+                guard case .found(let found) = try await store.adapter.read(next).payload else {
+                    return
+                }
+                documents += found
+                last = found.last
+            }
+            #expect(documents.map(\.id) == (0..<30).map { "\(10 + $0)" })
+            #expect(documents.allSatisfy { $0["n"] == 0 })
+            #expect(try await store.client.count(store.query) > 30)
+        },
+        held("brings the same of every kind of read") { store in
+            try await store.fill(["a": ["n": 1], "b": ["n": 2]])
+            let query = try QueryValidation.checked(store.query)
+            let operations: [ReadOperation] = [
+                .documents([store.path("a"), store.path("c")]), .query(query),
+                .aggregate(query, [.count(), .sum("n")]), .collections(under: store.path("a")),
+            ]
+            var request = ReadRequest(.documents([]))
+            request.heldFor = .seconds(30)
+            request.needsPosition = true
+            let first = try await store.adapter.read(request)
+            let before = try await store.answers(operations, asOf: nil)
+            try await store.fill(["b": ["n": 3], "c": ["n": 4]])
+            try await store.client.deleteDocument(store.path("a"))
+            try await store.client.setDocument(
+                store.path("a").collection("below").document("x"),
+                ["n": 1]
+            )
+            #expect(try await store.answers(operations, asOf: first.time) == before)
+            #expect(try await store.answers(operations, asOf: nil) != before)
+            var position = ReadRequest(.documents([]))
+            (position.asOf, position.needsPosition) = (first.time, true)
+            #expect(try await store.adapter.read(position).position == first.position)
+        },
+    ]
+
+    private static func held(
+        _ promise: String,
+        _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void
+    ) -> Self {
+        let needs: StorageCapabilities = [.heldReads, .aggregation, .collectionListing]
+        return Self(.pointInTime, "a state that is held \(promise)", needs: needs, body)
+    }
+}
+
+extension StoreUnderTest {
+    fileprivate func page(after document: Document?) throws -> DocumentQuery {
+        let query = query.limit(to: 4)
+        return try QueryValidation.checked(document.map { query.start(after: $0) } ?? query)
+    }
+
+    /// Changes all documents, adds some and removes one.
+    fileprivate func meddle() async throws {
+        for document in try await client.queryDocuments(query) {
+            try await client.updateDocument(document.path, [.increment("n", by: 1)])
+        }
+        for prefix in ["0", "1", "2", "3", "4"] {
+            try await set(["n": 100], prefix + DocumentPath.randomID())
+        }
+        try await client.deleteDocument(path("39"))
+    }
+
+    /// What reads answer, as texts.
+    fileprivate func answers(
+        _ operations: [ReadOperation],
+        asOf time: Timestamp?
+    ) async throws -> [String] {
+        var answers: [String] = []
+        for operation in operations {
+            var request = ReadRequest(operation)
+            request.asOf = time
+            answers.append("\(try await adapter.read(request).payload)")
+        }
+        return answers
+    }
+}

@@ -1,0 +1,84 @@
+internal import KeelCore
+internal import Synchronization
+
+/// States of a store that readers have asked to keep for a while, by their times.
+///
+/// There are few of them, and each ends by itself: a state that is held keeps a store from throwing away
+/// what has been replaced since.
+package final class HeldStates<State: Sendable>: Sendable {
+    private struct Held {
+        let state: State
+        /// What ends each of the times that it was asked for.
+        var endings: [Int: Task<Void, Never>] = [:]
+    }
+
+    private struct Content {
+        var held: [Timestamp: Held] = [:]
+        var ended: [Timestamp] = []
+        var count = 0
+    }
+
+    private let content = Mutex(Content())
+    private let clock: any Clock<Duration>
+
+    /// The most states at a time, and the longest that one is held without being asked for again.
+    package static var most: Int { 8 }
+    package static var longest: Duration { .seconds(60) }
+
+    package init(clock: any Clock<Duration>) { self.clock = clock }
+
+    deinit { endAll() }
+
+    /// The state of a time, nil if it is not held.
+    package func state(at time: Timestamp) -> State? {
+        content.withLock { $0.held[time]?.state }
+    }
+
+    /// Whether the state of a time was held, and is not any more.
+    package func hasEnded(_ time: Timestamp) -> Bool {
+        content.withLock { $0.held[time] == nil && $0.ended.contains(time) }
+    }
+
+    /// Whether one more state can be held.
+    package var hasRoom: Bool { content.withLock { $0.held.count < Self.most } }
+
+    /// Holds a state for a while, together with what was held of the same time before.
+    ///
+    /// - Returns: Whether there was room for it.
+    package func hold(_ state: State, at time: Timestamp, for duration: Duration) -> Bool {
+        content.withLock { content in
+            guard content.held[time] != nil || content.held.count < Self.most else { return false }
+            content.count += 1
+            let number = content.count
+            let (clock, duration) = (clock, min(duration, Self.longest))
+            let ending = Task { [weak self] in
+                try? await clock.sleep(for: duration, tolerance: nil)
+                self?.end(number, at: time)
+            }
+            content.held[time, default: Held(state: state)].endings[number] = ending
+            return true
+        }
+    }
+
+    private func end(_ number: Int, at time: Timestamp) {
+        // What is let go of may be a connection, which is closed then: not under the lock.
+        let last = content.withLock { content -> State? in
+            content.held[time]?.endings[number] = nil
+            guard let held = content.held[time], held.endings.isEmpty else { return nil }
+            content.held[time] = nil
+            content.ended.append(time)
+            if content.ended.count > 64 { content.ended.removeFirst() }
+            return held.state
+        }
+        _ = last
+    }
+
+    /// Ends all of them.
+    package func endAll() {
+        let all = content.withLock { content in
+            defer { content.held = [:] }
+            return Array(content.held.values)
+        }
+        for held in all { for ending in held.endings.values { ending.cancel() } }
+    }
+}
