@@ -4,6 +4,11 @@ public enum MirrorEvent: Sendable {
     case preparationFailed(StorageError)
     /// Documents could not be copied; after a passing failure they are tried again.
     case copyFailed([DocumentPath], StorageError)
+    /// What is to be copied could not be kept: if the process ends before it has been copied, the mirror
+    /// lacks it and nothing tells.
+    case notKept(StorageError)
+    /// The mirror may lack changes that the first store's change log does not have any more.
+    case isBehind(StorageError)
     /// The mirror could not answer a read that the first store answered.
     case readFailed(ReadOperation, StorageError)
     /// The mirror's answer differs, in these documents where the answer has documents.
@@ -17,6 +22,8 @@ extension MirrorEvent: CustomStringConvertible {
         case .preparationFailed(let error): "the mirror could not be prepared: \(error)"
         case .copyFailed(let paths, let error):
             "\(Self.list(paths)) not copied to the mirror: \(error)"
+        case .notKept(let error): "what is to be copied to the mirror could not be kept: \(error)"
+        case .isBehind(let error): "the mirror may lack changes, copy to it once more: \(error)"
         case .readFailed(_, let error): "the mirror could not answer a read: \(error)"
         case .differs(_, let paths):
             paths.isEmpty

@@ -11,6 +11,15 @@ final class MirrorLedger: Sendable {
         var waiting: Set<DocumentPath> = []
         var copying: Set<DocumentPath> = []
         var isCopying = false
+        /// Whether the first store's log may have changes that are not copied, whoever made them.
+        var isBehind = false
+        /// The notes of commits that have ended, which are kept until their documents are copied.
+        var notes: Set<DocumentPath> = []
+        /// Whether what an earlier process left is known.
+        var isOpen = false
+        var wasReadBeforeOpening = false
+        /// Up to where the mirror has the first store's change log.
+        var cursor: ChangeCursor?
     }
 
     private let state = Mutex(State())
@@ -25,9 +34,12 @@ final class MirrorLedger: Sendable {
         state.withLock { state in
             let isStill =
                 state.commitsUnderWay == 0 && state.waiting.isEmpty && state.copying.isEmpty
-            return isStill ? state.commitCount : nil
+                && !state.isBehind && !state.isCopying
+            return isStill && state.isOpen ? state.commitCount : nil
         }
     }
+
+    // MARK: Commits
 
     /// Notes that a commit begins: it may take effect at any moment from now on.
     func beginCommit() {
@@ -38,31 +50,78 @@ final class MirrorLedger: Sendable {
     }
 
     /// Notes that a commit has ended, and the documents that it may have changed.
-    func endCommit(_ paths: Set<DocumentPath>) {
+    func endCommit(_ paths: Set<DocumentPath>, _ note: DocumentPath? = nil) {
         state.withLock { state in
             state.commitsUnderWay -= 1
             state.waiting.formUnion(paths)
+            if let note { state.notes.insert(note) }
         }
     }
 
-    /// Takes documents to copy, or returns nil if there are none or somebody else is copying.
-    func begin(upTo limit: Int) -> [DocumentPath]? {
+    // MARK: What an earlier process left
+
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// Whether a read comes first, before any commit: the mirror is then asked what an earlier process
+    /// left, once.
+    func isFirstRead() -> Bool {
         state.withLock { state in
-            guard !state.isCopying, !state.waiting.isEmpty else { return nil }
+            defer { state.wasReadBeforeOpening = true }
+            return !state.isOpen && !state.wasReadBeforeOpening
+        }
+    }
+
+    /// Where the copying of the log goes on.
+    var cursor: ChangeCursor? { state.withLock { $0.cursor } }
+
+    /// Takes where the log goes on, unless that is known.
+    func begin(at cursor: ChangeCursor) {
+        state.withLock { $0.cursor = $0.cursor ?? cursor }
+    }
+
+    /// Notes that what an earlier process left is known: documents that wait, and their notes.
+    func open(_ paths: Set<DocumentPath> = [], _ notes: Set<DocumentPath> = []) {
+        state.withLock { state in
+            guard !state.isOpen else { return }
+            state.isOpen = true
+            state.isBehind = state.cursor != nil
+            state.waiting.formUnion(paths)
+            state.notes.formUnion(notes)
+        }
+    }
+
+    /// Notes up to where the log has been copied.
+    func move(to cursor: ChangeCursor) { state.withLock { $0.cursor = cursor } }
+
+    // MARK: Copying
+
+    /// Takes documents to copy, or returns nil if there are none or somebody else is copying.
+    func begin(upTo limit: Int) -> (paths: [DocumentPath], notes: Set<DocumentPath>)? {
+        state.withLock { state in
+            let isDue = !state.waiting.isEmpty || !state.notes.isEmpty || state.isBehind
+            guard !state.isCopying, isDue else { return nil }
             state.isCopying = true
+            state.isBehind = false
             let paths = Array(state.waiting.prefix(limit))
             state.copying = Set(paths)
             state.waiting.subtract(paths)
-            return paths
+            // Those whose documents all are among the last ones.
+            return (paths, state.waiting.isEmpty ? state.notes : [])
         }
     }
 
-    /// Ends what ``begin(upTo:)`` began; `failed` are to be copied again.
-    func end(keeping failed: Set<DocumentPath>) {
+    /// Ends what ``begin(upTo:)`` began; `failed` are to be copied again, `notes` are done with.
+    func end(
+        keeping failed: Set<DocumentPath>,
+        without notes: Set<DocumentPath>,
+        isBehind: Bool
+    ) {
         state.withLock { state in
             state.isCopying = false
+            state.isBehind = state.isBehind || isBehind
             state.copying = []
             state.waiting.formUnion(failed)
+            state.notes.subtract(notes)
         }
     }
 }

@@ -14,28 +14,32 @@ internal import KeelCore
 ///
 /// - The first store has the last word: its answers and errors are the app's. Whatever happens in
 ///   the mirror is told to the observer and fails no call.
-/// - After a commit, the documents that it wrote to are read from the first store and written to the
-///   mirror as they are then, by one call at a time: concurrent commits cannot leave the mirror
-///   with an older state. Where both stores replicate, times and revisions are kept. A document that
-///   the mirror could not take for a passing reason, or because the caller cancelled, is tried again
-///   with the next commit.
+/// - After a commit, what has changed in the first store is written to the mirror as it is then, by one
+///   call at a time: concurrent commits cannot leave the mirror with an older state. Where both stores
+///   replicate, times and revisions are kept. A document that the mirror could not take for a passing
+///   reason, or because the caller cancelled, is tried again with the next commit.
+/// - A process may be killed at any moment. The next one finds what was not copied and copies it with
+///   its first call: after a cursor in the first store's change log, which is kept in the mirror, or, if
+///   the first store has no log as Google's Firestore, from notes that are written to the mirror before
+///   each commit. Where this cannot be, or the mirror was away when a commit came, the observer is told
+///   ``MirrorEvent/notKept(_:)``; where the log does not reach back, ``MirrorEvent/isBehind(_:)``.
 /// - A part of the reads is repeated on the mirror. A difference is looked at twice, so that a write
 ///   in between is not taken for one; bodies and order count, times and revisions do not.
 /// - Changes come from the first store.
 ///
-/// What was stored before is not copied: `keel documents copy` does that. What waits to be copied is
-/// known to this process only: when one has ended with ``waitingCount`` above zero or was killed, the
-/// mirror may lack its last writes. Run `keel documents copy` once more, which copies and compares,
-/// before the composition root names the new store alone. Each mirrored commit costs
-/// a read and a commit more, each compared read a read more, and the caller waits for them.
+/// What was stored before is not copied: `keel documents copy` does that, and is to be run once more
+/// after one of these two events. One process at a time mirrors a store. Each mirrored commit costs a
+/// read and two commits to the mirror more, each compared read a read more, and the caller waits for them.
 public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAdapter>:
     StorageAdapter
 {
-    private let primary: Primary
-    private let mirror: Mirror
+    let primary: Primary
+    let mirror: Mirror
     private let comparedShare: Double
-    private let observer: @Sendable (MirrorEvent) -> Void
-    private let ledger = MirrorLedger()
+    let observer: @Sendable (MirrorEvent) -> Void
+    let ledger = MirrorLedger()
+    /// What outlives the process; nil where neither store can keep it.
+    let record: MirrorRecord?
 
     /// Creates the decorator; `adapter.mirrored(to:)` is the usual way.
     ///
@@ -54,6 +58,7 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
         self.mirror = mirror
         self.comparedShare = comparedShare
         self.observer = observer
+        record = MirrorRecord(primary, mirror)
     }
 
     public var capabilities: StorageCapabilities { primary.capabilities }
@@ -82,61 +87,28 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
         let paths = Set(batches.flatMap { $0.writes.filter(\.changesDocument).map(\.path) })
         // No read is compared while the commit takes effect. An error changes nothing about what is
         // to be copied: the outcome can be unknown, or that of some batches only.
+        try await open()
+        let note = await note(paths)
         ledger.beginCommit()
         do throws(StorageError) {
             let results = try await primary.commit(batches)
-            ledger.endCommit(paths)
+            ledger.endCommit(paths, note)
             await copy()
             return results
         } catch {
-            ledger.endCommit(paths)
+            ledger.endCommit(paths, note)
             await copy()
             throw error
         }
     }
 
-    /// Brings the mirror up to date with what has been noted, unless another call is doing so.
-    private func copy() async {
-        while let paths = ledger.begin(upTo: WriteValidation.mostWrites) {
-            var failed: Set<DocumentPath> = []
-            do throws(StorageError) {
-                failed = try await copy(paths)
-            } catch {
-                failed = Set(paths)
-                if !error.isCancellation { observer(.copyFailed(paths, error)) }
-            }
-            // What failed now would fail again: it waits for the next commit.
-            ledger.end(keeping: failed)
-            if !failed.isEmpty { return }
-        }
-    }
-
-    /// Copies documents as they are now, and returns those that are to be tried again.
-    private func copy(_ paths: [DocumentPath]) async throws(StorageError) -> Set<DocumentPath> {
-        let result = try await primary.read(ReadRequest(.documents(paths)))
-        guard case .documents(let documents) = result.payload else { return [] }
-        let keepsTimes = mirror.capabilities.contains(.replication)
-        let batches = zip(paths, documents).map { path, document in
-            let operation: DocumentWrite.Operation =
-                switch document {
-                case nil: .delete
-                case let document? where keepsTimes: .replicate(document)
-                case let document?: .set(document.body)
-                }
-            return WriteBatch([DocumentWrite(path, operation)])
-        }
-        var failed: Set<DocumentPath> = []
-        for (path, result) in zip(paths, try await mirror.commit(batches)) {
-            guard case .failure(let error) = result else { continue }
-            if !error.isCancellation { observer(.copyFailed([path], error)) }
-            if error.isTransient || error.isCancellation { failed.insert(path) }
-        }
-        return failed
-    }
-
     // MARK: Reading
 
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        if ledger.isFirstRead() {
+            try await open()
+            await copy()
+        }
         let result = try await primary.read(request)
         // The mirror has times of commits of its own, and so another past.
         guard request.asOf == nil else { return result }

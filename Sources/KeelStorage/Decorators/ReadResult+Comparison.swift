@@ -8,9 +8,18 @@ extension ReadResult.Payload {
             one.count == other.count && zip(one, other).allSatisfy(Self.same)
         case (.values(let one), .values(let other)): one == other
         case (.names(let one), .names(let other)):
-            one.count == other.count && zip(one, other).allSatisfy(StoredName.same)
+            Self.says(Self.comparable(one), Self.comparable(other))
         default: false
         }
+    }
+
+    /// Names without the collection that only the store has that keeps the mirror's record.
+    private static func comparable(_ names: [String]) -> [String] {
+        names.filter { !StoredName.same($0, MirrorRecord.collection) }
+    }
+
+    private static func says(_ one: [String], _ other: [String]) -> Bool {
+        one.count == other.count && zip(one, other).allSatisfy(StoredName.same)
     }
 
     /// The documents in which two answers differ, where they have documents.

@@ -1,0 +1,86 @@
+internal import KeelCore
+
+/// What of a mirror's work outlives the process, in a collection of Keel's own.
+///
+/// Where the first store has a change log, it is one cursor: up to where the mirror has the log. Where it
+/// has none, it is a note of each commit, written before the commit and removed when its documents
+/// have been copied. Either is kept in the mirror, or in the first store if only that takes names of
+/// Keel's own.
+struct MirrorRecord: Sendable {
+    static let collection = "__keel_mirror__"
+
+    private static let cursorPath = DocumentPath(CollectionPath(trusted: collection), "log")
+
+    let keeper: any StorageAdapter
+
+    /// The record of two stores; nil where neither keeps names of Keel's own.
+    init?(_ primary: some StorageAdapter, _ mirror: some StorageAdapter) {
+        // What has a change log is one of Keel's own stores, or speaks its protocol.
+        if mirror.capabilities.contains(.changeLog) {
+            keeper = mirror
+        } else if primary.capabilities.contains(.changeLog) {
+            keeper = primary
+        } else {
+            return nil
+        }
+    }
+
+    static func isRecord(_ path: DocumentPath) -> Bool {
+        StoredName.same(path.collection.string, collection)
+    }
+
+    // MARK: The cursor
+
+    func cursor() async throws(StorageError) -> ChangeCursor? {
+        let result = try await keeper.read(ReadRequest(.documents([Self.cursorPath])))
+        guard case .documents(let documents) = result.payload,
+            case .bytes(let bytes)? = documents.first??["cursor"]
+        else { return nil }
+        return ChangeCursor(bytes: bytes)
+    }
+
+    /// The batch that moves the cursor.
+    func batch(movingTo cursor: ChangeCursor, if condition: WriteCondition = .none) -> WriteBatch {
+        let body = DocumentBody(["cursor": .bytes(cursor.bytes)])
+        return WriteBatch([DocumentWrite(Self.cursorPath, .set(body), if: condition)])
+    }
+
+    // MARK: Notes
+
+    /// Notes documents before a commit to them, and returns the note.
+    func note(_ paths: Set<DocumentPath>) async throws(StorageError) -> DocumentPath {
+        let note = DocumentPath(CollectionPath(trusted: Self.collection), DocumentPath.randomID())
+        let names = paths.map { DocumentValue.string($0.string) }
+        let body = DocumentBody(["paths": .array(names)])
+        try await commit([WriteBatch([DocumentWrite(note, .set(body))])])
+        return note
+    }
+
+    /// The documents that processes before this one have noted, and the notes.
+    func noted() async throws(StorageError) -> (Set<DocumentPath>, Set<DocumentPath>) {
+        let query = DocumentQuery(CollectionPath(trusted: Self.collection))
+        let result = try await keeper.read(ReadRequest(.query(query)))
+        guard case .found(let documents) = result.payload else { return ([], []) }
+        var paths: Set<DocumentPath> = []
+        var notes: Set<DocumentPath> = []
+        for document in documents {
+            guard let names = document["paths"]?.arrayValue else { continue }
+            notes.insert(document.path)
+            paths.formUnion(names.compactMap(\.stringValue).map { DocumentPath(trusted: $0) })
+        }
+        return (paths, notes)
+    }
+
+    func remove(_ notes: Set<DocumentPath>) async throws(StorageError) {
+        guard !notes.isEmpty else { return }
+        let writes = notes.sorted().map { DocumentWrite($0, .delete) }
+        let batches = stride(from: 0, to: writes.count, by: WriteValidation.mostWrites).map {
+            WriteBatch(Array(writes[$0..<min($0 + WriteValidation.mostWrites, writes.count)]))
+        }
+        try await commit(batches)
+    }
+
+    func commit(_ batches: [WriteBatch]) async throws(StorageError) {
+        for result in try await keeper.commit(batches) { _ = try result.get() }
+    }
+}

@@ -1,0 +1,196 @@
+internal import KeelCore
+
+extension MirroredStorageAdapter {
+    /// The most documents that are copied at a time.
+    private static var mostAtOnce: Int { 200 }
+
+    /// Whether the first store tells what has changed.
+    private var followsLog: Bool {
+        primary.capabilities.contains(.changeLog) && record != nil
+    }
+
+    // MARK: Before a commit
+
+    /// Learns what an earlier process has left, and sees to it that what this one leaves will be found.
+    ///
+    /// - Throws: The first store's own error, if it does not tell where its log is.
+    func open() async throws(StorageError) {
+        guard !ledger.isOpen else { return }
+        guard let record else {
+            ledger.open()
+            observer(.notKept(.noKeeper))
+            return
+        }
+        // Before anything else: what is committed from here on comes after it.
+        if followsLog, ledger.cursor == nil, let present = try await position() {
+            ledger.begin(at: present)
+        }
+        do throws(StorageError) {
+            if followsLog {
+                try await openLog(record)
+            } else {
+                let (paths, notes) = try await record.noted()
+                ledger.open(paths, notes)
+            }
+        } catch {
+            if !error.isCancellation { observer(.notKept(error)) }
+        }
+    }
+
+    /// Goes on after the cursor that is kept, or keeps the first one.
+    private func openLog(_ record: MirrorRecord) async throws(StorageError) {
+        if let start = ledger.cursor {
+            do throws(StorageError) {
+                try await record.commit([record.batch(movingTo: start, if: .isMissing)])
+            } catch {
+                guard error.code == .alreadyExists else { throw error }
+                if let stored = try await record.cursor() { ledger.move(to: stored) }
+            }
+        }
+        ledger.open()
+    }
+
+    private func position() async throws(StorageError) -> ChangeCursor? {
+        var request = ReadRequest(.documents([]))
+        request.needsPosition = true
+        return try await primary.read(request).position
+    }
+
+    /// Notes documents before a commit to them, where no log tells of it.
+    func note(_ paths: Set<DocumentPath>) async -> DocumentPath? {
+        guard let record, !followsLog, !paths.isEmpty else { return nil }
+        do throws(StorageError) {
+            return try await record.note(paths)
+        } catch {
+            if !error.isCancellation { observer(.notKept(error)) }
+            return nil
+        }
+    }
+
+    // MARK: After a commit
+
+    /// Brings the mirror up to date with what has been noted, unless another call is doing so.
+    func copy() async {
+        guard ledger.isOpen || record == nil || followsLog else { return }
+        // The log is copied to its end, whichever documents it names.
+        while let (paths, notes) = ledger.begin(upTo: followsLog ? .max : Self.mostAtOnce) {
+            var isDone = true
+            var failed: Set<DocumentPath> = []
+            var done: Set<DocumentPath> = []
+            do throws(StorageError) {
+                failed = followsLog ? try await copyLog(paths) : try await copy(paths)
+                isDone = failed.isEmpty
+                if isDone {
+                    try await record?.remove(notes)
+                    done = notes
+                }
+            } catch {
+                (failed, isDone) = (Set(paths), false)
+                if !error.isCancellation { observer(.copyFailed(paths, error)) }
+            }
+            // What failed now would fail again: it waits for the next commit.
+            ledger.end(keeping: failed, without: done, isBehind: followsLog && !isDone)
+            if !isDone { return }
+        }
+    }
+
+    /// Copies documents as they are now, and returns those that are to be tried again.
+    private func copy(_ paths: [DocumentPath]) async throws(StorageError) -> Set<DocumentPath> {
+        guard !paths.isEmpty else { return [] }
+        let result = try await primary.read(ReadRequest(.documents(paths)))
+        guard case .documents(let documents) = result.payload else { return [] }
+        return try await store(zip(paths, documents).map { ($0, $1) })
+    }
+
+    /// Copies what the first store's log has after the cursor.
+    ///
+    /// - Returns: Of `paths`, those that are to be tried again.
+    private func copyLog(_ paths: [DocumentPath]) async throws(StorageError) -> Set<DocumentPath> {
+        guard let record else { return [] }
+        // Where the keeper was away when the first commit came.
+        if !ledger.isOpen { try await openLog(record) }
+        while let cursor = ledger.cursor {
+            let page: ChangePage
+            do throws(StorageError) {
+                page = try await primary.changes(
+                    ChangeRequest(after: cursor, limit: Self.mostAtOnce)
+                )
+            } catch {
+                guard error.code == .cursorExpired else { throw error }
+                return try await beginAnew(paths, after: error, record)
+            }
+            let changes = page.changes.filter { !MirrorRecord.isRecord($0.path) }
+            let failed = try await store(changes)
+            guard failed.isEmpty else { return failed.union(paths) }
+            if !changes.isEmpty || !page.isCaughtUp {
+                try await record.commit([record.batch(movingTo: page.next)])
+            }
+            ledger.move(to: page.next)
+            if page.isCaughtUp { break }
+        }
+        return []
+    }
+
+    /// Goes on from the present where the log does not reach back to the cursor.
+    private func beginAnew(
+        _ paths: [DocumentPath],
+        after error: StorageError,
+        _ record: MirrorRecord
+    ) async throws(StorageError) -> Set<DocumentPath> {
+        observer(.isBehind(error))
+        guard let present = try await position() else { throw error }
+        let failed = try await copy(paths)
+        try await record.commit([record.batch(movingTo: present)])
+        ledger.move(to: present)
+        return failed
+    }
+
+    private func store(_ changes: [ChangePage.Change]) async throws(StorageError) -> Set<
+        DocumentPath
+    > {
+        var states: [(DocumentPath, Document?)] = []
+        for change in changes {
+            switch change {
+            case .current(let document): states.append((document.path, document))
+            case .removed(let path, _): states.append((path, nil))
+            case .unreadable(let document):
+                observer(.copyFailed([document.path], document.error))
+            case .leftScope: break
+            }
+        }
+        return try await store(states)
+    }
+
+    /// Writes states of documents to the mirror, and returns those that are to be tried again.
+    private func store(
+        _ states: [(DocumentPath, Document?)]
+    ) async throws(StorageError) -> Set<DocumentPath> {
+        guard !states.isEmpty else { return [] }
+        let keepsTimes = mirror.capabilities.contains(.replication)
+        let batches = states.map { path, document in
+            let operation: DocumentWrite.Operation =
+                switch document {
+                case nil: .delete
+                case let document? where keepsTimes: .replicate(document)
+                case let document?: .set(document.body)
+                }
+            return WriteBatch([DocumentWrite(path, operation)])
+        }
+        var failed: Set<DocumentPath> = []
+        for ((path, _), result) in zip(states, try await mirror.commit(batches)) {
+            guard case .failure(let error) = result else { continue }
+            if !error.isCancellation { observer(.copyFailed([path], error)) }
+            if error.isTransient || error.isCancellation { failed.insert(path) }
+        }
+        return failed
+    }
+}
+
+extension StorageError {
+    fileprivate static var noKeeper: StorageError {
+        StorageError(
+            .unsupported,
+            "neither store takes documents of Keel’s own, or has a change log"
+        )
+    }
+}
