@@ -50,7 +50,9 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let trimming = TrimmingPace()
     let forgetting = ForgettingPace()
     let line = CommitLine()
-    /// Read transactions that are kept open. While there is one, the log file only grows.
+    /// Read transactions that are kept open.
+    ///
+    /// While there is one, the log file only grows.
     let held: HeldStates<DatabaseSnapshot>
     let sealing: BodySealing
 
