@@ -1,11 +1,13 @@
 import ArgumentParser
 import Foundation
+import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelCache
 import KeelHTTP
 import KeelHTTPCaching
 import KeelHummingbird
 import KeelServing
+import KeelTelemetryTools
 import Logging
 import ServiceLifecycle
 import UnixSignals
@@ -18,6 +20,10 @@ struct ProxyCommand: AsyncParsableCommand {
         discussion: """
             Listens on the loopback interface only. The first line of output is the address; \
             SIGTERM and SIGINT end it after what was accepted has been answered.
+
+            A stale response is used only where the origin's response or the request allows it, with \
+            stale-while-revalidate or stale-if-error (RFC 5861), or where --stale-if-error or \
+            --stale-if-offline does. must-revalidate and no-cache are kept in any case.
             """
     )
 
@@ -33,8 +39,33 @@ struct ProxyCommand: AsyncParsableCommand {
     @Option(help: "The most megabytes that responses may take.")
     var megabytes = 256
 
-    @Flag(help: "Acts as a cache that several users share.")
+    @Flag(
+        help: """
+            Acts as a cache that several users share, and follows CDN-Cache-Control (RFC 9213) before \
+            Cache-Control.
+            """
+    )
     var shared = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            For how long past its freshness a response may stand in for an origin that cannot be \
+            reached or answers 500, 502, 503 or 504, where nothing else says so: 30s, 15m, 2h, 7d. \
+            Without the option, never.
+            """,
+            valueName: "age"
+        )
+    )
+    var staleIfError: Staleness?
+
+    @Option(
+        help: ArgumentHelp(
+            "The same, only for an origin that cannot be reached at all.",
+            valueName: "age"
+        )
+    )
+    var staleIfOffline: Staleness?
 
     @Flag(help: "Leaves the Cache-Status field (RFC 9211) of answers alone.")
     var noStatus = false
@@ -47,8 +78,6 @@ struct ProxyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var configuration: HTTPCache.Configuration = shared ? .shared : HTTPCache.Configuration()
-        if noStatus { configuration.name = nil }
         let cache = HTTPCache(configuration, tier: try makeTier())
         let transport = AsyncHTTPClientTransport()
         let proxy = ReverseProxy(
@@ -80,6 +109,18 @@ struct ProxyCommand: AsyncParsableCommand {
         await transport.shutdown()
     }
 
+    /// How the cache behaves.
+    var configuration: HTTPCache.Configuration {
+        var configuration: HTTPCache.Configuration = shared ? .shared : HTTPCache.Configuration()
+        if shared {
+            configuration.targetedFields = ["CDN-Cache-Control"].compactMap { HTTPField.Name($0) }
+        }
+        if noStatus { configuration.name = nil }
+        configuration.errorStaleness = staleIfError?.age
+        configuration.offlineStaleness = staleIfOffline?.age
+        return configuration
+    }
+
     private func makeTier() throws -> any CacheTier {
         guard let folder else { return InMemoryCacheTier(byteLimit: megabytes << 20) }
         return try DiskCacheTier(
@@ -101,6 +142,16 @@ private struct CachedTransport: HTTPTransport {
     }
 
     func shutdown() async { await upstream.shutdown() }
+}
+
+/// How long past its freshness a response may be used, as the command line names it.
+struct Staleness: ExpressibleByArgument {
+    let age: Duration
+
+    init?(argument: String) {
+        guard let seconds = LogMoment.seconds(argument) else { return nil }
+        age = .seconds(seconds)
+    }
 }
 
 /// The scheme, host and port of an origin, as the command line names it.

@@ -1,4 +1,6 @@
+public import HTTPTypes
 import HummingbirdCore
+import KeelHTTP
 public import KeelServing
 public import Logging
 import NIOCore
@@ -22,11 +24,52 @@ public import ServiceLifecycle
 ///   its answer; then the connection is closed;
 /// - further connections wait, unaccepted, once there are as many as may be.
 ///
-/// It asks nobody who they are, and has no TLS. On an address other than the loopback interface
-/// everybody who reaches it is answered, unless the handler refuses: put a proxy before it that
-/// authenticates.
+/// It has no TLS, and asks nobody who they are unless it is told to. So it does not start on an address
+/// other than the loopback interface before somebody says who is to be answered there: see ``Access``.
 public struct HandlerServer: Service {
+    /// Whom a server answers.
+    public struct Access: Sendable {
+        fileprivate enum Kind: Sendable {
+            case sameMachine
+            case everybody
+            case authorized(@Sendable (HTTPRequest) async -> Bool)
+        }
+
+        fileprivate let kind: Kind
+
+        /// Programs on the same machine. The server starts only on the loopback interface.
+        public static let sameMachine = Self(kind: .sameMachine)
+
+        /// Everybody who reaches the address. What stands before the server decides who does, or the
+        /// handler decides whom it refuses.
+        public static let everybody = Self(kind: .everybody)
+
+        /// Those whose requests are let in; other requests are answered with status 401.
+        ///
+        /// Compare a token in constant time, so that it cannot be guessed byte by byte; and put TLS before the
+        /// server, so that nobody reads it on the way.
+        ///
+        /// - Parameter isAllowed: Whether a request is let in, by its head.
+        public static func authorized(
+            _ isAllowed: @escaping @Sendable (HTTPRequest) async -> Bool
+        ) -> Self {
+            Self(kind: .authorized(isAllowed))
+        }
+    }
+
+    /// The address is not one of the loopback interface, and nobody has said who is to be answered there.
+    public struct ExposedAddress: Error, CustomStringConvertible {
+        /// The address.
+        public let host: String
+
+        public var description: String {
+            "“\(host)” is not a loopback address: everybody who reaches it could do all that the handler "
+                + "does. Pass an access that authorizes requests, or everybody if that is intended."
+        }
+    }
+
     private let server: Server<ConnectionChannel>
+    private let exposed: ExposedAddress?
     private let onShutdown: @Sendable () -> Void
 
     /// Creates a server; it listens once it runs.
@@ -35,6 +78,8 @@ public struct HandlerServer: Service {
     ///   - handler: What answers.
     ///   - host: The address to listen on.
     ///   - port: The port, 0 for a free one.
+    ///   - access: Whom it answers. ``run()`` throws ``ExposedAddress`` where the address is not one of the
+    ///     loopback interface and this says ``Access/sameMachine``, the default.
     ///   - mostConnections: The most connections at a time; each needs an open file.
     ///   - logger: Where failures of connections are told.
     ///   - onListening: Called with the port once connections are accepted.
@@ -44,14 +89,25 @@ public struct HandlerServer: Service {
         _ handler: some ServingHandler,
         host: String = "127.0.0.1",
         port: Int = 0,
+        access: Access = .sameMachine,
         mostConnections: Int = 16_384,
         logger: Logger,
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in },
         onShutdown: @escaping @Sendable () -> Void = {}
     ) {
         self.onShutdown = onShutdown
+        var guarded: any ServingHandler = handler
+        var exposed: ExposedAddress?
+        switch access.kind {
+        case .everybody: break
+        case .authorized(let isAllowed):
+            guarded = AuthorizingHandler(handler: handler, isAllowed: isAllowed)
+        case .sameMachine where LoopbackAddress.contains(host): break
+        case .sameMachine: exposed = ExposedAddress(host: host)
+        }
+        self.exposed = exposed
         server = Server(
-            childChannelSetup: ConnectionChannel(responder: HandlerResponder(handler, logger)),
+            childChannelSetup: ConnectionChannel(responder: HandlerResponder(guarded, logger)),
             configuration: ServerConfiguration(
                 address: .hostname(host, port: port),
                 availableConnectionsDelegate: MaximumAvailableConnections(
@@ -66,10 +122,29 @@ public struct HandlerServer: Service {
     }
 
     public func run() async throws {
+        if let exposed { throw exposed }
         try await withGracefulShutdownHandler {
             try await server.run()
         } onGracefulShutdown: {
             onShutdown()
         }
+    }
+}
+
+/// A handler that answers only those who may ask.
+private struct AuthorizingHandler: ServingHandler {
+    let handler: any ServingHandler
+    let isAllowed: @Sendable (HTTPRequest) async -> Bool
+
+    func respond(to call: HTTPCall) async -> HTTPReply {
+        guard await isAllowed(call.head) else {
+            var reply = HTTPReply.text(
+                .unauthorized,
+                "This server answers authorized requests only.\n"
+            )
+            reply.head.headerFields[.wwwAuthenticate] = "Bearer"
+            return reply
+        }
+        return await handler.respond(to: call)
     }
 }

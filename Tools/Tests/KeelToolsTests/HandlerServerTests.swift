@@ -5,6 +5,7 @@ import KeelHummingbird
 import KeelServing
 import Logging
 import ServiceLifecycle
+import Synchronization
 import Testing
 
 @Suite("A handler behind Hummingbird", .timeLimit(.minutes(10)))
@@ -121,5 +122,66 @@ struct HandlerServerTests {
         let transport = AsyncHTTPClientTransport()
         await #expect(throws: TransportError.self) { try await transport.send(call(port, "/")) }
         await transport.shutdown()
+    }
+
+    private func run(_ host: String, _ access: HandlerServer.Access) async throws {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        let server = HandlerServer(Echo(), host: host, access: access, logger: logger) { port in
+            listening.yield(port)
+        }
+        let group = ServiceGroup(services: [server], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                defer { listening.finish() }
+                try await group.run()
+            }
+            if await ports.first(where: { _ in true }) != nil {
+                await group.triggerGracefulShutdown()
+            }
+            try await tasks.waitForAll()
+        }
+    }
+
+    @Test("Beyond the loopback interface a server starts only if somebody says who is answered")
+    func exposed() async throws {
+        for host in ["0.0.0.0", "::", "127.0.0.1.example"] {
+            let error = await #expect(throws: HandlerServer.ExposedAddress.self) {
+                try await run(host, .sameMachine)
+            }
+            #expect(error?.host == host)
+        }
+        // The loopback interface, in a way of writing that is not known as such.
+        try await run("127.1", .everybody)
+        try await run("127.1", .authorized { _ in false })
+    }
+
+    @Test("Requests that are not authorized never reach the handler")
+    func authorized() async throws {
+        let handler = AuthorizedEcho()
+        try await RunningServer.with(
+            handler,
+            access: .authorized { $0.headerFields[.authorization] == "Bearer sesame" }
+        ) { port in
+            let transport = AsyncHTTPClientTransport()
+            let refused = try await transport.send(call(port, "/a"))
+            #expect(refused.head.status == .unauthorized)
+            #expect(refused.head.headerFields[.wwwAuthenticate] == "Bearer")
+            var allowed = call(port, "/b")
+            allowed.head.headerFields[.authorization] = "Bearer sesame"
+            #expect(try await transport.send(allowed).head.status == .ok)
+            await transport.shutdown()
+        }
+        #expect(handler.seen == ["/b"])
+    }
+
+    private final class AuthorizedEcho: ServingHandler {
+        private let paths = Mutex<[String]>([])
+        var seen: [String] { paths.withLock { $0 } }
+
+        func respond(to call: HTTPCall) async -> HTTPReply {
+            paths.withLock { $0.append(call.head.path ?? "") }
+            return .text(.ok, "")
+        }
     }
 }

@@ -11,6 +11,7 @@ import Testing
 @Suite("The memory of a server that sends long replies", .timeLimit(.minutes(20)))
 struct LongReplyMemoryTests {
     private static let count = 50_000
+    private static let largeCount = 100
     /// What replies of tens of megabytes may add to the memory of the process.
     private static let mostGrowth = 48 << 20
 
@@ -29,6 +30,20 @@ struct LongReplyMemoryTests {
                 for result in try await store.commit([batch]) { _ = try result.get() }
             }
         }
+        let large = DocumentValue.string(String(repeating: "x", count: 500_000))
+        for number in 0..<largeCount {
+            // A small one comes first, so that no count of documents tells how large a page is.
+            for (id, text) in [("0-\(100 + number)", text), ("1-\(100 + number)", large)] {
+                let path = DocumentPath(CollectionPath("b"), id)
+                let batch = WriteBatch([
+                    DocumentWrite(
+                        path,
+                        .set(DocumentBody(["n": .integer(Int64(1_000 - number)), "text": text]))
+                    )
+                ])
+                for result in try await store.commit([batch]) { _ = try result.get() }
+            }
+        }
         try store.close()
     }
 
@@ -44,7 +59,7 @@ struct LongReplyMemoryTests {
             method: method,
             scheme: "http",
             authority: "127.0.0.1:\(port)",
-            path: "/v1/projects/p/databases/d/documents\(place)",
+            path: place.hasPrefix("/sync") ? place : "/v1/projects/p/databases/d/documents\(place)",
             headerFields: [.contentType: "application/json"]
         )
         let reply = try await transport.send(
@@ -73,12 +88,40 @@ struct LongReplyMemoryTests {
         let names = (0..<Self.count).map {
             "\"projects/p/databases/d/documents/a/\(100_000 + $0)\""
         }
-        let requests: [(HTTPRequest.Method, String, String?)] = [
-            (.post, ":runQuery", #"{"structuredQuery":{"from":[{"collectionId":"a"}]}}"#),
-            (.get, "/a?pageSize=1000", nil),
-            (.post, ":batchGet", #"{"documents":[\#(names.joined(separator: ","))]}"#),
+        let largeNames = (0..<Self.largeCount).map {
+            "\"projects/p/databases/d/documents/b/1-\(100 + $0)\""
+        }
+        let group = #""from":[{"collectionId":"a","allDescendants":true}]"#
+        let sum = #"{"sum":{"field":{"fieldPath":"n"}},"alias":"n"}"#
+        let from = #""structuredQuery":{"from":[{"collectionId":"b"}]"#
+        let small = Self.count * 400
+        let large = Self.largeCount * 500_000
+        let requests: [(HTTPRequest.Method, String, String?, leastBytes: Int)] = [
+            (.post, ":runQuery", #"{"structuredQuery":{"from":[{"collectionId":"a"}]}}"#, small),
+            (.post, ":runQuery", "{\(from)}}", large),
+            (
+                .post, ":runQuery",
+                "{\(from),\"orderBy\":[{\"field\":{\"fieldPath\":\"n\"}}]}}", large
+            ),
+            (.get, "/a?pageSize=1000", nil, 1_000 * 400),
+            (.get, "/b?pageSize=1000", nil, large),
+            (.post, ":batchGet", #"{"documents":[\#(largeNames.joined(separator: ","))]}"#, large),
+            (.get, "/sync/all/changes?limit=1000", nil, 1_000),
+            (.get, "/sync/all/changes?limit=1000&collection=b", nil, 1_000),
+            (
+                .post, ":partitionQuery", #"{"structuredQuery":{\#(group)},"partitionCount":10}"#,
+                100
+            ),
+            (
+                .post, ":runAggregationQuery",
+                #"{"structuredAggregationQuery":{"structuredQuery":{\#(group)},"aggregations":[\#(sum)]}}"#,
+                100
+            ),
+            (
+                .post, ":batchGet", #"{"documents":[\#(names.joined(separator: ","))]}"#, small
+            ),
         ]
-        for (method, place, body) in requests {
+        for (method, place, body, leastBytes) in requests {
             let start = ContinuousClock.now
             let bytes = try await Self.ask(transport, server.port, method, place, body)
             let peak = try #require(server.peakMemory)
@@ -86,7 +129,7 @@ struct LongReplyMemoryTests {
                 "\(place): \(bytes) bytes in \(start.duration(to: .now)), "
                     + "\((peak - before) >> 10) KiB more memory"
             )
-            #expect(bytes > (method == .get ? 1_000 : Self.count) * 400)
+            #expect(bytes > leastBytes)
             // The request's own message, tens of bytes for each name, is in memory too.
             guard body?.utf8.count ?? 0 < 1 << 20 else { continue }
             #expect(peak - before < Self.mostGrowth)

@@ -8,14 +8,18 @@ import Testing
 enum RunningServer {
     static func with<Value: Sendable>(
         _ handler: some ServingHandler,
+        access: HandlerServer.Access = .sameMachine,
         mostConnections: Int = 16_384,
         _ body: @escaping @Sendable (_ port: Int) async throws -> Value
     ) async throws -> Value {
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let server = HandlerServer(handler, mostConnections: mostConnections, logger: logger) {
-            listening.yield($0)
-        }
+        let server = HandlerServer(
+            handler,
+            access: access,
+            mostConnections: mostConnections,
+            logger: logger
+        ) { listening.yield($0) }
         let group = ServiceGroup(services: [server], logger: logger)
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {

@@ -1,0 +1,102 @@
+#if os(Linux) || os(macOS)
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelHTTP
+import KeelServing
+import KeelToolsTestSupport
+import Synchronization
+import Testing
+
+@Suite("The command keel proxy", .timeLimit(.minutes(5)))
+struct ProxyCommandTests {
+    /// Answers once with a response that is stale at once, and then with 503.
+    private final class Origin: ServingHandler {
+        private let asked = Mutex<[String: Int]>([:])
+        private let fields: HTTPFields
+
+        init(_ fields: HTTPFields) { self.fields = fields }
+
+        var count: Int { asked.withLock { $0.values.reduce(0, +) } }
+
+        func respond(to call: HTTPCall) async -> HTTPReply {
+            let number = asked.withLock { asked in
+                asked[call.head.path ?? "", default: 0] += 1
+                return asked[call.head.path ?? ""] ?? 0
+            }
+            guard number == 1 else { return .text(.serviceUnavailable, "down\n") }
+            var reply = HTTPReply.text(.ok, "up\n")
+            reply.head.headerFields.append(contentsOf: fields)
+            // Without a length, the client knows of the end only once the cache has stored the response.
+            reply.head.headerFields[.contentLength] = nil
+            return reply
+        }
+    }
+
+    private static func fields(_ control: String) -> HTTPFields {
+        // A validator, so that a response without a lifetime is worth keeping.
+        [.cacheControl: control, .eTag: "\"1\""]
+    }
+
+    /// Asks twice through the command.
+    private func ask(_ options: [String], _ fields: HTTPFields) async throws -> [Int] {
+        let origin = Origin(fields)
+        return try await RunningServer.with(origin) { originPort in
+            let process = try KeelProcess(
+                ["proxy", "--origin", "http://127.0.0.1:\(originPort)"] + options
+            )
+            defer {
+                process.kill()
+                _ = process.wait()
+            }
+            let address = process.nextLine()
+            let authority = try #require(address.split(separator: "/").last.map(String.init))
+            let transport = AsyncHTTPClientTransport()
+            var statuses: [Int] = []
+            for _ in 0..<2 {
+                let head = HTTPRequest(
+                    method: .get,
+                    scheme: "http",
+                    authority: authority,
+                    path: "/a"
+                )
+                let reply = try await transport.send(HTTPCall(head))
+                statuses.append(reply.head.status.code)
+                _ = try await reply.body.collect(upTo: 1_000)
+            }
+            await transport.shutdown()
+            return statuses
+        }
+    }
+
+    @Test(
+        "A stale response stands in for a failing origin where an option or the response allows it",
+        arguments: [
+            ([], "max-age=0", 503), (["--stale-if-error", "1h"], "max-age=0", 200),
+            (["--stale-if-error", "1h"], "max-age=0, must-revalidate", 503),
+            (["--stale-if-error", "1h"], "no-cache", 503),
+            ([], "max-age=0, stale-if-error=600", 200),
+            (["--stale-if-offline", "1h"], "max-age=0", 503),
+            (["--shared", "--stale-if-error", "1h"], "max-age=0", 200),
+            (["--shared", "--stale-if-error", "1h"], "max-age=0, proxy-revalidate", 503),
+        ]
+    )
+    func stale(options: [String], control: String, status: Int) async throws {
+        let statuses = try await ask(options, Self.fields(control))
+        #expect(statuses == [200, status])
+    }
+
+    @Test("Only a shared proxy follows CDN-Cache-Control", arguments: [true, false])
+    func targeted(isShared: Bool) async throws {
+        var fields = Self.fields("no-store")
+        fields[try #require(HTTPField.Name("CDN-Cache-Control"))] = "max-age=600"
+        let statuses = try await ask(isShared ? ["--shared"] : [], fields)
+        #expect(statuses == [200, isShared ? 200 : 503])
+    }
+
+    @Test("Ages that mean nothing are refused", arguments: ["1", "x", "-1s", ""])
+    func refused(age: String) throws {
+        let options = ["proxy", "--origin", "http://127.0.0.1:1", "--stale-if-error=\(age)"]
+        #expect(try KeelProcess(options).wait().code == 64)
+    }
+}
+#endif
