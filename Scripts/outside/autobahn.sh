@@ -4,7 +4,10 @@
 #     KEEL_AUTOBAHN=~/autobahn Scripts/check.sh --autobahn
 #
 # KEEL_AUTOBAHN names an environment of Python 2.7 or PyPy 2.7 with autobahntestsuite from PyPI in it, so that
-# there is a bin/wstest. KEEL_AUTOBAHN_REPORT names a folder that keeps the report.
+# there is a bin/wstest. KEEL_AUTOBAHN_REPORT names a folder that keeps the report. With a Python 2.7:
+#
+#     python2.7 -m pip install 'virtualenv<20.22' && python2.7 -m virtualenv ~/autobahn
+#     ~/autobahn/bin/pip install autobahntestsuite==0.8.2
 
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
