@@ -37,10 +37,14 @@ public struct HandlerServer: Service {
 
         fileprivate let kind: Kind
 
-        /// Programs on the same machine. The server starts only on the loopback interface.
+        /// Programs on the same machine.
+        ///
+        /// The server starts only on the loopback interface.
         public static let sameMachine = Self(kind: .sameMachine)
 
-        /// Everybody who reaches the address. What stands before the server decides who does, or the
+        /// Everybody who reaches the address.
+        ///
+        /// What stands before the server decides who does, or the
         /// handler decides whom it refuses.
         public static let everybody = Self(kind: .everybody)
 
@@ -50,6 +54,7 @@ public struct HandlerServer: Service {
         /// server, so that nobody reads it on the way.
         ///
         /// - Parameter isAllowed: Whether a request is let in, by its head.
+        /// - Returns: The access.
         public static func authorized(
             _ isAllowed: @escaping @Sendable (HTTPRequest) async -> Bool
         ) -> Self {
