@@ -9,8 +9,9 @@ extension ChangeService {
         package var mostBufferedBytes = 1 << 20
         /// How many bytes of documents a page brings, unless a single one has more.
         package var mostPageBytes = 8 << 20
-        /// How many bytes of documents a stream reads at once, unless a single one has more. Each listener
-        /// may hold so many, and there are thousands.
+        /// How many bytes of documents a stream reads at once, unless a single one has more.
+        ///
+        /// Each listener may hold so many, and there are thousands.
         package var streamPageBytes = 1 << 20
         /// The clock of heartbeats, of pauses and of pages that wait.
         package var clock: any Clock<Duration> = ContinuousClock()

@@ -44,8 +44,7 @@ public struct HandlerServer: Service {
 
         /// Everybody who reaches the address.
         ///
-        /// What stands before the server decides who does, or the
-        /// handler decides whom it refuses.
+        /// What stands before the server decides who does, or the handler decides whom it refuses.
         public static let everybody = Self(kind: .everybody)
 
         /// Those whose requests are let in; other requests are answered with status 401.

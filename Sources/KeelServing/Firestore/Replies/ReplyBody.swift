@@ -23,6 +23,8 @@ enum ReplyBody: Sendable {
     /// - Parameters:
     ///   - pieces: What makes the pieces.
     ///   - isCut: Whether a longer reply is cut off behind its error.
+    /// - Returns: The body.
+    /// - Throws: What fails until the second piece.
     static func made(
         by pieces: some ReplyPieces,
         cuttingOff isCut: Bool
