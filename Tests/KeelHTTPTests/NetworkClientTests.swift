@@ -245,7 +245,7 @@ struct NetworkClientTests {
         #expect(events.map(\.data) == ["one", "two"])
         #expect(events.map(\.lastEventID) == ["7", "7"])
         #expect(transport.calls.first?.head.headerFields[.accept] == "text/event-stream")
-        #expect(transport.calls.first?.timeouts.idle == nil)
+        #expect(transport.calls.first?.timeouts.idle == .seconds(60))
         let error = await #expect(throws: NetworkError.self) {
             _ = try await client.events(GetRestaurant(id: "1"))
         }
