@@ -38,6 +38,40 @@ private final class CrowdMember {
     }
 }
 
+/// A listener of which every snapshot is compared with its own steps.
+private struct CrowdListener {
+    let query: DocumentQuery
+    private let adapter: SQLiteStorageAdapter
+    private var snapshots: QuerySnapshots.Iterator
+    private var shown: [Document] = []
+
+    init(_ adapter: SQLiteStorageAdapter, _ query: DocumentQuery) {
+        (self.adapter, self.query) = (adapter, query)
+        snapshots = StorageClient(adapter).listen(to: query).makeAsyncIterator()
+    }
+
+    /// Takes snapshots until what they say is what a read finds.
+    ///
+    /// Nobody writes meanwhile. A listener that does not come there hangs, until the suite's limit.
+    mutating func follow(_ what: Comment) async throws {
+        let expected = try await adapter.found(query).documents
+        while shown != expected {
+            let snapshot = try #require(try await snapshots.next(), what)
+            for change in snapshot.changes {
+                switch change.kind {
+                case .added(let index): shown.insert(change.document, at: index)
+                case .removed(let index): shown.remove(at: index)
+                case .modified(let old, let new):
+                    shown.remove(at: old)
+                    shown.insert(change.document, at: new)
+                }
+            }
+            #expect(shown == snapshot.documents, what)
+            #expect(snapshot.failures.isEmpty, what)
+        }
+    }
+}
+
 /// Several processes with several adapters each on one file, of which any may be killed.
 @Suite("Many processes on one file", .serialized, .timeLimit(.minutes(30)))
 struct CrowdTests {
@@ -92,6 +126,15 @@ struct CrowdTests {
         print("KEEL_SEED=\(seed) KEEL_CROWD_ROUNDS=\(Self.roundCount)")
         var random = SeededGenerator(seed: seed)
         let listener = try folder.adapter()
+        let all = DocumentQuery("crowd")
+        // On two adapters, whole and refilled, by identifiers and by values.
+        var listeners = try [listener, folder.adapter()].flatMap { adapter in
+            [
+                CrowdListener(adapter, all),
+                CrowdListener(adapter, all.order(by: "n", .descending).limit(to: 3)),
+                CrowdListener(adapter, all.where(.equal("by", "p1"))),
+            ]
+        }
         var fold = Fold()
         var cursor: ChangeCursor?
         var acknowledgedCount = 0
@@ -128,6 +171,14 @@ struct CrowdTests {
             }
             cursor = try await follow(listener, after: cursor, into: &fold)
             #expect(try await fold == state(of: listener), "round \(round)")
+            for index in listeners.indices {
+                try await listeners[index].follow("round \(round), listener \(index)")
+            }
+            let pairs = try await listener.found(DocumentQuery("pairs")).documents
+            for name in names {
+                let pair = pairs.filter { $0.id.hasPrefix(name) }.map { $0["n"] }
+                #expect(Set(pair).count <= 1, "round \(round): half a transaction of \(name)")
+            }
             if round % 10 == 0 || round == Self.roundCount - 1 {
                 #expect(try await listener.checkIntegrity().isSound, "round \(round)")
                 let fresh = try folder.adapter()
@@ -164,7 +215,9 @@ struct CrowdTests {
     }
 
     private func state(of adapter: SQLiteStorageAdapter) async throws -> Fold {
-        let documents = try await adapter.found(DocumentQuery("crowd")).documents
+        let documents =
+            try await adapter.found(DocumentQuery("crowd")).documents
+            + adapter.found(DocumentQuery("pairs")).documents
         return Fold(uniqueKeysWithValues: documents.map { ($0.path, $0.revision) })
     }
 }

@@ -17,35 +17,83 @@ struct Crowd {
         var adapters = [try open(), try open()]
         var number = 0
         while true {
-            let index = Int.random(in: 0..<adapters.count, using: &random)
-            switch Int.random(in: 0..<12, using: &random) {
+            let place = Int.random(in: 0..<adapters.count, using: &random)
+            switch Int.random(in: 0..<14, using: &random) {
             case 0:
                 adapters.append(try open())
             case 1 where adapters.count > 1:
-                try adapters.remove(at: index).close()
+                try adapters.remove(at: place).close()
             case 2 where adapters.count > 1:
                 // Let go without being closed.
-                adapters.remove(at: index)
+                adapters.remove(at: place)
             case 3:
-                _ = try await adapters[index].changes(ChangeRequest(limit: 50))
+                _ = try await adapters[place].changes(ChangeRequest(limit: 50))
             case 4:
-                try await adapters[index].prepare(
-                    StorageSchema(indexes: [IndexDefinition("crowd", [.ascending("n")])])
-                )
+                // Mostly one that no process has built yet.
+                let field = FieldPath("f\(Int.random(in: 0..<40, using: &random))")
+                let index = IndexDefinition("crowd", [.ascending(field), .descending("n")])
+                try await adapters[place].prepare(StorageSchema(indexes: [index]))
             case 5:
                 let copy = URL(fileURLWithPath: "\(file).\(name)-\(seed).\(number)")
-                try await adapters[index].backup(to: copy)
+                try await adapters[place].backup(to: copy)
                 try FileManager.default.removeItem(at: copy)
+            case 6:
+                number += 1
+                try await listen(to: adapters[place], while: batch(number), adapters[0])
+                FileHandle.standardOutput.write(Data("\(number)\n".utf8))
+            case 7:
+                try await transact(on: adapters[place])
             default:
                 number += 1
                 let batch = batch(number)
-                try await commit(batch, to: adapters[index])
+                try await commit(batch, to: adapters[place])
                 FileHandle.standardOutput.write(Data("\(number)\n".utf8))
                 // A reply that was lost: the batch comes again, through any adapter.
                 if Int.random(in: 0..<4, using: &random) == 0 {
                     try await commit(batch, to: adapters[adapters.count - 1])
                 }
             }
+        }
+    }
+
+    /// Listens through one adapter until it shows what is committed through another.
+    ///
+    /// Ends the process, which the test does not expect, if a listener shows something else than its steps.
+    private func listen(
+        to adapter: SQLiteStorageAdapter,
+        while batch: WriteBatch,
+        _ writer: SQLiteStorageAdapter
+    ) async throws {
+        var snapshots = StorageClient(adapter).listen(to: DocumentQuery("crowd"))
+            .makeAsyncIterator()
+        var shown = Set(try await snapshots.next()?.documents.map(\.path) ?? [])
+        let revision = try await writer.commit([batch])[0].get().outcomes.last?.revision
+        let path = batch.writes.last?.path
+        while let snapshot = try await snapshots.next() {
+            for change in snapshot.changes {
+                if case .removed = change.kind {
+                    shown.remove(change.document.path)
+                } else {
+                    shown.insert(change.document.path)
+                }
+            }
+            if shown != Set(snapshot.documents.map(\.path)) { exit(3) }
+            let document = snapshot.documents.first { $0.path == path }
+            // Another process of this name may not have written to it since: names are one's own.
+            if document?.revision == revision { return }
+        }
+        exit(4)
+    }
+
+    /// Counts in a transaction, whose body must see both counters as one commit leaves them.
+    private func transact(on adapter: SQLiteStorageAdapter) async throws {
+        let (one, other) = (DocumentPath("pairs/\(name)-1"), DocumentPath("pairs/\(name)-2"))
+        try await StorageClient(adapter).transaction { transaction in
+            let first = try await transaction.findDocument(one)?["n"]?.integerValue ?? 0
+            let second = try await transaction.findDocument(other)?["n"]?.integerValue ?? 0
+            if first != second { exit(5) }
+            try transaction.set(one, ["n": .integer(first + 1)])
+            try transaction.set(other, ["n": .integer(first + 1)])
         }
     }
 
@@ -58,7 +106,10 @@ struct Crowd {
 
     private func batch(_ number: Int) -> WriteBatch {
         let count = FieldChange("n", .transform(.increment(1)))
-        let fields: DocumentFields = ["n": .integer(Int64(number)), "by": .string(name)]
+        let fields: DocumentFields = [
+            "n": .integer(Int64(number)), "by": .string(name),
+            "f\(number % 40)": .integer(Int64(number)),
+        ]
         return WriteBatch(
             id: "\(name)-\(seed)-\(number)",
             [
