@@ -16,8 +16,8 @@ struct OutboxOutcomeTests {
     }
 
     /// An outbox as another process or a later launch has it: without the receipts of the others.
-    private func makeOutbox() -> Outbox {
-        Outbox(storage, configuration: Outbox.Configuration(wall))
+    private func makeOutbox(clock: (any Clock<Duration>)? = nil) -> Outbox {
+        Outbox(storage, configuration: Outbox.Configuration(wall, clock: clock))
     }
 
     private func outcome(of id: String) async -> OutboxError.Code? {
@@ -46,7 +46,7 @@ struct OutboxOutcomeTests {
 
     @Test("Who waits while another process drops the write is told that it was dropped")
     func tellsWhoWaits() async throws {
-        let mine = makeOutbox()
+        let mine = makeOutbox(clock: LeapingClock())
         let receipt = try await mine.enqueue(.note("a"))
         let server = RecordingServer { _ in .unreachable }
         let running = Task { try await mine.run(sending: server) }
@@ -98,7 +98,8 @@ struct OutboxOutcomeTests {
     @Test("A clock that is set back does not keep a claim for longer than claims last")
     func outlivesClaims() async throws {
         try await makeOutbox().enqueue(.note("a"))
-        // As a process leaves it that is killed in an attempt, an hour before the clock is set back.
+        // As a process on a machine that does not name its starts leaves it, when it is killed in an
+        // attempt, an hour before the clock is set back.
         let path = DocumentPath("__outbox.main__/a")
         let end = wall.now.advanced(by: .seconds(3_675))
         let claim = [

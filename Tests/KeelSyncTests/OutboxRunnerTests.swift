@@ -272,7 +272,10 @@ struct OutboxRunnerTests {
                 return count <= 3 ? .fail(.busy) : nil
             }
         }
-        let outbox = Outbox(StorageClient(flaky), configuration: .init(wall))
+        let outbox = Outbox(
+            StorageClient(flaky),
+            configuration: .init(wall, clock: LeapingClock())
+        )
         let server = RecordingServer()
         try await running(outbox, server) {
             try await outbox.enqueue(.note("a"))

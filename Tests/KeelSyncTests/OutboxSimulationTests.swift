@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Random lives of outboxes: processes that are killed at any call of the store, servers that lose
-/// replies, runners side by side.
+/// replies, runners side by side, and a clock that is set to and fro, in the middle of attempts too.
 ///
 /// `KEEL_SCHEDULES` says how many schedules, `KEEL_SEED` from which one on.
 @Suite("Simulated outboxes", .timeLimit(.minutes(10)))
@@ -26,6 +26,7 @@ struct OutboxSimulationTests {
     )
     func keepsPromises(part: UInt64) async throws {
         let count = (Self.schedules + Self.parts - 1) / Self.parts
+        print("outboxes from seed \(Self.seed &+ part &* count) on, \(count) schedules")
         var kills = 0
         var repetitions = 0
         for number in 0..<count {
@@ -61,6 +62,12 @@ private final class Dice: Sendable {
 
     func number(_ range: ClosedRange<Int>) -> Int {
         random.withLock { Int.random(in: range, using: &$0) }
+    }
+
+    /// By how much the clock is set, if it is, in seconds.
+    func leap() -> Int64? {
+        guard number(0...3) == 0 else { return nil }
+        return Int64(number(-7_200...7_200))
     }
 
     func heal() { isHealed.withLock { $0 = true } }
@@ -99,7 +106,11 @@ private final class OutboxLife: Sendable {
         let dice = Dice(seed: seed)
         self.dice = dice
         store = InMemoryStorageAdapter(now: { wall.now })
-        server = RecordingServer { _ in dice.fate() }
+        server = RecordingServer { _ in
+            // Whoever claims or looks at a claim next sees another time of day.
+            if let leap = dice.leap() { wall.leap(by: leap) }
+            return dice.fate()
+        }
     }
 
     var killCount: Int { state.withLock { $0.killCount } }
@@ -115,7 +126,9 @@ private final class OutboxLife: Sendable {
                 async let one: Void = withProcess { _ = try await $0.flush(sending: self.server) }
                 async let other: Void = withProcess { _ = try await $0.flush(sending: self.server) }
                 _ = await (one, other)
-            default: wall.advance(by: Int64(dice.number(1...200)))
+            default:
+                wall.advance(by: Int64(dice.number(1...200)))
+                if let leap = dice.leap() { wall.leap(by: leap) }
             }
         }
         dice.heal()

@@ -2,11 +2,12 @@ public import KeelCore
 public import KeelStorage
 
 extension Outbox {
-    /// What becomes of the later writes of a key when one is rejected.
+    /// What becomes of the later writes of a key when one is rejected, or cannot be read.
     public enum Rejection: Sendable, Hashable {
         /// They are sent: good for writes that each say what is to be, such as `PUT`.
         case letsOthersPass
-        /// They wait until the rejected one is sent again or dropped.
+        /// They wait until the rejected one is sent again or dropped, or the damaged one can be read
+        /// or is dropped. A damaged one whose key cannot be read holds all keys: any may be its own.
         case holdsKey
     }
 
@@ -31,21 +32,27 @@ extension Outbox {
         /// How much longer than an attempt a claim holds.
         ///
         /// Nobody else sends a write while it is claimed. After a process was killed in an attempt,
-        /// its writes are sent again once the claim is over. It has to cover the time that the
-        /// store takes, and what the clocks of processes on one store differ by.
+        /// its writes are sent again once the claim is over. It has to cover the time that the store
+        /// takes to claim a write, which is not sent otherwise, and what the clocks of devices on one
+        /// store differ by.
         public var leaseMargin = Duration.seconds(15)
 
         /// How often a runner looks for what other processes have put in, or left behind.
         public var pollInterval = Duration.seconds(30)
 
-        /// What becomes of the later writes of a key when one is rejected.
+        /// What becomes of the later writes of a key when one is rejected, or cannot be read.
         public var rejection = Rejection.letsOthersPass
 
         /// The clock that pauses are measured on.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// The time of day, by which claims and pauses outlast a restart.
+        /// The time of day, by which pauses outlast a restart of the process, and claims one of the
+        /// machine.
         public var now: @Sendable () -> Timestamp = Timestamp.now
+
+        /// The machine's own time, by which claims outlast a process; nil for the system's, if pauses
+        /// are measured on its clock.
+        package var uptime: Uptime?
 
         /// Draws where in its range a pause ends, from 0 to 1.
         public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
@@ -69,6 +76,8 @@ public enum OutboxEvent: Sendable {
     case postponed(OutboxWrite, reason: String, pause: Duration)
     /// It was rejected.
     case rejected(OutboxWrite, reason: String)
+    /// It cannot be read and is passed over; told once by each runner.
+    case damaged(DamagedOutboxEntry)
     /// The store failed; the runner tries again after the pause.
     case storeFailed(StorageError, pause: Duration)
 }

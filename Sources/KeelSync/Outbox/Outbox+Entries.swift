@@ -17,7 +17,19 @@ extension Outbox {
         try await entries(OutboxEntry.rejectedStatus)
     }
 
-    /// The keys of all writes that the server has not taken, the rejected ones included.
+    /// The writes that cannot be read, by their ids; it takes reading all writes to find them.
+    ///
+    /// They are neither sent nor among ``pending()``, ``rejected()`` and ``updates()``. One that can
+    /// be read again is sent in its turn; ``discard(_:)`` drops one that never will be.
+    ///
+    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
+    @concurrent
+    public func damaged() async throws(OutboxError) -> [DamagedOutboxEntry] {
+        try await asking { () async throws(StorageError) in try await core.damagedEntries() }
+    }
+
+    /// The keys of all writes that the server has not taken, the rejected ones included, and the
+    /// damaged ones whose key can be read.
     ///
     /// Data that comes from the server does not show these writes yet: do not let it replace what
     /// they changed here.
@@ -25,26 +37,36 @@ extension Outbox {
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
     public func unsentKeys() async throws(OutboxError) -> Set<String> {
-        Set(try await (pending() + rejected()).map(\.write.key))
+        let damaged = try await damaged().compactMap(\.key)
+        return Set(try await (pending() + rejected()).map(\.write.key) + damaged)
     }
 
     /// The keys whose state on this device is ahead of what the server can say.
     ///
-    /// Those of pending writes, and of rejected ones that hold their key. A rejected write that lets
-    /// others pass no longer keeps the server's state away: it waits in ``rejected()``.
+    /// Those of pending writes, and of rejected and damaged ones that hold their key. A rejected
+    /// write that lets others pass no longer keeps the server's state away: it waits in
+    /// ``rejected()``.
     package func protectedKeys() async throws(OutboxError) -> Set<String> {
-        let rejected = configuration.rejection == .holdsKey ? try await rejected() : []
-        return Set(try await (pending() + rejected).map(\.write.key))
+        if configuration.rejection == .holdsKey { return try await unsentKeys() }
+        return Set(try await pending().map(\.write.key))
     }
 
     /// What is in the outbox now and after each change, for a view.
     public func updates() -> OutboxUpdates { OutboxUpdates(core: core) }
 
     private func entries(_ status: String) async throws(OutboxError) -> [OutboxEntry] {
+        try await asking { () async throws(StorageError) in try await core.allEntries(status) }
+    }
+
+    /// Says what a failure of the store means to the caller.
+    private func asking<Value>(
+        about id: OutboxWrite.ID? = nil,
+        _ body: () async throws(StorageError) -> Value
+    ) async throws(OutboxError) -> Value {
         do throws(StorageError) {
-            return try await core.allEntries(status)
+            return try await body()
         } catch {
-            throw OutboxError(error)
+            throw OutboxError(error, write: id)
         }
     }
 
@@ -55,7 +77,8 @@ extension Outbox {
     /// If it was the server that refused it, it gets a new idempotency key: see
     /// ``OutboxEntry/idempotencyKey``. A write that waits for a pause is tried at once.
     ///
-    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``.
+    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``,
+    ///   ``OutboxError/Code/damaged``.
     @concurrent
     public func retry(_ id: OutboxWrite.ID) async throws(OutboxError) {
         try await change(id) { entry in
@@ -73,7 +96,8 @@ extension Outbox {
     /// - Parameters:
     ///   - id: The write.
     ///   - body: Changes it; its key stays as it is.
-    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``.
+    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``,
+    ///   ``OutboxError/Code/damaged``.
     @concurrent
     public func edit(
         _ id: OutboxWrite.ID,
@@ -90,13 +114,17 @@ extension Outbox {
         }
     }
 
-    /// Drops a write: the server will not be told.
+    /// Drops a write, which may be a damaged one: the server will not be told.
     ///
     /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``.
     @concurrent
     public func discard(_ id: OutboxWrite.ID) async throws(OutboxError) {
-        try await decide(id) { entry throws(StorageError) in
-            try await core.remove(id, as: .discarded, if: .revision(entry.revision))
+        try await decide(id) { item throws(OutboxError) in
+            // A damaged entry has no claim to respect: nobody sends it.
+            let condition = item.entry.map { WriteCondition.revision($0.revision) } ?? .exists
+            return try await asking(about: id) { () async throws(StorageError) in
+                try await core.remove(id, as: .discarded, if: condition)
+            }
         }
         core.receipts[id]?.fulfil(.failure(OutboxError(.discarded, write: id)))
     }
@@ -108,17 +136,14 @@ extension Outbox {
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
     public func discardAll() async throws(OutboxError) {
-        for entry in try await pending() + rejected() {
-            do throws(StorageError) {
-                // One that is gone has been taken meanwhile, or dropped by somebody else.
-                let isHere = try await core.remove(entry.id, as: .discarded, if: .exists)
-                guard isHere else { continue }
-            } catch {
-                throw OutboxError(error)
+        let entries = try await pending() + rejected()
+        for id in try await entries.map(\.id) + damaged().map(\.id) {
+            let isHere = try await asking(about: id) { () async throws(StorageError) in
+                try await core.remove(id, as: .discarded, if: .exists)
             }
-            core.receipts[entry.id]?.fulfil(
-                .failure(OutboxError(.discarded, write: entry.id))
-            )
+            // One that is gone has been taken meanwhile, or dropped by somebody else.
+            guard isHere else { continue }
+            core.receipts[id]?.fulfil(.failure(OutboxError(.discarded, write: id)))
         }
         core.ring()
     }
@@ -127,8 +152,15 @@ extension Outbox {
         _ id: String,
         _ changes: (OutboxEntry) -> [FieldChange]
     ) async throws(OutboxError) {
-        try await decide(id) { entry throws(StorageError) in
-            try await core.change(entry, changes(entry)) != nil
+        try await decide(id) { item throws(OutboxError) in
+            switch item {
+            case .damaged(let damaged):
+                throw OutboxError(.damaged, write: id, cause: damaged.error)
+            case .entry(let entry):
+                return try await asking(about: id) { () async throws(StorageError) in
+                    try await core.change(entry, changes(entry)) != nil
+                }
+            }
         }
         core.receipts[id]?.reopen()
     }
@@ -136,22 +168,19 @@ extension Outbox {
     /// Does something with an entry that nobody sends; again, if it changes meanwhile.
     private func decide(
         _ id: String,
-        _ body: (OutboxEntry) async throws(StorageError) -> Bool
+        _ body: (OutboxItem) async throws(OutboxError) -> Bool
     ) async throws(OutboxError) {
-        do throws(StorageError) {
-            while true {
-                guard let entry = try await core.entry(id) else { break }
-                if case .sending = entry.state { throw StorageError(.busy, "it is being sent") }
-                if try await body(entry) {
-                    core.ring()
-                    return
-                }
+        while true {
+            let item = try await asking(about: id) { () async throws(StorageError) in
+                try await core.item(id)
             }
-        } catch {
-            throw error.code == .busy
-                ? OutboxError(.sending, write: id, cause: error) : OutboxError(error, write: id)
+            guard let item else { throw OutboxError(.notFound, write: id) }
+            if case .sending = item.entry?.state { throw OutboxError(.sending, write: id) }
+            if try await body(item) {
+                core.ring()
+                return
+            }
         }
-        throw OutboxError(.notFound, write: id)
     }
 }
 
@@ -170,15 +199,10 @@ extension OutboxEntry {
     }
 
     /// What takes the pause away.
-    fileprivate var release: [FieldChange] {
-        [
-            FieldChange("notBefore", .remove), FieldChange("owner", .remove),
-            FieldChange("leaseEnd", .remove),
-        ]
-    }
+    fileprivate var release: [FieldChange] { Self.unpausing + Self.unclaiming }
 }
 
-/// The contents of an outbox as they change: see ``Outbox/updates()``.
+/// The entries of an outbox that can be read, as they change: see ``Outbox/updates()``.
 public struct OutboxUpdates: AsyncSequence, Sendable {
     public typealias Element = [OutboxEntry]
     public typealias Failure = OutboxError
@@ -202,10 +226,8 @@ public struct OutboxUpdates: AsyncSequence, Sendable {
         ) async throws(OutboxError) -> [OutboxEntry]? {
             do throws(StorageError) {
                 guard let snapshot = try await base.next(isolation: actor) else { return nil }
-                let now = core.now
-                return try snapshot.documents.map { document throws(StorageError) in
-                    try OutboxEntry(document, now: now)
-                }
+                let moment = core.moment
+                return snapshot.documents.compactMap { OutboxItem($0, at: moment).entry }
             } catch {
                 throw OutboxError(error)
             }

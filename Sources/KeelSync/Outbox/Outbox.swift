@@ -18,6 +18,7 @@ public import KeelStorage
 /// - Writes of one key arrive in their order; different keys do not wait for each other.
 /// - Several processes, or several runners, on one store do not send a write at the same time.
 /// - What the server refuses stays visible in ``rejected()`` until it is sent again or dropped.
+/// - A write that cannot be read stops no other; ``damaged()`` names it.
 ///
 /// Without a runner, writes are kept and wait. An outbox is a value whose copies belong together;
 /// make one for each store and name, and pass it on.
@@ -143,16 +144,17 @@ public struct Outbox: Sendable {
     /// Sends what can be sent now, and returns when nothing more can.
     ///
     /// For background tasks and command line tools, where nothing runs for long. What waits for a
-    /// pause or belongs to another runner is left.
+    /// pause or belongs to another runner is left, and so is what cannot be read.
     ///
-    /// - Returns: Whether the outbox holds no pending write any more.
+    /// - Returns: Whether the outbox holds no pending write any more; rejected and damaged ones are
+    ///   none.
     /// - Throws: ``OutboxError/Code/storage`` when the store fails for good.
     @discardableResult
     @concurrent
     public func flush(sending sender: some OutboxSender) async throws(OutboxError) -> Bool {
         try await OutboxRunner(core, sender).flush()
         do throws(StorageError) {
-            return try await core.entries(OutboxEntry.pendingStatus, limit: 1).isEmpty
+            return try await !core.hasPending()
         } catch {
             throw OutboxError(error)
         }

@@ -25,6 +25,7 @@ final class OutboxCore: Sendable {
     }
 
     var now: Timestamp { configuration.now() }
+    var moment: OutboxMoment { configuration.moment }
 
     /// Says that entries were added or changed.
     func ring() {
@@ -39,60 +40,14 @@ final class OutboxCore: Sendable {
             .ascending("status"), .ascending("at"), .ascending("position"),
         ]
         let index = IndexDefinition(collection.string, components)
-        try await client.adapter.prepare(StorageSchema(indexes: [index]))
+        do throws(StorageError) {
+            try await client.adapter.prepare(StorageSchema(indexes: [index]))
+        } catch {
+            // An index has every document: one that cannot be read keeps it from being built. Until
+            // the next start the store finds entries without it, all but that one.
+            guard error.code == .corrupted else { throw error }
+        }
         isPrepared.store(true, ordering: .relaxed)
-    }
-
-    // MARK: Reading
-
-    /// Returns entries in the order in which they were put in.
-    func entries(
-        _ status: String,
-        after last: OutboxEntry? = nil,
-        limit: Int
-    ) async throws(StorageError) -> [OutboxEntry] {
-        try await prepare()
-        var query = DocumentQuery(collection).where(.equal("status", .string(status)))
-            .order(by: "at").order(by: "position").limit(to: limit)
-        if let last {
-            query = query.start(
-                after: .timestamp(last.enqueuedAt),
-                .integer(last.position),
-                .reference(DocumentPath(collection, last.id))
-            ).order(by: .documentID)
-        }
-        let checked = try client.check(query, for: "outbox")
-        let result = try await client.read(ReadRequest(.query(checked)), for: "outbox")
-        guard case .found(let documents) = result.payload else { return [] }
-        let now = now
-        return try documents.map { document throws(StorageError) in
-            try OutboxEntry(document, now: now)
-        }
-    }
-
-    func allEntries(_ status: String) async throws(StorageError) -> [OutboxEntry] {
-        var all: [OutboxEntry] = []
-        while true {
-            let page = try await entries(status, after: all.last, limit: 500)
-            all += page
-            guard page.count == 500 else { return all }
-        }
-    }
-
-    func entry(_ id: String) async throws(StorageError) -> OutboxEntry? {
-        try await self.entries(withIDs: [id]).first ?? nil
-    }
-
-    func entries(withIDs ids: [String]) async throws(StorageError) -> [OutboxEntry?] {
-        let request = ReadRequest(.documents(ids.map(collection.document)))
-        let result = try await client.read(request, for: "outbox")
-        guard case .documents(let documents) = result.payload else { return [] }
-        let now = now
-        return try documents.map { document throws(StorageError) in
-            try document.map { document throws(StorageError) in
-                try OutboxEntry(document, now: now)
-            }
-        }
     }
 
     // MARK: Writing
@@ -170,8 +125,10 @@ final class OutboxCore: Sendable {
             DocumentQuery(outcomes).where(.less("at", .timestamp(limit))).limit(to: 500),
             for: "outbox"
         )
+        var request = ReadRequest(.query(query))
+        request.reportsUnreadable = true
         while true {
-            let result = try await client.read(ReadRequest(.query(query)), for: "outbox")
+            let result = try await client.read(request, for: "outbox")
             guard case .found(let old) = result.payload, !old.isEmpty else { return }
             _ = try await client.commitOwn(old.map { .delete($0.path) }, for: "outbox")
         }
@@ -210,12 +167,16 @@ final class OutboxCore: Sendable {
 
     /// The outcome of a write, read at one moment; nil while the write waits.
     private func outcome(of id: String) async throws(StorageError) -> OutboxReceipt.Outcome? {
-        let request = ReadRequest(.documents([collection.document(id), outcomes.document(id)]))
+        var request = ReadRequest(.documents([collection.document(id), outcomes.document(id)]))
+        request.reportsUnreadable = true
         let result = try await client.read(request, for: "outbox")
         guard case .documents(let documents) = result.payload else { return nil }
-        if let document = documents.first ?? nil {
-            let entry = try OutboxEntry(document, now: now)
+        switch item(documents.first ?? nil, id, in: result) {
+        case .entry(let entry):
             return entry.isRejected ? .failure(.rejected(id, entry.lastFailure ?? "")) : nil
+        case .damaged(let damaged):
+            return .failure(OutboxError(.damaged, write: id, cause: damaged.error))
+        case nil: break
         }
         let name = documents.last.flatMap { $0?["outcome"]?.stringValue }
         switch name.flatMap(OutboxOutcome.init) {

@@ -52,9 +52,11 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     let isUnreached: Bool
     /// The runner that has claimed it.
     let owner: String?
-    /// Until when the claim holds.
-    private(set) var leaseEnd: Timestamp?
-    /// Before when it is not to be tried again.
+    /// Until when a claim holds, by the reader's time of day; nil where none does.
+    private(set) var claimEnd: Timestamp?
+    /// Whether the end of the claim was judged by the machine's own time, which nobody sets.
+    let isClaimCertain: Bool
+    /// Before when it is not to be tried again; nil where that is over.
     let notBefore: Timestamp?
     let isRejected: Bool
     /// Whether the server itself has answered that it does not take the write.
@@ -62,20 +64,22 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     private(set) var revision: Revision
 
     /// Reads an entry at a moment.
-    init(_ document: Document, now: Timestamp) throws(StorageError) {
+    init(_ document: Document, at moment: OutboxMoment) throws(StorageError) {
         let fields = try document.fields()
         guard let key = fields["key"]?.stringValue, let kind = fields["kind"]?.stringValue,
-            case .bytes(let body)? = fields["body"], let status = fields["status"]?.stringValue
+            case .bytes(let body)? = fields["body"], let status = fields["status"]?.stringValue,
+            [Self.pendingStatus, Self.rejectedStatus].contains(status),
+            let enqueuedAt = fields["at"]?.timestampValue,
+            let position = fields["position"]?.integerValue,
+            let attempts = Self.count(fields["attempts"]), let tries = Self.count(fields["tries"]),
+            let generation = Self.count(fields["generation"]),
+            let attributes = Self.attributes(fields["attributes"])
         else {
             throw StorageError(
                 .corrupted,
                 "an entry of the outbox does not have the fields of one",
                 resource: document.path.string
             )
-        }
-        var attributes: [String: String] = [:]
-        for field in fields["attributes"]?.mapValue ?? [:] {
-            attributes[field.name] = field.value.stringValue
         }
         write = OutboxWrite(
             key: key,
@@ -84,26 +88,43 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
             body: body,
             id: document.id
         )
-        attempts = Int(fields["attempts"]?.integerValue ?? 0)
-        tries = Int(fields["tries"]?.integerValue ?? 0)
-        generation = Int(fields["generation"]?.integerValue ?? 0)
-        position = fields["position"]?.integerValue ?? 0
+        self.attempts = attempts
+        self.tries = tries
+        self.generation = generation
+        self.position = position
+        self.enqueuedAt = enqueuedAt
         lastFailure = fields["lastFailure"]?.stringValue
         isUnreached = fields["isUnreached"]?.booleanValue ?? false
-        enqueuedAt = fields["at"]?.timestampValue ?? document.createTime
         owner = fields["owner"]?.stringValue
-        leaseEnd = fields["leaseEnd"]?.timestampValue
-        notBefore = fields["notBefore"]?.timestampValue
+        (claimEnd, isClaimCertain) = Self.claim(in: fields, at: moment)
+        notBefore = Self.pauseEnd(in: fields, at: moment)
         isRejected = status == Self.rejectedStatus
         isRefused = fields["isRefused"]?.booleanValue ?? false
         revision = document.revision
         if isRejected {
             state = .rejected
-        } else if let leaseEnd, leaseEnd > now {
-            state = .sending(until: leaseEnd)
+        } else if let claimEnd {
+            state = .sending(until: claimEnd)
         } else {
-            state = .pending(notBefore: notBefore.flatMap { $0 > now ? $0 : nil })
+            state = .pending(notBefore: notBefore)
         }
+    }
+
+    private static func count(_ value: DocumentValue?) -> Int? {
+        guard let value else { return 0 }
+        return value.integerValue.flatMap { Int32(exactly: $0) }.flatMap { $0 < 0 ? nil : Int($0) }
+    }
+
+    private static func attributes(_ value: DocumentValue?) -> [String: String]? {
+        guard let value else { return [:] }
+        guard let fields = value.mapValue else { return nil }
+        var attributes: [String: String] = [:]
+        for field in fields {
+            // A write that lacks an attribute would say something else.
+            guard let text = field.value.stringValue else { return nil }
+            attributes[field.name] = text
+        }
+        return attributes
     }
 
     /// The same entry at another revision.
@@ -115,7 +136,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// The same entry as if nobody had claimed it.
     var withoutClaim: OutboxEntry {
         var entry = self
-        entry.leaseEnd = nil
+        entry.claimEnd = nil
         return entry
     }
 

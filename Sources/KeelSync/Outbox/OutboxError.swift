@@ -79,6 +79,14 @@ extension OutboxError.Code {
         advice: "Try again when the attempt is over."
     )
 
+    /// The write is in the outbox and cannot be read; the cause says why.
+    public static let damaged = Self(
+        "damaged",
+        "The write is in the outbox and cannot be read.",
+        advice: "See the cause. It is sent once it can be read; if that will not be, drop it and "
+            + "put the write in again."
+    )
+
     /// The store that the outbox is kept in failed; the cause says why.
     public static let storage = Self(
         "storage",
@@ -102,6 +110,7 @@ extension OutboxError.Code {
     )
 
     public static let known: [Self] = [
-        .rejected, .discarded, .notFound, .sending, .storage, .storageUnavailable, .cancelled,
+        .rejected, .discarded, .notFound, .sending, .damaged, .storage, .storageUnavailable,
+        .cancelled,
     ]
 }

@@ -15,8 +15,11 @@ struct OutboxPlan {
         var owner: String
         /// The keys that the runner is busy with.
         var activeKeys: Set<String>
-        /// The keys that a rejected write holds.
+        /// The keys that nothing may be sent of: a rejected write holds them, or the store did not
+        /// take what a runner had to write down.
         var heldKeys: Set<String>
+        /// Whether a write whose key nobody knows holds them all.
+        var isHeld: Bool
         /// Pauses of writes that reached nobody and begun before this are over.
         var ignoresPausesOfUnreached: Bool
     }
@@ -26,17 +29,24 @@ struct OutboxPlan {
     private(set) var nextTime: Timestamp?
     private var positions: [String: Int] = [:]
     private var blockedKeys: Set<String>
+    private var isHeld: Bool
     private let situation: Situation
 
     init(_ situation: Situation) {
         self.situation = situation
         blockedKeys = situation.activeKeys.union(situation.heldKeys)
+        isHeld = situation.isHeld
+    }
+
+    /// Lets nothing pass that comes later in the order, of a key or of all if it is not known.
+    mutating func hold(_ key: String?) {
+        if let key { blockedKeys.insert(key) } else { isHeld = true }
     }
 
     /// Takes the next entry of the order into account.
     mutating func add(_ entry: OutboxEntry) {
         let key = entry.write.key
-        guard !blockedKeys.contains(key) else { return }
+        guard !isHeld, !blockedKeys.contains(key) else { return }
         if let position = positions[key] {
             // Whether it may go is decided when those before it have gone.
             lanes[position].entries.append(entry)
@@ -54,9 +64,7 @@ struct OutboxPlan {
     /// Until when the first entry of a key has to wait; nil if it may go.
     private func waitingTime(of entry: OutboxEntry) -> Timestamp? {
         // A claim of this runner that it is not busy with was never confirmed.
-        if let end = entry.leaseEnd, end > situation.now, entry.owner != situation.owner {
-            return end
-        }
+        if let end = entry.claimEnd, entry.owner != situation.owner { return end }
         if let time = entry.notBefore, time > situation.now {
             return entry.isUnreached && situation.ignoresPausesOfUnreached ? nil : time
         }

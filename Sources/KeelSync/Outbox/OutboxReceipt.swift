@@ -45,15 +45,15 @@ public final class OutboxReceipt: Sendable {
     ///
     /// - Returns: What the server said.
     /// - Throws: ``OutboxError/Code/rejected``, ``OutboxError/Code/discarded``,
-    ///   ``OutboxError/Code/notFound`` for a write that was never put in, or ended more than seven
-    ///   days ago, or ``OutboxError/Code/cancelled`` when the calling task is, which leaves the write
-    ///   where it is.
+    ///   ``OutboxError/Code/damaged`` for a write that cannot be read, ``OutboxError/Code/notFound``
+    ///   for one that was never put in, or ended more than seven days ago, or
+    ///   ``OutboxError/Code/cancelled`` when the calling task is, which leaves the write where it is.
     @discardableResult
     public func server() async throws(OutboxError) -> OutboxReply {
         if state.withLock({ $0.outcome == nil }), let found = await outbox.lookUp(id) {
             fulfil(found)
-            // Not kept: the write may be put in later.
-            if case .failure(let error) = found, error.code == .notFound { throw error }
+            // Not kept: the write may be put in later, or be readable again.
+            if case .failure(let error) = found, error.isOfTheMoment { throw error }
         }
         let waiter = state.withLock { state in
             state.nextWaiter += 1
@@ -83,7 +83,7 @@ public final class OutboxReceipt: Sendable {
     func fulfil(_ outcome: Outcome) {
         let waiters = state.withLock { state -> [Int: CheckedContinuation<Outcome, Never>] in
             if case .success = state.outcome { return [:] }
-            if case .failure(let error) = outcome, error.code == .notFound {
+            if case .failure(let error) = outcome, error.isOfTheMoment {
                 state.outcome = nil
             } else {
                 state.outcome = outcome
@@ -100,6 +100,11 @@ public final class OutboxReceipt: Sendable {
             if case .failure = state.outcome { state.outcome = nil }
         }
     }
+}
+
+extension OutboxError {
+    /// Whether asking again can bring another answer without anybody having decided anything.
+    fileprivate var isOfTheMoment: Bool { code == .notFound || code == .damaged }
 }
 
 /// How far a write has come.

@@ -20,12 +20,16 @@ final class MortalStorageAdapter: StorageAdapter {
         life = Mutex(Life(callsLeft: call))
     }
 
+    /// Kills the process now: no call after this one has an effect.
+    func kill() { life.withLock { $0.isDead = true } }
+
     var isDead: Bool { life.withLock { $0.isDead } }
 
     /// Counts a call; true if it is the last.
     private func breathe() throws(StorageError) -> Bool {
         let (wasDead, isLast) = life.withLock { life in
             let wasDead = life.isDead
+            if wasDead { return (true, true) }
             if let left = life.callsLeft {
                 life.callsLeft = left - 1
                 if left <= 0 { life.isDead = true }

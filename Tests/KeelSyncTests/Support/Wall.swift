@@ -1,23 +1,77 @@
+import KeelCore
 import KeelStorage
 import KeelSync
 import KeelTestKit
 import Synchronization
 
-/// A wall clock that a test sets.
+/// The times of a machine, which a test sets: that of day, and that since its start.
 final class Wall: Sendable {
-    private let microseconds = Mutex<Int64>(1_700_000_000_000_000)
+    private struct State {
+        var wall: Int64 = 1_700_000_000_000_000
+        var uptime: Int64 = 5_000_000
+        var boot = 1
+    }
 
-    var now: Timestamp { Timestamp(microseconds: microseconds.withLock { $0 }) }
+    private let state = Mutex(State())
 
-    func advance(by seconds: Int64) { microseconds.withLock { $0 += seconds * 1_000_000 } }
+    var now: Timestamp { Timestamp(microseconds: state.withLock { $0.wall }) }
+
+    /// How long ago the machine was started.
+    var uptime: Duration { .microseconds(state.withLock { $0.uptime }) }
+
+    /// The name of the machine's start.
+    var boot: String { "start \(state.withLock { $0.boot })" }
+
+    /// Lets time pass.
+    func advance(by seconds: Int64) {
+        state.withLock { state in
+            state.wall += seconds * 1_000_000
+            state.uptime += seconds * 1_000_000
+        }
+    }
+
+    /// Sets the clock: no time passes.
+    func leap(by seconds: Int64) { state.withLock { $0.wall += seconds * 1_000_000 } }
+
+    /// Starts the machine anew.
+    func restart() {
+        state.withLock { state in
+            state.boot += 1
+            state.uptime = 1_000_000
+        }
+    }
+}
+
+/// A clock that shows a machine's time.
+///
+/// Pauses of up to a second take no time. Whoever sleeps for longer, a limit beside the work that it
+/// limits, sleeps until it is cancelled: time passes between what a test does, not during it.
+struct MachineClock: Clock {
+    typealias Instant = TestClock.Instant
+
+    let wall: Wall
+    private let frozen = TestClock()
+
+    init(_ wall: Wall) { self.wall = wall }
+
+    var now: Instant { Instant(offset: wall.uptime) }
+
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        try Task.checkCancellation()
+        guard deadline.offset - wall.uptime > .seconds(1) else { return }
+        try await frozen.sleep(until: Instant(offset: .seconds(1 << 40)))
+    }
 }
 
 extension Outbox.Configuration {
     /// Settings whose time a test moves.
-    init(_ wall: Wall, clock: any Clock<Duration> = LeapingClock()) {
+    init(_ wall: Wall, clock: (any Clock<Duration>)? = nil) {
         self.init()
-        self.clock = clock
+        self.clock = clock ?? MachineClock(wall)
         now = { wall.now }
+        uptime = Uptime(boot: wall.boot) { wall.uptime }
         jitter = { 1 }
     }
 }

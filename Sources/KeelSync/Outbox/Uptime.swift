@@ -1,0 +1,71 @@
+internal import KeelStorage
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Bionic)
+internal import Bionic
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The time since the machine was started, which all of its processes share and nobody sets.
+package struct Uptime: Sendable {
+    /// The name of this start of the machine.
+    package let boot: String
+
+    /// How long ago the machine was started, the time included in which it slept.
+    package let elapsed: @Sendable () -> Duration
+
+    /// Creates a source of time.
+    package init(boot: String, elapsed: @escaping @Sendable () -> Duration) {
+        self.boot = boot
+        self.elapsed = elapsed
+    }
+
+    /// What the system says; nil where it does not name its starts.
+    package static let system: Uptime? = bootName.map { boot in
+        Uptime(boot: boot) {
+            var time = timespec()
+            #if canImport(Darwin)
+            clock_gettime(CLOCK_MONOTONIC_RAW, &time)
+            #else
+            clock_gettime(CLOCK_BOOTTIME, &time)
+            #endif
+            return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+        }
+    }
+
+    private static var bootName: String? {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        #if canImport(Darwin)
+        var count = bytes.count
+        guard sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0 else { return nil }
+        #else
+        let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        let count = read(file, &bytes, bytes.count)
+        #endif
+        let name = bytes.prefix(max(0, count)).prefix { $0 > UInt8(ascii: " ") }
+        return name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
+    }
+}
+
+/// The moment at which entries are read.
+struct OutboxMoment: Sendable {
+    /// The time of day.
+    let wall: Timestamp
+    /// The name of the machine's start, and how long ago it was; nil where only the wall counts.
+    let uptime: (boot: String, time: Duration)?
+}
+
+extension Outbox.Configuration {
+    /// The time of day, and of the machine.
+    var moment: OutboxMoment {
+        // Who measures pauses on a clock of their own, a test for example, means claims as well.
+        let source = uptime ?? (clock is ContinuousClock ? Uptime.system : nil)
+        return OutboxMoment(wall: now(), uptime: source.map { ($0.boot, $0.elapsed()) })
+    }
+}

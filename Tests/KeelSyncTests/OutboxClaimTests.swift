@@ -1,0 +1,162 @@
+import KeelCore
+import KeelStorage
+import KeelSync
+import KeelTestKit
+import Testing
+
+@Suite("Claims, pauses and the clock", .timeLimit(.minutes(1)))
+struct OutboxClaimTests {
+    private let wall = Wall()
+    private let store: InMemoryStorageAdapter
+
+    init() {
+        let wall = wall
+        store = InMemoryStorageAdapter(now: { wall.now })
+    }
+
+    private func makeOutbox(_ adapter: some StorageAdapter) -> Outbox {
+        Outbox(StorageClient(adapter), configuration: Outbox.Configuration(wall))
+    }
+
+    private func makeOutbox() -> Outbox { makeOutbox(store) }
+
+    /// Does something while another runner is in the middle of an attempt at "a".
+    private func duringAttempt(_ body: () async throws -> Void) async throws {
+        let gate = Gate()
+        let slow = RecordingServer { _ in .waits(gate) }
+        let outbox = makeOutbox()
+        try await outbox.enqueue(.note("a"))
+        try await outbox.enqueue(.note("b"))
+        async let flushed = outbox.flush(sending: slow)
+        try await waitUntil { !slow.deliveries.isEmpty }
+        try await body()
+        gate.open()
+        #expect(try await flushed)
+        #expect(slow.bodies == ["a", "b"])
+    }
+
+    /// Leaves an entry behind as a process does that is killed in the middle of an attempt.
+    private func killInAttempt() async throws {
+        let process = MortalStorageAdapter(store)
+        let outbox = makeOutbox(process)
+        try await outbox.enqueue(.note("a"))
+        let server = RecordingServer { _ in
+            process.kill()
+            return .replyLost
+        }
+        _ = try? await outbox.flush(sending: server)
+        #expect(server.deliveries.count == 1)
+    }
+
+    @Test(
+        "A clock that is set in the middle of an attempt ends no claim",
+        arguments: [3_600, -3_600, 400 * 86_400]
+    )
+    func outlastsLeaps(seconds: Int64) async throws {
+        try await duringAttempt {
+            wall.leap(by: seconds)
+            let other = RecordingServer()
+            #expect(try await makeOutbox().flush(sending: other) == false)
+            #expect(other.deliveries.isEmpty)
+            let entry = try await makeOutbox().pending().first
+            #expect(entry?.state == .sending(until: wall.now.advanced(by: .seconds(75))))
+            let error = await #expect(throws: OutboxError.self) {
+                try await makeOutbox().discard("a")
+            }
+            #expect(error?.code == .sending)
+        }
+    }
+
+    @Test(
+        "After a kill a claim lasts as long as it was to, whatever the clock says",
+        arguments: [0, 3_600, -3_600]
+    )
+    func endsAfterKill(seconds: Int64) async throws {
+        try await killInAttempt()
+        wall.leap(by: seconds)
+        let server = RecordingServer()
+        wall.advance(by: 74)
+        #expect(try await makeOutbox().flush(sending: server) == false)
+        wall.advance(by: 1)
+        #expect(try await makeOutbox().flush(sending: server))
+        #expect(server.bodies == ["a"])
+    }
+
+    @Test("After a restart of the machine the time of day decides")
+    func endsAfterRestart() async throws {
+        try await killInAttempt()
+        wall.restart()
+        let server = RecordingServer()
+        #expect(try await makeOutbox().flush(sending: server) == false)
+        wall.advance(by: 75)
+        #expect(try await makeOutbox().flush(sending: server))
+        #expect(server.bodies == ["a"])
+    }
+
+    @Test("A claim of a runner that knows the time of day only is judged by it")
+    func judgesOlderClaims() async throws {
+        try await killInAttempt()
+        // What the killed process has noted of the machine's time stays where it is.
+        let claim = [
+            FieldChange("owner", .set("older")),
+            FieldChange("leaseEnd", .set(.timestamp(wall.now.advanced(by: .seconds(500))))),
+        ]
+        let write = DocumentWrite.update("__outbox.main__/a", claim)
+        for result in try await store.commit([WriteBatch([write])]) { _ = try result.get() }
+        wall.advance(by: 499)
+        let server = RecordingServer()
+        #expect(try await makeOutbox().flush(sending: server) == false)
+        wall.advance(by: 1)
+        #expect(try await makeOutbox().flush(sending: server))
+    }
+
+    @Test(
+        "A pause does not become longer when the clock is set back, not over a restart either",
+        arguments: [3_600, 50],
+        [false, true]
+    )
+    func boundsPauses(seconds: Int64, restarts: Bool) async throws {
+        let outbox = makeOutbox()
+        try await outbox.enqueue(.note("a"))
+        let server = RecordingServer { $0.attempt == 1 ? .failed(after: .seconds(60)) : .taken }
+        #expect(try await outbox.flush(sending: server) == false)
+        wall.leap(by: -seconds)
+        if restarts { wall.restart() }
+        // What began before the restart is measured by the clock that was set: twice as long at most.
+        wall.advance(by: restarts ? 120 : 60)
+        #expect(try await makeOutbox().flush(sending: server))
+    }
+
+    @Test("A write is not sent if the store took longer to claim it than the claim can spare")
+    func sendsNothingLate() async throws {
+        let wall = wall
+        let slow = store.failing { call in
+            guard case .commit(let batches) = call,
+                case .update(let changes)? = batches.first?.writes.first?.operation,
+                changes.contains(where: { $0.field == "leaseEnd" && $0.action != .remove })
+            else { return nil }
+            wall.advance(by: 16)
+            return nil
+        }
+        let outbox = makeOutbox(slow)
+        try await outbox.enqueue(.note("a"))
+        let server = RecordingServer()
+        #expect(try await outbox.flush(sending: server) == false)
+        #expect(server.deliveries.isEmpty)
+        let entry = try await outbox.pending().first
+        #expect(entry?.lastFailure == "The store took too long to claim it.")
+        #expect(entry?.attempts == 0)
+        wall.advance(by: 2)
+        #expect(try await makeOutbox().flush(sending: server))
+    }
+
+    @Test("The system names its start, and tells how long ago it was")
+    func systemUptime() throws {
+        #if os(Linux) || canImport(Darwin)
+        let uptime = try #require(Uptime.system)
+        #expect(uptime.boot.count >= 32)
+        let first = uptime.elapsed()
+        #expect(first > .zero && uptime.elapsed() >= first)
+        #endif
+    }
+}

@@ -1,0 +1,220 @@
+import KeelCore
+import KeelStorage
+import KeelSync
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Entries that cannot be read", .timeLimit(.minutes(1)))
+struct OutboxDamageTests {
+    private let wall = Wall()
+
+    private func makeOutbox(
+        _ store: DamageableStore,
+        _ change: (inout Outbox.Configuration) -> Void = { _ in }
+    ) -> Outbox {
+        var configuration = Outbox.Configuration(wall)
+        change(&configuration)
+        return Outbox(store.client, configuration: configuration)
+    }
+
+    /// Puts in writes of two keys, one of which is damaged then.
+    private func makeStore(
+        _ kind: DamageableStore.Kind,
+        _ damage: Damage
+    ) async throws -> DamageableStore {
+        let store = try DamageableStore(kind, wall)
+        let outbox = makeOutbox(store)
+        for (text, key) in [
+            ("first", "a"), ("other", "b"), ("bad", "a"), ("last", "a"), ("more", "b"),
+        ] {
+            try await outbox.enqueue(.note(text, key: key))
+        }
+        try await store.damage("bad", damage)
+        return store
+    }
+
+    @Test(
+        "One stops no runner, is named once, and lets the others pass",
+        arguments: Damage.everywhere
+    )
+    func letsOthersPass(damage: Damage, kind: DamageableStore.Kind) async throws {
+        let store = try await makeStore(kind, damage)
+        let events = Mutex<[String]>([])
+        let outbox = makeOutbox(store) { configuration in
+            configuration.onEvent = { event in
+                if case .damaged(let entry) = event { events.withLock { $0.append(entry.id) } }
+            }
+        }
+        #expect(try await outbox.pending().map(\.id) == ["first", "other", "last", "more"])
+        #expect(try await outbox.unsentKeys() == ["a", "b"])
+        let damaged = try await outbox.damaged()
+        #expect(damaged.map(\.id) == ["bad"])
+        #expect(damaged.map(\.key) == [damage.leavesKey ? "a" : nil])
+        #expect(damaged.first?.error.code == .corrupted)
+        var updates = outbox.updates().makeAsyncIterator()
+        #expect(try await updates.next()?.count == 4)
+
+        let server = RecordingServer()
+        #expect(try await outbox.flush(sending: server))
+        #expect(server.applied.filter { $0.write.key == "a" }.map(\.write.id) == ["first", "last"])
+        #expect(server.applied.filter { $0.write.key == "b" }.map(\.write.id) == ["other", "more"])
+        #expect(events.withLock { $0 } == ["bad"])
+        #expect(try await outbox.unsentKeys() == (damage.leavesKey ? ["a"] : []))
+
+        for decide in [
+            { try await outbox.retry("bad") }, { try await outbox.edit("bad") { _ in } },
+        ] {
+            let error = await #expect(throws: OutboxError.self) { try await decide() }
+            #expect(error?.code == .damaged && error?.cause != nil)
+        }
+        let receipt = outbox.receipt(for: "bad")
+        let error = await #expect(throws: OutboxError.self) { try await receipt.server() }
+        #expect(error?.code == .damaged)
+        try await outbox.discard("bad")
+        #expect(try await outbox.damaged().isEmpty)
+        let dropped = await #expect(throws: OutboxError.self) { try await receipt.server() }
+        #expect(dropped?.code == .discarded)
+    }
+
+    @Test(
+        "One holds its key where rejected ones do, and every key if its own is unknown",
+        arguments: Damage.everywhere
+    )
+    func holdsKey(damage: Damage, kind: DamageableStore.Kind) async throws {
+        let store = try await makeStore(kind, damage)
+        let outbox = makeOutbox(store) { $0.rejection = .holdsKey }
+        let server = RecordingServer()
+        #expect(try await outbox.flush(sending: server) == false)
+        #expect(server.bodies == (damage.leavesKey ? ["other", "more"] : []))
+        #expect(try await outbox.protectedKeys().contains("a"))
+        try await outbox.discard("bad")
+        #expect(try await outbox.flush(sending: server))
+        #expect(server.applied.filter { $0.write.key == "a" }.map(\.write.id) == ["first", "last"])
+    }
+
+    @Test("One that is damaged while a runner waits is found, told of, and lets later ones pass")
+    func isMetLater() async throws {
+        let store = try DamageableStore(.memory, wall)
+        let clock = TestClock()
+        let events = Mutex(0)
+        let outbox = makeOutbox(store) { configuration in
+            configuration.clock = clock
+            configuration.onEvent = { event in
+                if case .damaged = event { events.withLock { $0 += 1 } }
+            }
+        }
+        let server = RecordingServer()
+        let running = Task { try await outbox.run(sending: server) }
+        await clock.waitForSleepers()
+        let other = makeOutbox(store)
+        let receipt = outbox.receipt(for: "bad")
+        try await other.enqueue(.note("bad"))
+        let waiting = Task { try await receipt.server() }
+        try await store.damage("bad", .kindMissing)
+        try await outbox.enqueue(.note("good"))
+        try await outbox.receipt(for: "good").server()
+        try await waitUntil { events.withLock { $0 } == 1 }
+        let error = await #expect(throws: OutboxError.self) { try await waiting.value }
+        #expect(error?.code == .damaged)
+        running.cancel()
+        try await running.value
+        #expect(server.bodies == ["good"])
+    }
+
+    @Test("One that can be read again is sent in its turn", arguments: DamageableStore.Kind.sealing)
+    func isSentOnceReadable(kind: DamageableStore.Kind) async throws {
+        let store = try await makeStore(kind, .sealed)
+        let outbox = makeOutbox(store)
+        let receipt = outbox.receipt(for: "bad")
+        let server = RecordingServer()
+        #expect(try await outbox.flush(sending: server))
+        await #expect(throws: OutboxError.self) { try await receipt.server() }
+        store.heal()
+        #expect(try await outbox.flush(sending: server))
+        #expect(server.bodies.last == "bad")
+        #expect(try await receipt.server().body != nil)
+    }
+
+    @Test("Hundreds of them hide nothing, and everything can be dropped")
+    func many() async throws {
+        let store = try DamageableStore(.memory, wall)
+        let outbox = makeOutbox(store)
+        for number in 0..<450 {
+            try await outbox.enqueue(.note("bad \(number)", key: "bad"))
+            try await store.damage("bad \(number)", .kindMissing)
+        }
+        try await outbox.enqueue(.note("good"))
+        let server = RecordingServer()
+        #expect(try await outbox.flush(sending: server))
+        #expect(server.bodies == ["good"])
+        #expect(try await outbox.damaged().count == 450)
+        try await outbox.discardAll()
+        #expect(try await outbox.damaged().isEmpty)
+    }
+
+    @Test("A store that takes no writes is asked again after pauses, and nothing is sent meanwhile")
+    func fullDisk() async throws {
+        let wall = wall
+        let store = InMemoryStorageAdapter(now: { wall.now })
+        let commits = Mutex<[Duration]>([])
+        let isFull = Mutex(false)
+        let full = store.failing { call in
+            guard case .commit = call, isFull.withLock({ $0 }) else { return nil }
+            commits.withLock { $0.append(wall.uptime) }
+            return .fail(.diskFull)
+        }
+        let clock = TestClock()
+        let outbox = Outbox(
+            StorageClient(full),
+            configuration: Outbox.Configuration(wall, clock: clock)
+        )
+        try await outbox.enqueue(.note("a"))
+        isFull.withLock { $0 = true }
+        let server = RecordingServer()
+        #expect(try await outbox.flush(sending: server) == false)
+        #expect(commits.withLock { $0.count } == 1)
+        commits.withLock { $0 = [] }
+
+        let running = Task { try await outbox.run(sending: server) }
+        func pass() async {
+            await clock.waitForSleepers()
+            wall.advance(by: 1)
+            await clock.advance(by: .seconds(1))
+        }
+        while commits.withLock({ $0.count < 5 }) { await pass() }
+        let times = commits.withLock { $0 }
+        for (number, pause) in [1, 2, 4, 8].enumerated() {
+            #expect(times[number + 1] - times[number] >= .seconds(pause))
+        }
+        #expect(server.deliveries.isEmpty)
+        isFull.withLock { $0 = false }
+        while server.bodies.isEmpty { await pass() }
+        try await outbox.receipt(for: "a").server()
+        running.cancel()
+        try await running.value
+    }
+
+    @Test("A write whose end cannot be written down is sent again after a pause, not at once")
+    func unwrittenEnd() async throws {
+        let wall = wall
+        let store = InMemoryStorageAdapter(now: { wall.now })
+        let isFull = Mutex(false)
+        let full = store.failing { call in
+            guard case .commit = call, isFull.withLock({ $0 }) else { return nil }
+            return .fail(.diskFull)
+        }
+        let outbox = Outbox(StorageClient(full), configuration: Outbox.Configuration(wall))
+        try await outbox.enqueue(.note("a"))
+        let server = RecordingServer { _ in
+            isFull.withLock { $0 = true }
+            return .taken
+        }
+        #expect(try await outbox.flush(sending: server) == false)
+        #expect(server.deliveries.count == 1)
+        isFull.withLock { $0 = false }
+        wall.advance(by: 76)
+        _ = try await outbox.flush(sending: RecordingServer())
+        #expect(try await outbox.pending().isEmpty)
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import KeelCore
+import KeelStorage
+import KeelSync
+import KeelTestKit
+import Synchronization
+
+#if SQLite
+import KeelStorageSQLite
+#endif
+
+/// A way in which an entry of an outbox cannot be read.
+enum Damage: String, CaseIterable, Sendable {
+    /// A field that every entry has is missing.
+    case kindMissing
+    /// An attribute is no text.
+    case attributeChanged
+    /// The state is none that this version knows.
+    case statusUnknown
+    /// A count is beyond what can be counted.
+    case countAbsurd
+    /// The end of the bytes is missing.
+    case torn
+    /// Nothing of the bytes makes sense.
+    case noise
+    /// It is sealed with another key.
+    case sealed
+
+    /// Whether the key of the write can be read all the same.
+    var leavesKey: Bool { self != .noise && self != .sealed }
+
+    /// The store that can be damaged like this.
+    var stores: [DamageableStore.Kind] {
+        self == .sealed ? DamageableStore.Kind.sealing : DamageableStore.Kind.allCases
+    }
+
+    /// Every damage in every store.
+    static var everywhere: [(Damage, DamageableStore.Kind)] {
+        allCases.flatMap { damage in damage.stores.map { (damage, $0) } }
+    }
+}
+
+/// A store whose entries a test can damage.
+final class DamageableStore: Sendable {
+    enum Kind: String, CaseIterable, Sendable {
+        case memory
+        #if SQLite
+        case file
+        #endif
+
+        static var sealing: [Kind] { allCases.filter { $0 != .memory } }
+    }
+
+    let client: StorageClient
+    private let sealing = RefusingSealing()
+
+    init(_ kind: Kind, _ wall: Wall) throws {
+        switch kind {
+        case .memory: client = StorageClient(InMemoryStorageAdapter(now: { wall.now }))
+        #if SQLite
+        case .file:
+            var configuration = SQLiteStorageAdapter.Configuration()
+            configuration.sealing = sealing
+            configuration.now = { wall.now }
+            client = StorageClient(
+                try SQLiteStorageAdapter(at: .temporary(), configuration: configuration)
+            )
+        #endif
+        }
+    }
+
+    /// Damages the entry of a write.
+    func damage(_ id: String, _ damage: Damage) async throws {
+        let path = DocumentPath("__outbox.main__/\(id)")
+        let change: DocumentWrite
+        switch damage {
+        case .kindMissing: change = .update(path, [FieldChange("kind", .remove)])
+        case .attributeChanged: change = .update(path, [FieldChange("attributes.n", .set(7))])
+        case .statusUnknown: change = .update(path, [FieldChange("status", .set("paused"))])
+        case .countAbsurd: change = .update(path, [FieldChange("tries", .set(.integer(.max)))])
+        case .torn: change = try await rewrite(path) { Array($0.dropLast(2)) }
+        case .noise: change = try await rewrite(path) { _ in [0xff, 0x00, 0xff] }
+        case .sealed:
+            sealing.refuse(path.string)
+            return
+        }
+        for result in try await client.adapter.commit([WriteBatch([change])]) {
+            _ = try result.get()
+        }
+    }
+
+    /// Lets sealed entries be opened again.
+    func heal() { sealing.refuse(nil) }
+
+    private func rewrite(
+        _ path: DocumentPath,
+        _ bytes: ([UInt8]) -> [UInt8]
+    ) async throws -> DocumentWrite {
+        let result = try await client.adapter.read(ReadRequest(.documents([path])))
+        guard case .documents(let documents) = result.payload, let document = documents.first ?? nil
+        else { throw StorageError(.documentNotFound, "there is no entry") }
+        return DocumentWrite(path, .set(DocumentBody(bytes: bytes(document.body.bytes))))
+    }
+}
+
+/// Opens every document but one.
+private final class RefusingSealing: ByteSealing {
+    private let base = FakeByteSealing(key: 42)
+    private let refused = Mutex<String?>(nil)
+
+    func refuse(_ path: String?) { refused.withLock { $0 = path } }
+
+    func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        try base.seal(plain, context: context)
+    }
+
+    func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        if let refused = refused.withLock({ $0 }), Array(refused.utf8) == context {
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        return try base.open(sealed, context: context)
+    }
+
+    func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
+        try base.fingerprint(plain, context: context)
+    }
+}
