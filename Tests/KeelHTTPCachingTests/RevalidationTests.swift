@@ -59,6 +59,29 @@ struct RevalidationTests {
         #expect(bench.origin.calls.last?.head.headerFields[.ifNoneMatch] == nil)
     }
 
+    @Test("A stream whose status 304 is of no use asks anew without waiting for its own place")
+    func givesPlaceBack() async throws {
+        let bench = CacheBench([
+            CacheBench.text("old", "max-age=60", [.eTag: "\"1\""]),
+            .status(.notModified, headers: [.eTag: "\"2\""]),
+            CacheBench.text("new", "max-age=60", [.eTag: "\"2\""]),
+        ])
+        let client = try client(bench) { $0.attemptMiddleware = [ConcurrencyLimitMiddleware(1)] }
+        try await bench.send()
+        await bench.pass(61)
+        let reply = try await client.send(
+            HTTPCall(
+                HTTPRequest(
+                    method: .get,
+                    scheme: "https",
+                    authority: "api.example.com",
+                    path: "/menu"
+                )
+            )
+        )
+        #expect(try await reply.body.collect(upTo: .max) == Array("new".utf8))
+    }
+
     @Test("What the client holds is named beside what is stored, and 304 about it is passed on")
     func mergesConditions() async throws {
         let bench = CacheBench([
