@@ -362,7 +362,10 @@ let package = Package(
         tests(of: "KeelHTTP", ["KeelCore", "KeelTestKit", httpTypes]),
         tests(
             of: "KeelHTTPCaching",
-            ["KeelCache", "KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]
+            [
+                "KeelCache", "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelTestKit",
+                "KeelZlib", httpTypes,
+            ]
         ),
         tests(
             of: "KeelHTTPCompression",

@@ -21,11 +21,13 @@
 #     Scripts/soak.sh transfers      kills each side of downloads and uploads 120 times, downloads and
 #                                    uploads 1 GiB, and tries 20,000 schedules of faults
 #     Scripts/soak.sh http           100,000 schedules of faults, 100,000 random event streams,
-#                                    10,000 orders of sign-in events and 50,000 lives of users of a cache
+#                                    10,000 orders of sign-in events, 50,000 lives of users of a cache
+#                                    and 1,000,000 of stacks of layers
 #
 # The arguments after "storage" and "passwords" are those of keel-soak. KEEL_CACHE_CRASHES,
 # KEEL_KILLS and KEEL_CACHE_RACES change the numbers of "cache"; KEEL_SCHEDULES, KEEL_SSE_STREAMS,
-# KEEL_AUTH_SEEDS and KEEL_USER_SCHEDULES change the numbers of "http", KEEL_SEED and KEEL_SSE_SEED repeat a run.
+# KEEL_AUTH_SEEDS, KEEL_USER_SCHEDULES and KEEL_STACK_SCHEDULES change the numbers of "http", KEEL_SEED and
+# KEEL_SSE_SEED repeat a run.
 # KEEL_FILES_CRASHES and KEEL_KILLS change the numbers of "files"; KEEL_CROWD_ROUNDS and KEEL_POWER_POINTS
 # those of "storage".
 # KEEL_TRANSFER_KILLS, KEEL_TRANSFER_SERVER_KILLS, KEEL_TRANSFER_CUTS, KEEL_TRANSFER_SEEDS and
@@ -104,8 +106,9 @@ soak_http() {
         KEEL_SSE_STREAMS="${KEEL_SSE_STREAMS:-100000}" \
         KEEL_AUTH_SEEDS="${KEEL_AUTH_SEEDS:-10000}" \
         KEEL_USER_SCHEDULES="${KEEL_USER_SCHEDULES:-50000}" \
+        KEEL_STACK_SCHEDULES="${KEEL_STACK_SCHEDULES:-1000000}" \
         keel_test . \
-        --filter '^(KeelHTTPTests\.(SimulationTests|EventFormatTests|AuthExplorerTests)|KeelHTTPCachingTests\.UserSimulationTests)/'
+        --filter '^(KeelHTTPTests\.(SimulationTests|EventFormatTests|AuthExplorerTests)|KeelHTTPCachingTests\.(StackSimulationTests|UserSimulationTests))/'
 }
 
 # As with "http".

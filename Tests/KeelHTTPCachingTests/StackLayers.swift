@@ -1,6 +1,24 @@
 import HTTPTypes
+import KeelCore
 import KeelHTTP
+import KeelTestKit
 import Synchronization
+
+/// The names and passwords of clients without a session.
+enum StackAccounts {
+    private static let credentials = [0, 1].compactMap {
+        BasicCredentials(user: "basic\($0)", password: "secret")
+    }
+    /// Made once: the name of such a layer costs some milliseconds.
+    static let layers = credentials.map {
+        BasicAuthorization($0, origins: StackLife.home.map { [$0] } ?? [])
+    }
+    private static let names = Dictionary(
+        uniqueKeysWithValues: credentials.map { ($0.authorization, $0.user) }
+    )
+
+    static func name(of field: String) -> String? { names[field] }
+}
 
 /// Adds a field on which the answers depend, as an app would.
 struct FieldLayer: HTTPMiddleware {
@@ -13,6 +31,38 @@ struct FieldLayer: HTTPMiddleware {
     }
 }
 
+// MARK: - Layers that break a promise
+
+/// What is wrong on purpose, so that the simulation has something to find.
+enum StackFlaw: CaseIterable, Sendable {
+    /// A layer sends each failed request again, whatever it was.
+    case repeatingPost
+    /// A layer keeps every reply that it passes on.
+    case heldReply
+    /// A layer keeps the replies whose coding it takes off.
+    case heldDecodedReply
+    /// A layer signs whatever goes by, wherever it goes.
+    case talkative
+    /// A token is shown to a place that redirects lead to.
+    case foreignOrigin
+    /// A layer forgets the pins when it repeats a request.
+    case forgottenPins
+    /// A cache does not see what an answer depends on.
+    case ignoredVary
+    /// A cache keeps nobody apart.
+    case sharedPartition
+    /// Calls of different users share a reply.
+    case droppedUser
+    /// A limit does not get back the place of a call that failed.
+    case leakedPlace
+    /// A watch over uploads counts the time in which they wait.
+    case impatient
+    /// A layer goes on after its call was cancelled.
+    case deafToLimits
+    /// A layer never answers where the connection was lost.
+    case lostCall
+}
+
 struct TalkativeLayer: HTTPMiddleware {
     func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
         var call = call
@@ -21,22 +71,149 @@ struct TalkativeLayer: HTTPMiddleware {
     }
 }
 
-struct CarelessLayer: HTTPMiddleware {
+struct RepeatingLayer: HTTPMiddleware {
+    let forgetsPins: Bool
+
     func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
         do throws(TransportError) {
             return try await next(call)
         } catch {
-            return try await next(call)
+            guard !forgetsPins || call.head.method == .get else { throw error }
+            var again = call
+            if forgetsPins { again.options.pins = nil }
+            return try await next(again)
         }
     }
 }
 
 final class HoardingLayer: HTTPMiddleware {
+    private let isForCodedOnly: Bool
     private let replies = Mutex<[HTTPReply]>([])
+
+    init(forCodedOnly: Bool) { isForCodedOnly = forCodedOnly }
 
     func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
         let reply = try await next(call)
-        replies.withLock { $0.append(reply) }
+        if !isForCodedOnly || reply.head.headerFields[.contentEncoding] != nil {
+            replies.withLock { $0.append(reply) }
+        }
         return reply
+    }
+}
+
+/// Stands below a cache.
+struct VaryHidingLayer: HTTPMiddleware {
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
+        var reply = try await next(call)
+        reply.head.headerFields[.vary] = nil
+        return reply
+    }
+}
+
+/// Shares replies of one address between all who ask.
+struct UserBlindLayer: HTTPMiddleware {
+    let coalescing: CoalescingMiddleware
+
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
+        var blind = call
+        blind.options.signer = nil
+        let signer = call.options.signer
+        return try await coalescing.intercept(
+            blind,
+            next: HTTPNext { shared async throws(TransportError) in
+                var seeing = shared
+                seeing.options.signer = signer
+                return try await next(seeing)
+            }
+        )
+    }
+}
+
+final class LeakingLayer: HTTPMiddleware {
+    private let limit: ConcurrencyLimitMiddleware
+    private let held = Mutex<[HTTPReply]>([])
+
+    init(_ limit: ConcurrencyLimitMiddleware) { self.limit = limit }
+
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
+        do throws(TransportError) {
+            return try await limit.intercept(call, next: next)
+        } catch {
+            let empty = HTTPNext { _ in HTTPReply(head: HTTPResponse(status: .ok)) }
+            let place = try await limit.intercept(call, next: empty)
+            held.withLock { $0.append(place) }
+            throw error
+        }
+    }
+}
+
+/// Ends an upload whose body nobody has asked for within its limit.
+struct ImpatientLayer: HTTPMiddleware {
+    let clock: TestClock
+
+    private final class Notes: Sendable {
+        let isOpen = Atomic(false)
+    }
+
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
+        guard let body = call.body, body.bytes == nil else { return try await next(call) }
+        let notes = Notes()
+        var watched = call
+        watched.body = HTTPBody(length: body.length, isReplayable: body.isReplayable) {
+            () async throws(TransportError) in
+            notes.isOpen.store(true, ordering: .relaxed)
+            return try await body.open()
+        }
+        let upload = watched
+        let result = await withTaskGroup(of: Result<HTTPReply, TransportError>?.self) { group in
+            group.addTask {
+                do throws(TransportError) {
+                    return .success(try await next(upload))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                try? await clock.sleep(for: StackLife.limit)
+                return nil
+            }
+            for await result in group {
+                if let result {
+                    group.cancelAll()
+                    return result
+                }
+                guard !notes.isOpen.load(ordering: .relaxed) else { continue }
+                group.cancelAll()
+                await group.waitForAll()
+                return .failure(TransportError(.writeTimeout))
+            }
+            return .failure(TransportError(.cancelled))
+        }
+        return try result.get()
+    }
+}
+
+struct DeafLayer: HTTPMiddleware {
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
+        let task = Task { () async -> Result<HTTPReply, TransportError> in
+            do throws(TransportError) {
+                return .success(try await next(call))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try await task.value.get()
+    }
+}
+
+struct LosingLayer: HTTPMiddleware {
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
+        do throws(TransportError) {
+            return try await next(call)
+        } catch {
+            guard error.code == .connectionLost else { throw error }
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            throw error
+        }
     }
 }

@@ -3,57 +3,73 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelTestKit
+import KeelZlib
 import Synchronization
 
 /// A service and a stranger that redirects lead to, with all that can go wrong on the way.
 ///
-/// A body says whose it is and what was asked for. The origin writes down what no client may do:
-/// show a credential to the stranger, have a `POST` act twice. It counts the exchanges that somebody
-/// still holds on to.
-final class StackOrigin: HTTPTransport, IdentityServer {
+/// A body says whose it is, what was asked for and for which app. The origin writes down what no
+/// client may do: show a credential to the stranger or to one who intercepts a pinned connection,
+/// have a `POST` act twice. It counts the exchanges that somebody still holds on to.
+///
+/// What meets a request depends on the seed, on what is asked for and on how often it was asked for:
+/// leaving out another call changes nothing of it.
+final class StackOrigin: IdentityServer {
     static let home = "api.example.com"
     static let stranger = "cdn.example.net"
     static let operation = HTTPField.Name("X-Operation") ?? .server
     static let app = HTTPField.Name("X-App") ?? .server
+    static let features: HTTPTransportFeatures = [.streamingUpload, .pinning, .rawContentCoding]
+
+    /// What goes wrong with one exchange.
+    private enum Fault: CaseIterable {
+        case refused, stale, silent, lostBefore, lostAfter, redirected, failing, throttled
+        case slow, brokenOff, early, intercepted
+    }
 
     private struct State {
         var serial = 0
         var revoked: Set<String> = []
-        var requests = 0
         var open = 0
+        var inside = 0
         var acts: [String: Int] = [:]
         var keys: Set<String> = []
-        var opened: Set<String> = []
-        var renewals = 0
-        var redirects = 0
-        var faults = 0
-        var violation: String?
+        var opened: [String: Duration] = [:]
+        var silent: Set<String> = []
+        var askedFor: [String: UInt64] = [:]
+        var versions: [String: Int] = [:]
     }
 
-    let features: HTTPTransportFeatures = [.streamingUpload]
-    private let dice: UserDice
+    private let plan: StackPlan
     private let clock: TestClock
-    /// How many requests of a hundred a fault meets.
-    private let faultRate: Int
-    /// Whether answers depend on the field that a layer of the app adds, which keeps them out of
-    /// caches above that layer.
-    let hasApps: Bool
+    private let ledger: StackLedger
+    /// Whether answers depend on the field that a layer of the app adds.
+    private let hasApps: Bool
+    /// What may go wrong; some of it twice as often.
+    private let faults: [Fault]
     private let state = Mutex(State())
 
-    init(_ dice: UserDice, _ clock: TestClock) {
-        self.dice = dice
+    init(_ plan: StackPlan, _ clock: TestClock, _ ledger: StackLedger) {
+        self.plan = plan
         self.clock = clock
-        faultRate = dice.pick([5, 20, 50])
-        hasApps = dice.happens(50)
+        self.ledger = ledger
+        let arePinned = plan.clients.contains { $0.layers.contains(.pins) }
+        faults =
+            Fault.allCases + [.redirected, .redirected, .redirected, .lostAfter, .lostAfter]
+            + (arePinned ? [.intercepted, .intercepted] : [])
+        hasApps = plan.clients.contains { client in
+            client.layers.contains(.fieldAbove) || client.layers.contains(.fieldBelow)
+        }
     }
 
-    var violation: String? { state.withLock { $0.violation } }
+    /// How many exchanges have a body that somebody may still read.
     var openCount: Int { state.withLock { $0.open } }
-    var counts: (renewals: Int, redirects: Int, faults: Int) {
-        state.withLock { ($0.renewals, $0.redirects, $0.faults) }
-    }
-    /// Whether the body of an operation was asked for: until then it waits, and cannot stall.
-    func hasOpened(_ operation: String) -> Bool { state.withLock { $0.opened.contains(operation) } }
+    /// How many requests have no answer yet.
+    var insideCount: Int { state.withLock { $0.inside } }
+    /// When the body of an operation was first asked for: until then it waits, and cannot stall.
+    func opening(of operation: String) -> Duration? { state.withLock { $0.opened[operation] } }
+    /// Whether an operation has met silence, which its client may take for a stall.
+    func wasSilent(_ operation: String) -> Bool { state.withLock { $0.silent.contains(operation) } }
 
     // MARK: The identity server
 
@@ -66,8 +82,10 @@ final class StackOrigin: HTTPTransport, IdentityServer {
     }
 
     func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
-        state.withLock { $0.renewals += 1 }
+        let dice = dice("refresh \(credentials.accessToken)")
+        ledger.count(.renewals)
         try await clock.sleep(for: .milliseconds(dice.number(0...500)))
+        if dice.happens(10) { throw TransportError(.connectionLost) }
         return grant(credentials.refreshToken ?? Truth.nobody)
     }
 
@@ -75,49 +93,37 @@ final class StackOrigin: HTTPTransport, IdentityServer {
 
     // MARK: Exchanges
 
-    /// An exchange as long as anybody can read its body.
-    private final class Handle: Sendable {
-        let origin: StackOrigin
-        private let pieces: Mutex<[[UInt8]]>
-        private let pause: Duration
-
-        init(_ origin: StackOrigin, _ pieces: [[UInt8]], _ pause: Duration) {
-            self.origin = origin
-            self.pieces = Mutex(pieces.reversed())
-            self.pause = pause
-            origin.state.withLock { $0.open += 1 }
-        }
-
-        deinit { origin.state.withLock { $0.open -= 1 } }
-
-        func next() async throws(TransportError) -> ArraySlice<UInt8>? {
-            if pause > .zero { try await origin.pause(pause) }
-            return pieces.withLock { $0.popLast() }.map { $0[...] }
-        }
-    }
-
-    func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        let head = call.head
-        check(head)
-        guard let limit = call.timeouts.firstByte else { return try await answer(call) }
+    /// Carries out one request of a client.
+    func send(_ call: HTTPCall, isPinned: Bool) async throws(TransportError) -> HTTPReply {
+        check(call.head)
+        state.withLock { $0.inside += 1 }
+        defer { state.withLock { $0.inside -= 1 } }
+        guard let limit = call.timeouts.firstByte else { return try await answer(call, isPinned) }
         return try await Deadline(in: limit, on: clock).run(
             throwing: TransportError(.responseTimeout)
         ) {
-            () async throws(TransportError) in try await self.answer(call)
+            () async throws(TransportError) in try await self.answer(call, isPinned)
         }
     }
 
-    func shutdown() async {}
-
     private func check(_ head: HTTPRequest) {
+        guard head.authority != Self.home || head.scheme != "https" else { return }
         let fields = head.headerFields
-        state.withLock { state in
-            state.requests += 1
-            guard head.authority != Self.home else { return }
-            if fields[.authorization] != nil || fields[.cookie] != nil {
-                state.violation = "a credential was shown to \(head.authority ?? "")"
-            }
+        if fields[.authorization] != nil || fields[.cookie] != nil {
+            ledger.fail("a credential was shown to \(head.scheme ?? "")://\(head.authority ?? "")")
         }
+    }
+
+    /// What is drawn for the next exchange of a kind.
+    private func dice(_ name: String) -> UserDice {
+        let count = state.withLock { state in
+            state.askedFor[name, default: 0] += 1
+            return state.askedFor[name, default: 0]
+        }
+        let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in
+            (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+        }
+        return UserDice(seed: hash ^ plan.seed &+ count &* 0x9E37_79B9_7F4A_7C15)
     }
 
     private func pause(_ duration: Duration) async throws(TransportError) {
@@ -126,39 +132,80 @@ final class StackOrigin: HTTPTransport, IdentityServer {
         }
     }
 
-    private func answer(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        let fault = dice.happens(faultRate) ? dice.number(1...9) : 0
-        if fault > 0 { state.withLock { $0.faults += 1 } }
-        if fault == 1 { throw TransportError(.connectionRefused) }
-        if fault == 2 {
+    private func answer(
+        _ call: HTTPCall,
+        _ isPinned: Bool
+    ) async throws(TransportError) -> HTTPReply {
+        let head = call.head
+        let operation = head.headerFields[Self.operation] ?? ""
+        let app = head.headerFields[Self.app] ?? "none"
+        let path = String((head.path ?? "/").prefix { $0 != "?" })
+        let dice = dice(operation.isEmpty ? "\(app) \(head.method) \(path)" : operation)
+        let fault = dice.happens(plan.faultRate) ? dice.pick(faults) : nil
+        if fault != nil { ledger.count(.faults) }
+        ledger.trace(
+            "\(clock.elapsed) \(head.method) \(head.authority ?? "")\(head.path ?? "") for \(app): "
+                + (fault.map { "\($0)" } ?? "no fault")
+        )
+        switch fault {
+        case .refused: throw TransportError(.connectionRefused)
+        case .stale:
             var error = TransportError(.staleConnection)
             error.bytesSent = 0
             throw error
+        case .intercepted where head.authority == Self.home:
+            try intercept(call, isPinned)
+        case .early: return reply(413, [:], body: "early", dice)
+        default: break
         }
-        let operation = call.head.headerFields[Self.operation] ?? ""
-        if let body = call.body {
-            state.withLock { _ = $0.opened.insert(operation) }
-            var pieces = try await body.open().makeAsyncIterator()
-            while let piece = try await pieces.next() {
-                // The slow uplink: each piece takes its time, none as long as the client's limit.
-                if body.bytes == nil, !piece.isEmpty {
-                    try await pause(.seconds(dice.number(1...12)))
-                }
-            }
-        }
+        if let body = call.body { try await take(body, operation, dice) }
         try await pause(.milliseconds(dice.pick([0, 10, 200, 1500])))
-        if fault == 3 { try await pause(.seconds(100_000)) }
-        if fault == 4 { throw TransportError(.connectionLost) }
-        let refusal = refusal(of: call.head)
-        if let refusal { return reply(refusal, [:], body: "refused") }
-        if fault == 5, call.head.authority == Self.home { return redirect(call.head) }
-        act(call.head, operation)
+        if fault == .silent {
+            _ = state.withLock { $0.silent.insert(operation) }
+            try await pause(.seconds(100_000))
+        }
+        if fault == .lostBefore { throw TransportError(.connectionLost) }
+        if let refusal = refusal(of: head) { return reply(refusal, [:], body: "refused", dice) }
+        if fault == .redirected, head.authority == Self.home { return redirect(path, dice) }
+        act(head, operation, path)
         switch fault {
-        case 6: throw TransportError(.connectionLost)
-        case 7: return reply(dice.pick([500, 502, 503, 504]), [:], body: "trouble")
-        case 8: return reply(429, [.retryAfter: String(dice.number(0...3))], body: "later")
-        case 9: return content(call.head, pause: .seconds(dice.number(1...40)))
-        default: return content(call.head, pause: .zero)
+        case .lostAfter: throw TransportError(.connectionLost)
+        case .failing: return reply(dice.pick([500, 502, 503, 504]), [:], body: "trouble", dice)
+        case .throttled:
+            ledger.count(.throttled)
+            return reply(429, [.retryAfter: "\(dice.number(0...3))"], body: "later", dice)
+        case .slow:
+            _ = state.withLock { $0.silent.insert(operation) }
+            return content(call, path, dice, pause: .seconds(dice.number(1...40)))
+        case .brokenOff: return content(call, path, dice, breaksOff: true)
+        default: return content(call, path, dice)
+        }
+    }
+
+    /// The connection leads to somebody else, whose key is not the service's.
+    private func intercept(_ call: HTTPCall, _ isPinned: Bool) throws(TransportError) {
+        if let pins = call.options.pins,
+            !pins.allows([UInt8](repeating: 9, count: 32), for: Self.home)
+        {
+            ledger.count(.pinRefusals)
+            throw TransportError(.tlsPinMismatch)
+        }
+        if isPinned { ledger.fail("a request of a client with pins went to who intercepts it") }
+    }
+
+    private func take(
+        _ body: HTTPBody,
+        _ operation: String,
+        _ dice: UserDice
+    ) async throws(TransportError) {
+        let now = clock.elapsed
+        state.withLock { $0.opened[operation] = $0.opened[operation] ?? now }
+        var pieces = try await body.open().makeAsyncIterator()
+        while let piece = try await pieces.next() {
+            // The slow uplink: each piece takes its time, none as long as the client's limit.
+            if body.bytes == nil, !piece.isEmpty {
+                try await pause(.seconds(dice.number(1...12)))
+            }
         }
     }
 
@@ -169,66 +216,159 @@ final class StackOrigin: HTTPTransport, IdentityServer {
     }
 
     /// Counts what a request does; one whose idempotency key is known does nothing.
-    private func act(_ head: HTTPRequest, _ operation: String) {
-        guard head.method == .post, !operation.isEmpty else { return }
-        state.withLock { state in
+    private func act(_ head: HTTPRequest, _ operation: String, _ path: String) {
+        guard !operation.isEmpty else { return }
+        let acts = state.withLock { state in
+            state.versions[path, default: 0] += 1
+            guard head.method == .post else { return 0 }
             if let key = head.headerFields[.idempotencyKey] {
-                guard state.keys.insert(key).inserted else { return }
+                guard state.keys.insert(key).inserted else { return 0 }
             }
             state.acts[operation, default: 0] += 1
-            if state.acts[operation, default: 0] > 1 {
-                state.violation = "the POST \(operation) acted twice"
-            }
+            return state.acts[operation, default: 0]
         }
+        if acts > 1 { ledger.fail("the POST \(operation) acted twice") }
     }
 
-    private func redirect(_ head: HTTPRequest) -> HTTPReply {
-        let number = state.withLock { state in
-            state.redirects += 1
-            return state.redirects
-        }
-        let path = (head.path ?? "/").prefix { $0 != "?" }
-        let host = dice.happens(50) ? Self.home : Self.stranger
+    // MARK: Answers
+
+    private func redirect(_ path: String, _ dice: UserDice) -> HTTPReply {
+        let place = dice.pick([
+            "https://\(Self.home)", "https://\(Self.stranger)", "https://\(Self.stranger)",
+            "http://\(Self.home)",
+        ])
         return reply(
             dice.pick([302, 303, 307, 308]),
-            [.location: "https://\(host)\(path)?\(number)", .cacheControl: "no-store"],
-            body: String(repeating: "m", count: dice.pick([0, 10, 8192, 20_000]))
+            [.location: "\(place)\(path)?\(dice.number(1...3))", .cacheControl: "no-store"],
+            body: String(repeating: "m", count: dice.pick([0, 10, 8192, 20_000])),
+            dice
         )
     }
 
-    private func content(_ head: HTTPRequest, pause: Duration) -> HTTPReply {
-        let user: String
+    private func content(
+        _ call: HTTPCall,
+        _ path: String,
+        _ dice: UserDice,
+        pause: Duration = .zero,
+        breaksOff: Bool = false
+    ) -> HTTPReply {
+        let head = call.head
+        let app = head.headerFields[Self.app] ?? "none"
+        let version = state.withLock { $0.versions[path, default: 0] }
+        // Careless, but for what `Vary` names: the tag is the same for all users.
+        let tag = "\"\(app)-\(version)\""
+        var fields: HTTPFields = [.eTag: tag, .cacheControl: Self.cacheControl(path, dice)]
+        if hasApps { fields[.vary] = "X-App" }
+        if head.authority == Self.home {
+            fields[.setCookie] = "visit=\(dice.number(1...9)); Path=/; Secure"
+            if head.headerFields[.cookie] != nil { ledger.count(.cookies) }
+        }
+        if head.headerFields[.ifNoneMatch]?.contains(tag) == true {
+            ledger.count(.notModified)
+            return reply(304, fields, body: "", dice)
+        }
+        var body = "\(user(of: head)) \(path) \(app) \(version)"
+        if dice.happens(20) {
+            body += " " + String(repeating: "x", count: dice.pick([100, 600, 3000]))
+        }
+        if head.method == .head { body = "" }
+        var bytes = Array(body.utf8)
+        if !bytes.isEmpty, dice.happens(60),
+            head.headerFields[.acceptEncoding]?.contains("gzip") == true
+        {
+            bytes = Self.gzipped(bytes)
+            fields[.contentEncoding] = "gzip"
+            ledger.count(.decoded)
+        }
+        return reply(200, fields, bytes, dice, pause: pause, breaksOff: breaksOff)
+    }
+
+    private func user(of head: HTTPRequest) -> String {
         switch head.headerFields[.authorization] {
         case let field? where field.hasPrefix("Bearer "):
-            user = field.dropFirst(7).split(separator: "/").first.map(String.init) ?? "?"
-        case .some: user = "basic"
-        case nil: user = Truth.nobody
+            field.dropFirst(7).split(separator: "/").first.map(String.init) ?? "?"
+        case let field?: StackAccounts.name(of: field) ?? "?"
+        case nil: Truth.nobody
         }
-        let path = (head.path ?? "/").prefix { $0 != "?" }
-        let app = hasApps ? head.headerFields[Self.app] ?? "none" : "all"
-        var fields: HTTPFields = hasApps ? [.vary: "X-App"] : [:]
-        fields[.cacheControl] = dice.pick(["no-store", "max-age=20", "no-cache", "max-age=1"])
-        if head.authority == Self.home {
-            fields[.setCookie] = "visit=\(dice.number(1...9)); Path=/"
+    }
+
+    private static func cacheControl(_ path: String, _ dice: UserDice) -> String {
+        switch path {
+        case "/0": "max-age=30"
+        case "/1": "max-age=2, stale-while-revalidate=600"
+        case "/2": "no-cache"
+        default: dice.pick(["no-store", "public, max-age=10", "max-age=5, stale-if-error=1000"])
         }
-        return reply(200, fields, body: "\(user) \(path) \(app)", pause: pause)
+    }
+
+    private static func gzipped(_ bytes: [UInt8]) -> [UInt8] {
+        let stream = DeflateStream()
+        return (stream.deflate(bytes[...]) ?? []) + (stream.deflate(nil) ?? [])
     }
 
     private func reply(
         _ status: Int,
         _ fields: HTTPFields,
         body: String,
-        pause: Duration = .zero
+        _ dice: UserDice
+    ) -> HTTPReply {
+        reply(status, fields, Array(body.utf8), dice)
+    }
+
+    private func reply(
+        _ status: Int,
+        _ fields: HTTPFields,
+        _ bytes: [UInt8],
+        _ dice: UserDice,
+        pause: Duration = .zero,
+        breaksOff: Bool = false
     ) -> HTTPReply {
         var fields = fields
-        let bytes = Array(body.utf8)
-        if dice.happens(50) { fields[.contentLength] = String(bytes.count) }
+        if dice.happens(50), status != 304 { fields[.contentLength] = String(bytes.count) }
         let cut = min(bytes.count, dice.number(0...12))
         let pieces = [Array(bytes[..<cut]), Array(bytes[cut...])].filter { !$0.isEmpty }
-        let handle = Handle(self, pieces, pause)
+        let handle = Handle(self, pieces, pause, breaksOff: breaksOff)
         return HTTPReply(
             head: HTTPResponse(status: .init(code: status), headerFields: fields),
             body: HTTPByteStream { () async throws(TransportError) in try await handle.next() }
         )
     }
+
+    /// An exchange as long as anybody can read its body.
+    private final class Handle: Sendable {
+        let origin: StackOrigin
+        private let pieces: Mutex<[[UInt8]]>
+        private let pause: Duration
+        private let breaksOff: Bool
+
+        init(_ origin: StackOrigin, _ pieces: [[UInt8]], _ pause: Duration, breaksOff: Bool) {
+            self.origin = origin
+            self.pieces = Mutex(pieces.reversed())
+            self.pause = pause
+            self.breaksOff = breaksOff
+            origin.state.withLock { $0.open += 1 }
+        }
+
+        deinit { origin.state.withLock { $0.open -= 1 } }
+
+        func next() async throws(TransportError) -> ArraySlice<UInt8>? {
+            if pause > .zero { try await origin.pause(pause) }
+            let (piece, isLast) = pieces.withLock { ($0.popLast(), $0.isEmpty) }
+            if breaksOff, isLast { throw TransportError(.truncatedBody) }
+            return piece.map { $0[...] }
+        }
+    }
+}
+
+/// What one client sends its requests through.
+struct StackTransport: HTTPTransport {
+    let features = StackOrigin.features
+    let origin: StackOrigin
+    let isPinned: Bool
+
+    func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        try await origin.send(call, isPinned: isPinned)
+    }
+
+    func shutdown() async {}
 }

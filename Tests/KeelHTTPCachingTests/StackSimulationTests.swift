@@ -1,56 +1,98 @@
 import Foundation
+import KeelHTTPCaching
 import Testing
 
-/// Random stacks of all layers that a client can have, with several calls at once, two users, all
-/// kinds of bodies and faults.
+/// Random stacks of all layers that a client can have, with several calls at once, two clients whose
+/// users come and go, restarts over a cache on disk, all kinds of bodies and faults.
 ///
 /// After each step holds: no call outlives its limit; no user sees another's bytes; no credential
-/// reaches an origin that it is not for; no place and no body is held; no `POST` acts twice; an
-/// upload that waits is not taken for one that stalls.
+/// reaches an origin that it is not for, nor a connection without the pinned key; no place and no
+/// body is held; no `POST` acts twice; an upload that waits is not taken for one that stalls.
 ///
-/// `KEEL_SCHEDULES` says how many schedules, `KEEL_SEED` from which one on.
-@Suite("Simulated stacks of layers", .timeLimit(.minutes(30)))
+/// A schedule is its seed: the same one gives the same life, step by step. `KEEL_STACK_SCHEDULES` says
+/// how many, `KEEL_SEED` from which one on.
+@Suite("Simulated stacks of layers", .timeLimit(.minutes(600)))
 struct StackSimulationTests {
     private static func setting(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
     }
 
-    private static let schedules = setting("KEEL_SCHEDULES") ?? 400
+    private static let schedules = setting("KEEL_STACK_SCHEDULES") ?? 20_000
     private static let seed = setting("KEEL_SEED") ?? UInt64.random(in: 0..<1 << 32)
     private static let parts: UInt64 = 8
 
     @Test("Layers that break a promise are found", arguments: StackFlaw.allCases)
-    func findsFlaws(_ flaw: StackFlaw) async throws {
-        for seed in 0..<100 as Range<UInt64> {
-            if try await StackLife(seed: seed, flaw: flaw).run() != nil { return }
+    func findsFlaws(_ flaw: StackFlaw) {
+        let tries: Range<UInt64> = 0..<300
+        let found = tries.first { StackLife(StackPlan(seed: $0), flaw: flaw).run() != nil }
+        #expect(found != nil, "\(flaw) showed in none of \(tries.count) schedules")
+    }
+
+    @Test("The same seed gives the same life", arguments: 0..<20 as Range<UInt64>)
+    func repeats(seed: UInt64) {
+        let lives = [0, 1].map { _ in
+            let life = StackLife(StackPlan(seed: seed), isTraced: true)
+            _ = life.run()
+            return life.ledger.lines
         }
-        Issue.record("\(flaw) showed in none of 100 schedules")
+        #expect(lives[0].count > 5)
+        #expect(lives[0] == lives[1])
+    }
+
+    @Test("A life in which a promise is broken is cut down to what breaks it")
+    func shrinks() throws {
+        let fails = { StackLife($0, flaw: .foreignOrigin).run() != nil }
+        let plan = try #require((0..<1000 as Range<UInt64>).map(StackPlan.init).first(where: fails))
+        let smallest = plan.shrunk(while: fails)
+        #expect(fails(smallest))
+        #expect(smallest.processes.count == 1)
+        #expect(smallest.processes[0].steps.flatMap(\.calls).count == 1)
+        #expect(smallest.clients.flatMap(\.layers) == [.bearer])
+    }
+
+    private struct Outcome: Sendable {
+        var tally = StackTally()
+        var failure: String?
     }
 
     @Test("Whatever the stack, the promises hold", arguments: 0..<parts)
-    func keepsPromises(part: UInt64) async throws {
+    func keepsPromises(part: UInt64) async {
         let count = (Self.schedules + Self.parts - 1) / Self.parts
-        var total = StackLife.Tally()
-        var seen = (renewals: 0, redirects: 0, faults: 0)
-        for number in 0..<count {
-            let seed = Self.seed &+ part &* count &+ number
-            let life = StackLife(seed: seed)
-            if let failure = try await life.run() {
-                Issue.record("seed \(seed): \(failure)")
-                return
-            }
-            total.answers += life.counts.answers
-            total.uploads += life.counts.uploads
-            seen.renewals += life.origin.counts.renewals
-            seen.redirects += life.origin.counts.redirects
-            seen.faults += life.origin.counts.faults
+        let first = Self.seed &+ part &* count
+        let outcomes = await LoopThreads.map { thread in
+            Self.live(from: first, thread, count)
         }
-        // Schedules in which little succeeds, or little goes wrong, would prove nothing.
-        let least = Int(count) / 4
-        #expect(total.answers > least, "only \(total.answers) answers in \(count) schedules")
-        #expect(total.uploads > least / 8, "only \(total.uploads) uploads")
-        #expect(seen.renewals > least / 8, "only \(seen.renewals) renewals")
-        #expect(seen.redirects > least / 8, "only \(seen.redirects) redirects")
-        #expect(seen.faults > least, "only \(seen.faults) faults")
+        var total = StackTally()
+        for outcome in outcomes {
+            total.add(outcome.tally)
+            if let failure = outcome.failure { Issue.record("\(failure)") }
+        }
+        guard outcomes.allSatisfy({ $0.failure == nil }) else { return }
+        // Schedules in which little happens would prove nothing.
+        let least = Int(count) / 100
+        for event in StackEvent.allCases {
+            let wanted = event.isRare ? least / 20 : least
+            #expect(total[event] >= wanted, "\(event) came too seldom in \(count): \(total)")
+        }
+    }
+
+    /// Runs every schedule of one thread, up to the first that fails.
+    private static func live(from first: UInt64, _ thread: Int, _ count: UInt64) -> Outcome {
+        var outcome = Outcome()
+        for number in stride(from: thread, to: Int(count), by: LoopThreads.count) {
+            let plan = StackPlan(seed: first &+ UInt64(number))
+            let life = StackLife(plan)
+            let failure = life.run()
+            outcome.tally.add(life.ledger.tally)
+            guard let failure else { continue }
+            let smallest = plan.shrunk { StackLife($0).run() != nil }
+            let again = StackLife(smallest, isTraced: true)
+            let rest = again.run() ?? "It does not show again."
+            outcome.failure =
+                "seed \(plan.seed): \(failure)\nThe smallest plan found: \(smallest)\n\(rest)\n"
+                + again.ledger.lines.joined(separator: "\n")
+            return outcome
+        }
+        return outcome
     }
 }

@@ -54,9 +54,11 @@ final class NamingOrigin: HTTPTransport, IdentityServer {
     private let state = Mutex<(serial: Int, revoked: Set<String>, requests: Int)>((0, [], 0))
 
     private let saysVary: Bool
+    private let loop: SeededLoop
 
-    init(_ dice: UserDice, hasAccounts: Bool, saysVary: Bool) {
+    init(_ dice: UserDice, _ loop: SeededLoop, hasAccounts: Bool, saysVary: Bool) {
         self.dice = dice
+        self.loop = loop
         self.hasAccounts = hasAccounts
         self.saysVary = saysVary
     }
@@ -79,7 +81,7 @@ final class NamingOrigin: HTTPTransport, IdentityServer {
     func revoke(_ token: String) { _ = state.withLock { $0.revoked.insert(token) } }
 
     func pause(upTo count: Int = 3) async {
-        for _ in 0..<dice.number(0...count) { await Task.yield() }
+        for _ in 0..<dice.number(0...count) { await loop.pause() }
     }
 
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
@@ -137,6 +139,8 @@ enum UserFlaw: CaseIterable, Sendable {
 }
 
 /// One life of an app: processes one after the other, two sessions in each.
+///
+/// Everything runs in one loop on the calling thread, so that a seed gives the same life each time.
 final class CacheUsersLife: Sendable {
     struct Tally: Sendable {
         var hits = 0
@@ -156,7 +160,10 @@ final class CacheUsersLife: Sendable {
     static let users = ["ann", "bob", "cat"]
 
     let dice: UserDice
-    private let clock = TestClock()
+    private let clock: TestClock
+    private let time: CacheClock
+    private let loop: SeededLoop
+    private let numbers: UserDice
     private let files = SimulatedFileSystem()
     private let origin: NamingOrigin
     private let stores = [0, 1].map { _ in InMemoryCredentialStore<BearerCredentials>() }
@@ -173,41 +180,73 @@ final class CacheUsersLife: Sendable {
     init(seed: UInt64, flaw: UserFlaw? = nil) {
         self.flaw = flaw
         dice = UserDice(seed: seed)
+        numbers = UserDice(seed: ~seed)
+        clock = TestClock()
+        time = .following(clock)
+        loop = SeededLoop(seed: seed, clock)
         hasAccounts = dice.happens(30)
         hasLayerAbove = dice.happens(50)
         hasLayerBelow = dice.happens(50)
-        origin = NamingOrigin(dice, hasAccounts: hasAccounts, saysVary: flaw != .silentVary)
+        origin = NamingOrigin(
+            dice,
+            loop,
+            hasAccounts: hasAccounts,
+            saysVary: flaw != .silentVary
+        )
         if hasAccounts { for truth in accounts { truth.becomes(["a1"]) } }
     }
 
     var counts: Tally { tally.withLock { $0 } }
 
     /// Runs the schedule; returns what went wrong.
-    func run() async throws -> String? {
+    func run() -> String? {
+        switch loop.run({ try await self.live() }) {
+        case .returned: return failure.withLock { $0 }
+        case .threw(let error): return "a process failed: \(error)"
+        case .stuck: return "a call never ends"
+        case .endless: return "it goes on without end"
+        }
+    }
+
+    private func live() async throws {
         for _ in 0..<dice.number(2...3) {
             let process = try start()
             for _ in 0..<dice.number(3...6) { await step(process) }
             process.cache.cancelRevalidations()
             await process.tier.close()
             restarts.withLock { $0 += 1 }
-            if let failure = failure.withLock({ $0 }) { return failure }
+            guard failure.withLock({ $0 }) == nil else { return }
         }
-        return nil
+    }
+
+    private var randomness: @Sendable () -> UInt64 {
+        { [numbers] in UInt64(numbers.number(1 ... .max)) }
+    }
+
+    private var policy: AuthSessionPolicy {
+        var policy = AuthSessionPolicy()
+        policy.now = { [time] in time.now.date }
+        policy.makeSessionID = { [numbers] in "session-\(numbers.number(1 ... .max))" }
+        return policy
     }
 
     private func start() throws -> Process {
         var disk = DiskCacheTier.Configuration(byteLimit: 1 << 20)
         disk.fileSystem = files
-        disk.clock = .following(clock)
+        disk.clock = time
+        disk.randomness = randomness
+        disk.diskWork = { [loop] work in loop.add(work) }
         let tier = try DiskCacheTier(path: "/cache", configuration: disk)
         var configuration = HTTPCache.Configuration()
+        configuration.randomness = randomness
         if flaw == .onePartition { configuration.partition = .none }
-        let cache = HTTPCache(configuration, tier: tier, clock: .following(clock))
-        let sessions = stores.map { AuthSession(server: origin, store: $0) }
+        let cache = HTTPCache(configuration, tier: tier, clock: time)
+        let sessions = stores.map { AuthSession(server: origin, store: $0, policy: policy) }
         let url = try Self.address()
         let clients = sessions.indices.map { index in
             var configuration = NetworkClient.Configuration(baseURL: url)
             configuration.retry = .never
+            configuration.clock = clock
             if hasLayerAbove { configuration.middleware = [CoalescingMiddleware()] }
             if hasLayerBelow { configuration.hopMiddleware = [CoalescingMiddleware()] }
             configuration.cacheResponses(in: cache)
@@ -243,7 +282,7 @@ final class CacheUsersLife: Sendable {
                 group.addTask { await self.call(plan, of: index, process) }
             }
         }
-        if dice.happens(30) { await clock.advance(by: .seconds(dice.number(1...20))) }
+        if dice.happens(30) { try? await clock.sleep(for: .seconds(dice.number(1...20))) }
         if hasAccounts, dice.happens(30) { accounts[changed].becomes([dice.pick(["a1", "a2"])]) }
     }
 

@@ -20,35 +20,56 @@ struct UserSimulationTests {
         "A cache that mixes users, and a service that hides accounts, are found",
         arguments: UserFlaw.allCases
     )
-    func findsFlaws(_ flaw: UserFlaw) async throws {
+    func findsFlaws(_ flaw: UserFlaw) {
         var found = 0
         for seed in 0..<100 as Range<UInt64> {
-            if try await CacheUsersLife(seed: seed, flaw: flaw).run() != nil { found += 1 }
+            if CacheUsersLife(seed: seed, flaw: flaw).run() != nil { found += 1 }
         }
         #expect(found > 3, "\(flaw) showed in \(found) of 100 schedules")
     }
 
     @Test("No user ever sees another's bytes", arguments: 0..<parts)
-    func keepsUsersApart(part: UInt64) async throws {
+    func keepsUsersApart(part: UInt64) async {
         let count = (Self.schedules + Self.parts - 1) / Self.parts
+        let first = Self.seed &+ part &* count
+        let outcomes = await LoopThreads.map { thread in Self.live(from: first, thread, count) }
         var total = CacheUsersLife.Tally()
-        for number in 0..<count {
-            let seed = Self.seed &+ part &* count &+ number
-            let life = CacheUsersLife(seed: seed)
-            let failure = try await life.run()
-            total.answers += life.counts.answers
-            total.hits += life.counts.hits
-            total.hitsAfterRestart += life.counts.hitsAfterRestart
-            total.overlaps += life.counts.overlaps
-            guard failure == nil else {
-                Issue.record("seed \(seed): \(failure ?? "")")
-                return
-            }
+        for outcome in outcomes {
+            total.answers += outcome.tally.answers
+            total.hits += outcome.tally.hits
+            total.hitsAfterRestart += outcome.tally.hitsAfterRestart
+            total.overlaps += outcome.tally.overlaps
+            if let failure = outcome.failure { Issue.record("\(failure)") }
         }
+        guard outcomes.allSatisfy({ $0.failure == nil }) else { return }
         // Schedules in which nothing is stored, found again or switched would prove nothing.
         let least = Int(count)
         #expect(total.hits > least, "only \(total.hits) hits in \(count) schedules")
         #expect(total.hitsAfterRestart > least / 4, "only \(total.hitsAfterRestart) of them later")
         #expect(total.overlaps > least / 10, "only \(total.overlaps) calls among sign-ins")
+    }
+
+    private struct Outcome: Sendable {
+        var tally = CacheUsersLife.Tally()
+        var failure: String?
+    }
+
+    /// Runs every schedule of one thread, up to the first that fails.
+    private static func live(from first: UInt64, _ thread: Int, _ count: UInt64) -> Outcome {
+        var outcome = Outcome()
+        for number in stride(from: thread, to: Int(count), by: LoopThreads.count) {
+            let seed = first &+ UInt64(number)
+            let life = CacheUsersLife(seed: seed)
+            let failure = life.run()
+            outcome.tally.answers += life.counts.answers
+            outcome.tally.hits += life.counts.hits
+            outcome.tally.hitsAfterRestart += life.counts.hitsAfterRestart
+            outcome.tally.overlaps += life.counts.overlaps
+            guard failure == nil else {
+                outcome.failure = "seed \(seed): \(failure ?? "")"
+                break
+            }
+        }
+        return outcome
     }
 }

@@ -15,7 +15,7 @@ actor DiskCacheWriter {
         var isDirty = false
     }
 
-    private nonisolated let executor = DiskExecutor()
+    private nonisolated let executor: DiskExecutor
 
     let store: DiskStore
     var lock: (any FileLock)?
@@ -30,6 +30,7 @@ actor DiskCacheWriter {
     var needsBarrier: Bool
 
     init(_ store: DiskStore, _ recovery: DiskRecovery, lock: any FileLock) {
+        executor = DiskExecutor(store.configuration.diskWork)
         self.store = store
         self.lock = lock
         sequence = recovery.sequence

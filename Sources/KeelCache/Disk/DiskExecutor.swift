@@ -6,9 +6,16 @@ internal import Dispatch
 /// threads on which all tasks run.
 final class DiskExecutor: SerialExecutor {
     private let queue = DispatchQueue(label: "keel.cache.disk")
+    private let diskWork: DiskCacheTier.Configuration.DiskWork?
+
+    init(_ diskWork: DiskCacheTier.Configuration.DiskWork?) { self.diskWork = diskWork }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        if let diskWork {
+            diskWork { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        } else {
+            queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        }
     }
 }

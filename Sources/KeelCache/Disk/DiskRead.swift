@@ -28,7 +28,9 @@ struct DiskRead: Sendable {
     /// A key that is not in the index costs no change of threads.
     func record() async throws(CacheError) -> CacheRecord? {
         guard let place = try place() else { return miss() }
-        return try await DiskReadQueue.run { () throws(CacheError) in try record(at: place) }
+        return try await DiskReadQueue.run(by: store.configuration.diskWork) {
+            () throws(CacheError) in try record(at: place)
+        }
     }
 
     private func record(at first: Place) throws(CacheError) -> CacheRecord? {

@@ -14,12 +14,14 @@ enum DiskReadQueue {
 
     /// Does what may wait for the disk; cancelling the task does not end it.
     static func run<Value: Sendable>(
+        by diskWork: DiskCacheTier.Configuration.DiskWork?,
         _ body: @escaping @Sendable () throws(CacheError) -> Value
     ) async throws(CacheError) -> Value {
         let outcome: Result<Value, CacheError> = await withCheckedContinuation { reader in
-            queue.async {
+            let read = { @Sendable in
                 reader.resume(returning: Result { () throws(CacheError) in try body() })
             }
+            if let diskWork { diskWork(read) } else { queue.async(execute: read) }
         }
         return try outcome.get()
     }

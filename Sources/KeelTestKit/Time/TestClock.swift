@@ -140,10 +140,11 @@ public final class TestClock: Clock, Sendable {
         }
     }
 
-    /// Moves to the next deadline and wakes who waits for it.
+    /// Moves to the next deadline and wakes the one who waits for it, without giving anybody a turn.
     ///
+    /// - Parameter limit: How far the time may move; nil is no limit.
     /// - Returns: Whether there was somebody to wake.
-    private func wakeNext(upTo limit: Instant? = nil) -> Bool {
+    package func wakeNext(upTo limit: Instant? = nil) -> Bool {
         guard let sleeper = state.withLock({ $0.takeNext(upTo: limit) }) else { return false }
         sleeper.continuation.resume()
         return true

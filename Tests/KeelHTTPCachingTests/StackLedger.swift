@@ -1,0 +1,86 @@
+import KeelHTTP
+import Synchronization
+
+/// What a simulation has to have come across to prove anything.
+enum StackEvent: Int, CaseIterable, Sendable {
+    case answers, uploads, waitingUploads, cancelled
+    case freshHits, revalidatedHits, staleHits, hitsAfterRestart, notModified
+    case joined, hedged, retried, redirected, renewals, queued, throttled, circuits
+    case decoded, faults, pinRefusals, cookies, signIns, signOuts, restarts, kills
+
+    /// Whether it happens in one of many lives only.
+    var isRare: Bool { [.waitingUploads, .circuits, .pinRefusals, .throttled].contains(self) }
+}
+
+/// What has happened in one life, or in many.
+struct StackTally: Sendable {
+    private var counts = [Int](repeating: 0, count: StackEvent.allCases.count)
+
+    subscript(event: StackEvent) -> Int {
+        get { counts[event.rawValue] }
+        set { counts[event.rawValue] = newValue }
+    }
+
+    mutating func add(_ other: StackTally) {
+        for index in counts.indices { counts[index] += other.counts[index] }
+    }
+}
+
+extension StackTally: CustomStringConvertible {
+    var description: String {
+        StackEvent.allCases.map { "\($0) \(self[$0])" }.joined(separator: ", ")
+    }
+}
+
+/// Notes of one life: what was counted, the first promise that was broken, and what came after what.
+final class StackLedger: HTTPEventObserver {
+    private struct State {
+        var tally = StackTally()
+        var failure: String?
+        var lines: [String] = []
+    }
+
+    private let state = Mutex(State())
+    private let isTraced: Bool
+
+    init(isTraced: Bool) { self.isTraced = isTraced }
+
+    var tally: StackTally { state.withLock { $0.tally } }
+    var failure: String? { state.withLock { $0.failure } }
+    var lines: [String] { state.withLock { $0.lines } }
+
+    func count(_ event: StackEvent) { state.withLock { $0.tally[event] += 1 } }
+
+    func fail(_ text: String) { state.withLock { $0.failure = $0.failure ?? text } }
+
+    func trace(_ line: @autoclosure () -> String) {
+        guard isTraced else { return }
+        let line = line()
+        state.withLock { $0.lines.append(line) }
+    }
+
+    func observe(_ event: HTTPEvent) {
+        switch event.moment {
+        case .joined: count(.joined)
+        case .hedged: count(.hedged)
+        case .retrying: count(.retried)
+        case .redirected: count(.redirected)
+        case .queued(true): count(.queued)
+        case .circuit: count(.circuits)
+        default: break
+        }
+        trace("  \(event.call) \(event.attempt) \(Self.name(of: event.moment))")
+    }
+
+    private static func name(of moment: HTTPEvent.Moment) -> String {
+        switch moment {
+        case .cached(let how): "cached, \(how)"
+        case .joined(let call): "joined \(call)"
+        case .queued(let waits): "queued \(waits)"
+        case .circuit(let state): "circuit \(state)"
+        case .retrying(let pause, let reason): "retrying after \(pause), \(reason)"
+        case .failed(let error), .attemptFailed(let error): "failed, \(error.code)"
+        default: String("\(moment)".prefix { $0 != "(" })
+        }
+    }
+}
