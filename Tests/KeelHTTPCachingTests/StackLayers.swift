@@ -1,6 +1,7 @@
 import HTTPTypes
 import KeelCore
 import KeelHTTP
+import KeelHTTPCaching
 import KeelTestKit
 import Synchronization
 
@@ -51,6 +52,8 @@ enum StackFlaw: CaseIterable, Sendable {
     case ignoredVary
     /// A cache keeps nobody apart.
     case sharedPartition
+    /// A cache does not learn of changes.
+    case missedChange
     /// Calls of different users share a reply.
     case droppedUser
     /// A limit does not get back the place of a call that failed.
@@ -107,6 +110,16 @@ struct VaryHidingLayer: HTTPMiddleware {
         var reply = try await next(call)
         reply.head.headerFields[.vary] = nil
         return reply
+    }
+}
+
+/// Stands above a cache, and asks for no part of it in changes.
+struct ChangeHidingLayer: HTTPMiddleware {
+    let cache: HTTPCachingMiddleware
+
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
+        guard [.get, .head].contains(call.head.method) else { return try await next(call) }
+        return try await cache.intercept(call, next: next)
     }
 }
 

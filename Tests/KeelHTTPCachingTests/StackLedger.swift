@@ -3,7 +3,7 @@ import Synchronization
 
 /// What a simulation has to have come across to prove anything.
 enum StackEvent: Int, CaseIterable, Sendable {
-    case answers, uploads, waitingUploads, cancelled
+    case answers, changes, uploads, waitingUploads, cancelled
     case freshHits, revalidatedHits, staleHits, hitsAfterRestart, notModified
     case joined, hedged, retried, redirected, renewals, queued, throttled, circuits
     case decoded, faults, pinRefusals, cookies, signIns, signOuts, restarts, kills

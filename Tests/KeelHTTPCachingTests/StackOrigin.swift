@@ -8,7 +8,7 @@ import Synchronization
 
 /// A service and a stranger that redirects lead to, with all that can go wrong on the way.
 ///
-/// A body says whose it is, what was asked for and for which app. The origin writes down what no
+/// A body says whose it is, what was asked for, for which app, and how often that was changed. The origin writes down what no
 /// client may do: show a credential to the stranger or to one who intercepts a pinned connection,
 /// have a `POST` act twice. It counts the exchanges that somebody still holds on to.
 ///
@@ -167,7 +167,7 @@ final class StackOrigin: IdentityServer {
         if fault == .lostBefore { throw TransportError(.connectionLost) }
         if let refusal = refusal(of: head) { return reply(refusal, [:], body: "refused", dice) }
         if fault == .redirected, head.authority == Self.home { return redirect(path, dice) }
-        act(head, operation, path)
+        act(head, operation)
         switch fault {
         case .lostAfter: throw TransportError(.connectionLost)
         case .failing: return reply(dice.pick([500, 502, 503, 504]), [:], body: "trouble", dice)
@@ -216,10 +216,10 @@ final class StackOrigin: IdentityServer {
     }
 
     /// Counts what a request does; one whose idempotency key is known does nothing.
-    private func act(_ head: HTTPRequest, _ operation: String, _ path: String) {
+    private func act(_ head: HTTPRequest, _ operation: String) {
         guard !operation.isEmpty else { return }
         let acts = state.withLock { state in
-            state.versions[path, default: 0] += 1
+            state.versions[Self.place(of: head), default: 0] += 1
             guard head.method == .post else { return 0 }
             if let key = head.headerFields[.idempotencyKey] {
                 guard state.keys.insert(key).inserted else { return 0 }
@@ -228,6 +228,11 @@ final class StackOrigin: IdentityServer {
             return state.acts[operation, default: 0]
         }
         if acts > 1 { ledger.fail("the POST \(operation) acted twice") }
+    }
+
+    /// What a request is about, and an answer names.
+    private static func place(of head: HTTPRequest) -> String {
+        "\(head.authority ?? "")\(head.path ?? "")"
     }
 
     // MARK: Answers
@@ -254,7 +259,8 @@ final class StackOrigin: IdentityServer {
     ) -> HTTPReply {
         let head = call.head
         let app = head.headerFields[Self.app] ?? "none"
-        let version = state.withLock { $0.versions[path, default: 0] }
+        let place = Self.place(of: head)
+        let version = state.withLock { $0.versions[place, default: 0] }
         // Careless, but for what `Vary` names: the tag is the same for all users.
         let tag = "\"\(app)-\(version)\""
         var fields: HTTPFields = [.eTag: tag, .cacheControl: Self.cacheControl(path, dice)]
@@ -267,7 +273,7 @@ final class StackOrigin: IdentityServer {
             ledger.count(.notModified)
             return reply(304, fields, body: "", dice)
         }
-        var body = "\(user(of: head)) \(path) \(app) \(version)"
+        var body = "\(user(of: head)) \(path) \(app) \(version) \(place)"
         if dice.happens(20) {
             body += " " + String(repeating: "x", count: dice.pick([100, 600, 3000]))
         }

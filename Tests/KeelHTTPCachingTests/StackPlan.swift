@@ -201,10 +201,7 @@ extension StackPlan {
         call.kind = dice.happens(45) ? .get : dice.pick(Kind.allCases)
         call.path = dice.pick([0, 0, 0, 1, 1, 2, 3])
         call.authentication = dice.pick([.required, .required, .optional, .none])
-        call.policy = dice.pick([
-            .standard, .standard, .standard, .standard, .standard, .revalidate, .reload, .bypass,
-            .cacheElseNetwork, .cacheOnly, .staleWhenOffline,
-        ])
+        call.policy = dice.happens(45) ? .standard : dice.pick(Call.policies).1
         call.delay = .milliseconds(dice.pick([0, 0, 0, 5, 300, 2500]))
         if dice.happens(8) { call.cancelled = .milliseconds(dice.number(0...3000)) }
         call.pieces = dice.number(1...6)
@@ -285,9 +282,15 @@ extension StackPlan: CustomStringConvertible {
 }
 
 extension StackPlan.Call: CustomStringConvertible {
+    static let policies: [(String, HTTPCachePolicy)] = [
+        ("standard", .standard), ("revalidate", .revalidate), ("reload", .reload),
+        ("bypass", .bypass), ("cacheElseNetwork", .cacheElseNetwork), ("cacheOnly", .cacheOnly),
+        ("staleWhenOffline", .staleWhenOffline),
+    ]
+
     var description: String {
         var text = "client \(client): \(kind) /\(path), authentication \(authentication)"
-        text += ", \(policy) after \(delay)"
+        text += ", \(Self.policies.first { $0.1 == policy }?.0 ?? "") after \(delay)"
         if let cancelled { text += ", cancelled after \(cancelled)" }
         if kind == .upload {
             text += ", \(isPost ? "POST" : "PUT") of \(pieces) pieces"

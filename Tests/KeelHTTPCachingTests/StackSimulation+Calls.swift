@@ -24,6 +24,7 @@ extension StackLife {
         let client: StackPlan.Client
         let truth: Truth
         let start: Int
+        let changes: [String: Int]
         let isRestarted: Bool
 
         /// Whose bytes the call may get.
@@ -56,6 +57,7 @@ extension StackLife {
             client: plan.clients[call.client],
             truth: truths[call.client],
             start: truths[call.client].now,
+            changes: changes.withLock { $0 },
             isRestarted: isRestarted
         )
         let task = Task { await self.carryOut(asker) }
@@ -196,7 +198,7 @@ extension StackLife {
         ledger.trace("  \(asker.plan) got \(text.prefix(40)), \(result.map { "\($0)" } ?? "none")")
         guard asker.plan.kind != .head else { return }
         let found = text.split(separator: " ").map(String.init)
-        guard found.count >= 4, asker.users.contains(found[0]),
+        guard found.count >= 5, let version = Int(found[3]), asker.users.contains(found[0]),
             found[1] == "/\(asker.operation.name)",
             found[2] == asker.app
         else {
@@ -206,6 +208,7 @@ extension StackLife {
                     + "\(text.prefix(60)) (\(source))"
             )
         }
+        judge(version, of: found[4], result, asker)
         switch result {
         case .fresh: ledger.count(.freshHits)
         case .revalidated: ledger.count(.revalidatedHits)
@@ -213,5 +216,27 @@ extension StackLife {
         default: return
         }
         if asker.isRestarted, found[0] != Truth.nobody { ledger.count(.hitsAfterRestart) }
+    }
+
+    /// What a cache gives is no older than the last change that somebody had word of before the call.
+    private func judge(
+        _ version: Int,
+        of place: String,
+        _ result: HTTPCacheResult?,
+        _ asker: Asker
+    ) {
+        // A call that shares another's exchange may get what was true when that one began.
+        let isShared = !asker.client.layers.isDisjoint(with: [
+            .coalescing, .sharedCoalescing, .coalescingBelow,
+        ])
+        if result?.isFromCache == true, !isShared, version < asker.changes[place, default: 0] {
+            ledger.fail("\(asker.plan) got version \(version) of \(place), which was changed since")
+        }
+        // A redirect leads to an address with a query, by another method perhaps.
+        guard !asker.operation.number.isEmpty, !place.contains("?"),
+            asker.client.layers.contains(.caching)
+        else { return }
+        changes.withLock { $0[place] = max($0[place, default: 0], version) }
+        ledger.count(.changes)
     }
 }

@@ -41,7 +41,12 @@ extension StackLife {
             configuration.hopMiddleware.append(layer)
         }
         if flaw == .ignoredVary { configuration.hopMiddleware.append(VaryHidingLayer()) }
-        if plan.layers.contains(.caching) { configuration.cacheResponses(in: cache) }
+        if plan.layers.contains(.caching), flaw == .missedChange {
+            let layer = ChangeHidingLayer(cache: HTTPCachingMiddleware(cache))
+            configuration.hopMiddleware.insert(layer, at: 0)
+        } else if plan.layers.contains(.caching) {
+            configuration.cacheResponses(in: cache)
+        }
         sign(&configuration, plan, index, session)
         configuration.attemptMiddleware += limits(plan, limit)
         for layer in freeLayers(plan, account) {

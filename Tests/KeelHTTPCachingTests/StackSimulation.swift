@@ -33,6 +33,9 @@ final class StackLife: Sendable {
     let time: CacheClock
     let origin: StackOrigin
     let truths = [Truth(), Truth()]
+    /// How often each place was changed when a client had word of it, from where on no cache may give
+    /// what was before.
+    let changes = Mutex<[String: Int]>([:])
     let calls = Mutex<(serial: Int, pending: [Int: StackPlan.Call])>((0, [:]))
     let numbers: UserDice
     private let loop: SeededLoop

@@ -7,7 +7,8 @@ import Testing
 ///
 /// After each step holds: no call outlives its limit; no user sees another's bytes; no credential
 /// reaches an origin that it is not for, nor a connection without the pinned key; no place and no
-/// body is held; no `POST` acts twice; an upload that waits is not taken for one that stalls.
+/// body is held; no `POST` acts twice; an upload that waits is not taken for one that stalls; no
+/// cache gives what was before a change that is done.
 ///
 /// A schedule is its seed: the same one gives the same life, step by step. `KEEL_STACK_SCHEDULES` says
 /// how many, `KEEL_SEED` from which one on.
