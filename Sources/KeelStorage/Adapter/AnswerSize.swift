@@ -12,13 +12,13 @@ package struct AnswerSize: Sendable {
     /// Whether the answer ends here.
     package var isFull: Bool { most.map { bytes >= $0 } ?? false }
 
-    /// Whether the answer has more than twice the bytes that it should have.
-    package var isFarOver: Bool { most.map { bytes / 2 > $0 } ?? false }
+    /// Whether the answer has half as many bytes again as it should have.
+    package var isFarOver: Bool { most.map { bytes - bytes / 3 > $0 } ?? false }
 
-    /// Counts a document.
-    package mutating func add(_ document: Document) {
+    /// Counts a document, and so many bytes that are held beside it.
+    package mutating func add(_ document: Document, with more: Int = 0) {
         guard most != nil else { return }
-        bytes += Self.overhead + document.body.bytes.count
+        bytes += Self.overhead + document.body.bytes.count + more
     }
 
     /// Counts the document of a change, where it has one.

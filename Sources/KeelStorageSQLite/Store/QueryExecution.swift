@@ -225,7 +225,7 @@ struct QueryExecution {
     private mutating func take(_ document: Document) -> Bool {
         guard let key = place(of: document) else { return true }
         found.append((key, keeping(document)))
-        guard wantsMore(after: document) else {
+        guard wantsMore(after: document, at: key) else {
             if isPartial { endResult(at: key) }
             return false
         }
@@ -233,10 +233,10 @@ struct QueryExecution {
     }
 
     /// Whether a result in order has more documents than the last one taken; notes what ends it.
-    private mutating func wantsMore(after document: Document) -> Bool {
+    private mutating func wantsMore(after document: Document, at key: [UInt8] = []) -> Bool {
         if let window = prepared.window, found.count >= window { return false }
         guard found.count > prepared.query.offset else { return true }
-        size.add(document)
+        size.add(document, with: key.count)
         if size.isFull { isPartial = true }
         return !size.isFull
     }
@@ -254,7 +254,7 @@ struct QueryExecution {
         guard let key = place(of: document) else { return }
         if let end, end.lexicographicallyPrecedes(key) { return }
         found.append((key, keeping(document)))
-        size.add(document)
+        size.add(document, with: key.count)
         // A large collection must not be kept in memory for the sake of its first few documents.
         let isLong = prepared.window.map { found.count > 2 * $0 + 1_000 } ?? false
         if isLong || size.isFarOver { dropLast() }
@@ -270,7 +270,9 @@ struct QueryExecution {
         var count = 0
         for place in found where !size.isFull {
             count += 1
-            if count > prepared.query.offset { size.add(place.document) }
+            if count > prepared.query.offset {
+                size.add(place.document, with: place.key.count)
+            }
         }
         guard count < found.count else { return }
         endResult(at: found[count - 1].key)
