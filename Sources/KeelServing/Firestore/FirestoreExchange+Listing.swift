@@ -61,34 +61,46 @@ extension FirestoreExchange {
         asOf time: Timestamp?
     ) async throws(StorageError) -> [DocumentPath] {
         let prefix = "\(collection.string)/"
-        var parents: Set<DocumentPath> = []
-        try await surveyNames(for: "“showMissing”", since: time) { path in
-            guard path.string.utf8.starts(with: prefix.utf8) else { return }
-            let below = path.string.dropFirst(prefix.count)
-            guard let end = below.firstIndex(of: "/") else { return }
-            parents.insert(DocumentPath(collection, String(below[..<end])))
-        }
         let isDescending = query.orders[0].direction == .descending
-        var start: DocumentPath?
-        if case .reference(let path) = query.start?.values.first { start = path }
-        let candidates = parents.filter { path in
-            guard !StoredName.isReserved(path.id) else { return false }
-            guard let start else { return true }
-            return isDescending ? path < start : start < path
+        var last: DocumentPath?
+        if case .reference(let path) = query.start?.values.first { last = path }
+        var missing: [DocumentPath] = []
+        var isCut = true
+        while isCut, missing.count < most {
+            var first = FirstNames(configuration.mostNames, behind: last) { left, right in
+                isDescending ? right < left : left < right
+            }
+            try await surveyNames(for: "“showMissing”", since: time) { path in
+                guard path.string.utf8.starts(with: prefix.utf8) else { return }
+                let below = path.string.dropFirst(prefix.count)
+                guard let end = below.firstIndex(of: "/") else { return }
+                let parent = DocumentPath(collection, String(below[..<end]))
+                if !StoredName.isReserved(parent.id) { first.insert(parent) }
+            }
+            let parents = first.result.names
+            (last, isCut) = (parents.last, first.result.isCut)
+            var rest = parents[...]
+            while missing.count < most, !rest.isEmpty {
+                let part = rest.prefix(300)
+                rest = rest.dropFirst(300)
+                let existing = try await existing(Set(part), asOf: time)
+                for path in part where !existing.contains(path) && missing.count < most {
+                    if try await hasCollections(path, asOf: time) { missing.append(path) }
+                }
+            }
         }
-        guard !candidates.isEmpty else { return [] }
-        let existing = try await existing(candidates, asOf: time)
-        let missing = candidates.subtracting(existing).sorted { left, right in
-            isDescending ? right < left : left < right
-        }
-        guard let time else { return Array(missing.prefix(most)) }
-        // What is below them now need not have been there then.
-        var parentsThen: [DocumentPath] = []
-        for path in missing where parentsThen.count < most {
-            let result = try await read(.collections(under: path), asOf: time)
-            if case .names(let names) = result.payload, !names.isEmpty { parentsThen.append(path) }
-        }
-        return parentsThen
+        return missing
+    }
+
+    /// Whether a document had collections at a time: what is below it now need not have been there then.
+    private func hasCollections(
+        _ path: DocumentPath,
+        asOf time: Timestamp?
+    ) async throws(StorageError) -> Bool {
+        guard let time else { return true }
+        let result = try await read(.collections(under: path), asOf: time)
+        guard case .names(let names) = result.payload else { return false }
+        return !names.isEmpty
     }
 
     /// The orders of `orderBy`: `borough, rating desc`.

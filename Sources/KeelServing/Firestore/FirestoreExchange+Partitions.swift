@@ -8,7 +8,7 @@ extension FirestoreExchange {
     /// `partitionQuery`: names that divide a collection group into parts of about the same size.
     ///
     /// What all documents are called tells where to divide: that reads the whole store, and keeps
-    /// the names in the group.
+    /// the names in the group, or a sample of them where there are very many.
     func partitionQuery(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
         guard parent == nil else {
             throw FirestoreDecoding.flaw("only a query of the whole database can be divided")
@@ -19,9 +19,10 @@ extension FirestoreExchange {
         let size = try pageSize(try body.wholeNumber("pageSize"))
         let after = try PageToken(try body.text("pageToken"))?.name
         let group = try group(of: try body.object("structuredQuery"), under: parent)
-        let sorted = try await names(of: group, asOf: time).sorted()
-        let parts = max(1, sorted.count / Self.smallestPartition)
-        let count = Int(min(most, Int64(parts - 1)))
+        let sample = try await names(of: group, asOf: time)
+        let sorted = sample.sorted
+        let parts = max(1, sorted.count * sample.scale / Self.smallestPartition)
+        let count = min(Int(min(most, Int64(parts - 1))), sorted.count)
         var points = (0..<count).map { sorted[($0 + 1) * sorted.count / (count + 1)] }[...]
         if let after {
             let last = try decoding.path(of: after)
@@ -43,15 +44,16 @@ extension FirestoreExchange {
     private func names(
         of group: PreparedQuery,
         asOf time: Timestamp?
-    ) async throws(StorageError) -> Set<DocumentPath> {
-        var names: Set<DocumentPath> = []
+    ) async throws(StorageError) -> NameSample {
+        var names = NameSample(configuration.mostNames)
         guard adapter.capabilities.contains(.changeLog) else { return names }
         try await surveyNames(for: "“partitionQuery”", since: time) { path in
             if group.covers(path.collection), !StoredName.isReserved(path.id) { names.insert(path) }
         }
         guard let time else { return names }
         // Not all that has been there meanwhile was there then.
-        return try await existing(names, asOf: time)
+        names.keep(try await existing(Set(names.sorted), asOf: time))
+        return names
     }
 
     /// The collection group of a query that can be divided.

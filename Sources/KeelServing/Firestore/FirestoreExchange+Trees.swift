@@ -5,7 +5,7 @@ extension FirestoreExchange {
     /// `runQuery` over all collections at once.
     ///
     /// Stores have no order of names over several collections; what all documents are called tells.
-    /// That reads the whole store, and keeps the names that are wanted.
+    /// That reads the whole store, once for each so many names that are wanted.
     func runTreeQuery(_ query: TreeQuery) async throws(StorageError) -> ReplyBody {
         let past: Timestamp?
         switch try snapshot() {
@@ -18,14 +18,31 @@ extension FirestoreExchange {
                 "a query over all collections is not available in a transaction"
             )
         }
-        var names: Set<DocumentPath> = []
-        try await surveyNames(for: "a query over all collections", since: past) { path in
-            if query.contains(path), isVisible(path) { names.insert(path) }
+        let wanted = query.limit.map { query.offset + $0 } ?? Self.mostOfTree
+        var found: [DocumentPath] = []
+        var last: DocumentPath?
+        var isCut = true
+        while isCut, found.count < wanted {
+            var first = FirstNames(configuration.mostNames, behind: last, by: query.precedes)
+            try await surveyNames(for: "a query over all collections", since: past) { path in
+                if query.contains(path), isVisible(path) { first.insert(path) }
+            }
+            var names = first.result.names
+            (last, isCut) = (names.last, first.result.isCut)
+            if let past {
+                let existing = try await existing(Set(names), asOf: past)
+                names.removeAll { !existing.contains($0) }
+            }
+            found += names
         }
-        if let past { names = try await existing(names, asOf: past) }
-        let page = names.sorted(by: query.precedes).dropFirst(query.offset).prefix(
-            query.limit ?? .max
-        )
+        guard query.limit != nil || !isCut else {
+            throw StorageError(
+                .tooLarge,
+                "a query over all collections finds more than \(Self.mostOfTree) documents; set a "
+                    + "limit, and go on behind the last document"
+            )
+        }
+        let page = found.dropFirst(query.offset).prefix(query.limit ?? .max)
         // One that was deleted meanwhile is not there any more, and not told.
         return try await made(
             by: BatchReply(
@@ -37,6 +54,9 @@ extension FirestoreExchange {
             )
         )
     }
+
+    /// The most documents that a query over all collections finds without a limit.
+    private static let mostOfTree = 1_000_000
 
     private func isVisible(_ path: DocumentPath) -> Bool {
         do throws(StorageError) {
