@@ -13,7 +13,6 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     /// The seed in the environment variable `KEEL_SEED`, or a new one.
     public static func chosenSeed() -> UInt64 {
         let given = ProcessInfo.processInfo.environment["KEEL_SEED"].flatMap { UInt64($0) }
-        // keel:allow(swallowed-mapping) another seed each time is what is wanted
         return given ?? UInt64.random(in: 1...9_999_999_999)
     }
 

@@ -64,6 +64,7 @@ public struct Linter: Sendable {
             cache: cacheFile.map { FactCache(at: $0) } ?? .none,
             threads: threads,
             byteLimit: configuration?.byteLimit ?? 8 << 20,
+            packages: configuration?.packages,
             isLeftOut: { path in exclude.contains { $0.matches(path: path) } }
         ).load()
     }
@@ -78,7 +79,7 @@ public struct Linter: Sendable {
         let project = Project(loaded.files, configuration, threads: threads)
         let raw =
             ContractChecker(project: project).findings() + RuleRunner(project: project).findings()
-            + EmptyMatches(project: project).findings()
+            + EmptyMatches(project: project, packages: loaded.localPackages).findings()
         let (kept, allowed) = Allowances(project: project).applied(to: raw)
         let rated = kept.map { weighed($0, configuration) }
         let baseline = try readBaseline(configuration)
@@ -146,9 +147,9 @@ public struct Linter: Sendable {
                 Remark(
                     project.configuration.layers.isEmpty
                         ? """
-                        There is no \(Self.configurationName), and no folder or target is \
-                        called like a layer: only the rules for all files ran. `keel-lint \
-                        init` writes a configuration.
+                        No layer was checked: there is no \(Self.configurationName), and the names \
+                        of folders and targets tell no layers. `keel-lint init` writes a \
+                        configuration to fill in.
                         """
                         : """
                         There is no \(Self.configurationName); the layers were guessed from \
@@ -160,7 +161,12 @@ public struct Linter: Sendable {
             )
         }
         remarks += loaded.nestedPackages.map {
-            Remark("A package of its own, left out; run keel-lint there.", file: $0)
+            Remark(
+                """
+                A package of its own, left out; run keel-lint there, or name it under `packages`.
+                """,
+                file: $0
+            )
         }
         remarks += loaded.unreadableFolders.map { Remark("The folder cannot be read.", file: $0) }
         for file in loaded.files {

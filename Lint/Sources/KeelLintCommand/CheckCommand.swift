@@ -46,7 +46,7 @@ struct CheckCommand: ParsableCommand {
     @Option(help: "Explains a rule and ends.")
     var explain: String?
 
-    @Flag(help: "Names every rule and ends.")
+    @Flag(help: "Names every rule and the profile that switches it on, and ends.")
     var rules = false
 
     func run() throws {
@@ -131,10 +131,24 @@ struct CheckCommand: ParsableCommand {
 
     private static func listRules() {
         let width = (BuiltInRules.all.map(\.id.count).max() ?? 0) + 2
-        for rule in BuiltInRules.all {
-            let padding = String(repeating: " ", count: width - rule.id.count)
-            print("\(rule.id)\(padding)\(rule.isOnByDefault ? "on " : "off")  \(rule.summary)")
+        func list(_ title: String, _ rules: [RuleDescription]) {
+            print(title)
+            for rule in rules {
+                let padding = String(repeating: " ", count: width - rule.id.count)
+                print("  \(rule.id)\(padding)\(rule.summary)")
+            }
         }
+        list("always", BuiltInRules.all.filter(\.isOnByDefault))
+        for profile in LintProfile.allCases {
+            list(
+                "profile \(profile.rawValue): \(profile.summary)",
+                BuiltInRules.all.filter { $0.profile == profile }
+            )
+        }
+        list(
+            "if `rules` names them",
+            BuiltInRules.all.filter { !$0.isOnByDefault && $0.profile == nil }
+        )
     }
 
     static func complain(_ text: String) {

@@ -38,10 +38,11 @@ struct InitCommand: ParsableCommand {
             throw ExitCode(2)
         }
         try Data(proposal.text.utf8).write(to: file, options: .atomic)
+        let layers = proposal.configuration.layers.map(\.name)
         print(
             """
             Wrote \(Linter.configurationName): \
-            \(proposal.configuration.layers.map(\.name).joined(separator: ", "))
+            \(layers.isEmpty ? "no layers were found, fill them in" : layers.joined(separator: ", "))
             """
         )
         do {

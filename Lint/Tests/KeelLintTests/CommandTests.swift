@@ -11,7 +11,8 @@ import Testing
 )
 struct CommandTests {
     private static let clean = [
-        "keel-lint.yml": "version: 1\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\n",
+        "keel-lint.yml":
+            "profiles: [clean-architecture]\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\n",
         "Domain/A.swift": "struct A {}\n",
     ]
 
@@ -43,7 +44,8 @@ struct CommandTests {
     @Test("Warnings fail only a strict run; a strict run wants a configuration")
     func strict() throws {
         let project = try TemporaryProject([
-            "keel-lint.yml": "version: 1\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\n",
+            "keel-lint.yml":
+                "profiles: [services]\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}\n",
             "Domain/A.swift": "protocol NoteRepository { func notes() }\n",
         ])
         #expect(try lint(project).status == 0)
@@ -61,8 +63,8 @@ struct CommandTests {
         try project.write(
             "keel-lint.yml",
             """
-            version: 1\nbaseline: known.txt\nlayers:\n  - {name: Domain, paths: [Domain], \
-            uses: []}\n
+            profiles: [clean-architecture]\nbaseline: known.txt\nlayers:\n  - {name: Domain, \
+            paths: [Domain], uses: []}\n
             """
         )
         #expect(try lint(project, "--write-baseline").status == 0)
@@ -111,6 +113,8 @@ struct CommandTests {
         #expect(explained.status == 0)
         #expect(explained.text.contains("UUID(uuidString: id) ?? UUID()"))
         #expect(try lint(project, "--explain", "nothing").status == 2)
-        #expect(try lint(project, "--rules").text.contains("ambient-effects"))
+        let rules = try lint(project, "--rules").text
+        #expect(rules.contains("profile services: "))
+        for rule in BuiltInRules.all { #expect(rules.contains("  \(rule.id) "), "\(rule.id)") }
     }
 }

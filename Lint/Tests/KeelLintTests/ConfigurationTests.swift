@@ -44,7 +44,22 @@ struct ConfigurationTests {
                 "rules: {naming: maybe}",
                 "keel-lint.yml:1:17: `naming` is `off`, `on`, `warning`, `error`"
             ),
-            ("profile: data", "keel-lint.yml:1:10: There is no profile `data`."),
+            (
+                "profile: services",
+                "keel-lint.yml:1:1: There is no key `profile`. Did you mean `profiles`?"
+            ),
+            ("profiles: data", "keel-lint.yml:1:11: There is no profile `data`."),
+            (
+                "profiles: [services, clean-architekture]",
+                """
+                keel-lint.yml:1:11: There is no profile `clean-architekture`. Did you mean \
+                `clean-architecture`?
+                """
+            ),
+            (
+                "layers:\n  - {name: A, paths: [A.swift]}\nrules: {naming: {transitive: false}}",
+                "keel-lint.yml:3:18: There is no key `transitive`."
+            ),
             (
                 "contracts:\n  - name: x\n    type: forbiden",
                 """
@@ -98,6 +113,7 @@ struct ConfigurationTests {
             ("Domain", LayerRole.domain), ("NotesDomain", .domain), ("domain-layer", .domain),
             ("RestaurantsData", .data), ("Networking", .infrastructure), ("AppUI", .presentation),
             ("App", .composition), ("Common", .shared), ("Banana", nil),
+            ("ComposableStoreKit", nil), ("SharedModels", .domain), ("HomeFeature", .presentation),
         ]
     )
     func roles(_ name: String, _ role: LayerRole?) {

@@ -6,6 +6,7 @@ import Testing
 struct HygieneTests {
     private static let configuration = """
         version: 1
+        profiles: [clean-architecture]
         baseline: known.txt
         layers:
           - name: Domain
@@ -107,7 +108,8 @@ struct HygieneTests {
     @Test("A cache that is damaged or of another version is an empty one")
     func damagedCache() throws {
         let project = try TemporaryProject([
-            "keel-lint.yml": "version: 1\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}",
+            "keel-lint.yml":
+                "profiles: [clean-architecture]\nlayers:\n  - {name: Domain, paths: [Domain], uses: []}",
             "Domain/A.swift": "import Alamofire", "Domain/B.swift": "import Moya",
         ])
         var linter = Linter(root: project.root)
@@ -140,5 +142,31 @@ struct HygieneTests {
             #expect(rule.summary.hasSuffix("."))
         }
         #expect(Set(BuiltInRules.all.map(\.id)).count == BuiltInRules.all.count)
+    }
+
+    @Test("A reason stands on its own: it names no document that the reader does not have")
+    func reasons() {
+        for rule in BuiltInRules.all {
+            let text = [rule.summary, rule.reason, rule.help, rule.limits].joined(separator: " ")
+            #expect(!text.lowercased().contains("document"), "\(rule.id)")
+            #expect(!text.lowercased().contains("checklist"), "\(rule.id)")
+            #expect(rule.reason.hasSuffix("."), "\(rule.id)")
+        }
+    }
+
+    @Test("Only layers, circles, names of one's own and the linter's upkeep are always checked")
+    func standard() throws {
+        #expect(
+            Set(BuiltInRules.all.filter(\.isOnByDefault).map(\.id)) == [
+                "layers", "cycles", "naming", "allow-reason", "stale-allow", "stale-baseline",
+                "matches-nothing",
+            ]
+        )
+        let item = try #require(Corpus.all.first { $0.name == "effects in the domain" })
+        var files = item.files
+        let text = try #require(files["keel-lint.yml"])
+        files["keel-lint.yml"] = text.split(separator: "\n").filter { !$0.hasPrefix("profiles") }
+            .joined(separator: "\n")
+        #expect(try TemporaryProject(files).lint().findings.isEmpty)
     }
 }

@@ -9,6 +9,7 @@ struct OutputTests {
         try TemporaryProject([
             "keel-lint.yml": """
             version: 1
+            profiles: [clean-architecture]
             layers:
               - {name: Domain, paths: [Notes/Domain], uses: []}
               - {name: Data, paths: [Notes/Data], uses: [Domain]}

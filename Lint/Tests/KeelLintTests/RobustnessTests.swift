@@ -6,6 +6,7 @@ import Testing
 struct RobustnessTests {
     private static let configuration = """
         version: 1
+        profiles: [clean-architecture]
         layers:
           - name: Domain
             paths: [Domain]

@@ -4,7 +4,7 @@ import Yams
 struct ConfigurationReader {
     let file: String
     var problems: [String] = []
-    private(set) var configuration: LintConfiguration
+    var configuration: LintConfiguration
 
     /// Reads a configuration.
     ///
@@ -35,22 +35,15 @@ struct ConfigurationReader {
 
     private mutating func readRoot(_ root: Node) {
         let keys = [
-            "version", "profile", "exclude", "layers", "contracts", "rules", "naming",
+            "version", "profiles", "exclude", "packages", "layers", "contracts", "rules", "naming",
             "transfer-objects", "baseline", "max-file-megabytes", "check-generated",
         ]
         guard let fields = fields(root, keys, in: "the configuration") else { return }
         if let node = fields["version"], node.int != 1 {
             problem(node, "This is version 1 of the configuration: write `version: 1`.")
         }
-        if let node = fields["profile"], let name = text(node) {
-            if let profile = NamingProfile(rawValue: name) {
-                configuration.profile = profile
-            } else {
-                unknown(node, "profile", name, NamingProfile.allCases.map(\.rawValue))
-            }
-        }
-        configuration.naming = configuration.profile.rules
-        configuration.transferObjects = configuration.profile.transferObjects
+        if let node = fields["profiles"] { readProfiles(node) }
+        if let node = fields["packages"] { configuration.packages = globs(node) }
         if let node = fields["exclude"] { configuration.exclude = globs(node) }
         if let node = fields["transfer-objects"] { configuration.transferObjects = globs(node) }
         if let node = fields["baseline"] { configuration.baseline = text(node) }
@@ -69,6 +62,18 @@ struct ConfigurationReader {
         if let node = fields["contracts"] { for node in items(node) { readContract(node) } }
         if let node = fields["rules"] { readRules(node) }
         if let node = fields["naming"] { for node in items(node) { readNaming(node) } }
+    }
+
+    private mutating func readProfiles(_ node: Node) {
+        for name in texts(node) {
+            guard let profile = LintProfile(rawValue: name) else {
+                unknown(node, "profile", name, LintProfile.allCases.map(\.rawValue))
+                continue
+            }
+            guard configuration.profiles.insert(profile).inserted else { continue }
+            configuration.naming += profile.naming
+            configuration.transferObjects += profile.transferObjects
+        }
     }
 
     // MARK: Layers
@@ -124,95 +129,6 @@ struct ConfigurationReader {
         }
     }
 
-    // MARK: Contracts
-
-    private mutating func readContract(_ node: Node) {
-        let keys = [
-            "name", "type", "from", "to", "modules", "only-from", "members", "between",
-            "transitive",
-            "because",
-        ]
-        guard let fields = fields(node, keys, in: "a contract") else { return }
-        guard let name = fields["name"].flatMap({ text($0) }) else {
-            return problem(node, "A contract needs a `name`; findings and allows call it by that.")
-        }
-        if BuiltInRules.named(name) != nil
-            || configuration.contracts.contains(where: { $0.name == name })
-            || name == "layers"
-        {
-            problem(node, "The name `\(name)` is taken; give the contract another.")
-        }
-        guard let type = fields["type"].flatMap({ text($0) }) else {
-            return problem(node, "The contract `\(name)` needs a `type`.")
-        }
-        let allowed: [String: [String]] = [
-            "forbidden": ["from", "to"], "protected": ["modules", "only-from"],
-            "independent": ["members"], "acyclic": ["between"],
-        ]
-        guard let needed = allowed[type] else {
-            return unknown(
-                fields["type"] ?? node,
-                "type of contract",
-                type,
-                allowed.keys.sorted()
-            )
-        }
-        for key in ["from", "to", "modules", "only-from", "members", "between"] {
-            if needed.contains(key), fields[key] == nil {
-                problem(node, "The contract `\(name)` is \(type) and needs `\(key)`.")
-            } else if !needed.contains(key), let extra = fields[key] {
-                problem(
-                    extra,
-                    """
-                    A contract that is \(type) has no `\(key)`; it has: \
-                    \(needed.joined(separator: ", ")).
-                    """
-                )
-            }
-        }
-        func selected(_ key: String) -> [Selector] { fields[key].map { selectors($0) } ?? [] }
-        let kind: Contract.Kind? =
-            switch type {
-            case "forbidden": .forbidden(from: selected("from"), to: selected("to"))
-            case "protected": .protected(selected("modules"), onlyFrom: selected("only-from"))
-            case "independent": .independent(selected("members"))
-            default: fields["between"].map { .acyclic(scope($0)) }
-            }
-        guard let kind else { return }
-        var contract = Contract(name: name, kind: kind)
-        contract.line = line(node)
-        contract.because = fields["because"].flatMap { text($0) }
-        // Whoever may use a protected module is in turn used by others.
-        contract.isTransitive =
-            fields["transitive"].flatMap { bool($0) } ?? (type != "protected")
-        configuration.contracts.append(contract)
-    }
-
-    private mutating func selectors(_ node: Node) -> [Selector] {
-        let found = list(node).compactMap { node in
-            text(node).map { Selector($0, line: line(node)) }
-        }
-        if found.isEmpty { problem(node, "This list is empty.") }
-        return found
-    }
-
-    private mutating func scope(_ node: Node) -> Contract.Scope {
-        guard node.sequence == nil, let word = text(node) else { return .members(selectors(node)) }
-        switch word {
-        case "layers": return .layers
-        case "targets": return .targets
-        default:
-            guard word.hasPrefix("folders in ") else {
-                problem(
-                    node,
-                    "`between` is `layers`, `targets`, `folders in <path>`, or a list of members."
-                )
-                return .targets
-            }
-            return .folders(String(word.dropFirst("folders in ".count)))
-        }
-    }
-
     // MARK: Rules
 
     private mutating func readRules(_ node: Node) {
@@ -253,15 +169,15 @@ struct ConfigurationReader {
             }
             return setting
         }
-        guard let fields = fields(node, ["severity", "layers", "allow", "also"], in: "a rule")
-        else {
-            return setting
-        }
+        var keys = ["severity", "layers", "allow", "also"]
+        if id == "layers" { keys = ["severity", "transitive"] }
+        guard let fields = fields(node, keys, in: "a rule") else { return setting }
         setting.isOn = true
         if let node = fields["severity"], let word = text(node) {
             setting.severity = Severity(rawValue: word)
             if setting.severity == nil { unknown(node, "severity", word, ["error", "warning"]) }
         }
+        if let node = fields["transitive"] { setting.isTransitive = bool(node) ?? true }
         if let node = fields["layers"] {
             let names = texts(node)
             for name in names where !configuration.layers.contains(where: { $0.name == name }) {

@@ -6,11 +6,13 @@ public struct LintConfiguration: Sendable {
     package var layers: [Layer] = []
     package var contracts: [Contract] = []
     package var rules: [String: RuleSetting] = [:]
-    package var profile = NamingProfile.none
+    /// The sets of rules that are switched on beside those that always are.
+    package var profiles: Set<LintProfile> = []
     package var naming: [NamingRule] = []
     /// The names of transfer objects.
     package var transferObjects: [Glob] = [Glob("*DTO")]
-    /// Modules that only adapters may import, beside those known.
+    /// The folders of the packages within the project that belong to it; nil for those that it depends on.
+    package var packages: [Glob]?
     package var baseline: String?
     package var byteLimit = 8 << 20
     /// Whether generated files are asked about more than their imports and uses.
@@ -21,6 +23,12 @@ public struct LintConfiguration: Sendable {
     package init(file: String = "keel-lint.yml") { self.file = file }
 
     package func setting(_ rule: String) -> RuleSetting { rules[rule] ?? RuleSetting() }
+
+    /// Whether a rule runs: the configuration says so, or a profile, or it always does.
+    package func isOn(_ rule: RuleDescription) -> Bool {
+        setting(rule.id).isOn
+            ?? (rule.isOnByDefault || rule.profile.map(profiles.contains) ?? false)
+    }
 }
 
 /// The part that a layer plays.
@@ -50,32 +58,15 @@ package enum LayerRole: String, Sendable, CaseIterable {
             ["presentation", "ui", "views", "features", "feature", "scenes", "screens"]
         ),
         (.composition, ["app", "composition", "application", "main", "root", "di", "bootstrap"]),
-        (.shared, ["common", "shared", "core", "foundation", "utilities", "kit"]),
+        (.shared, ["common", "shared", "core", "foundation", "utilities"]),
     ]
 
     /// The role that a name tells, if it does: `Domain`, `NotesDomain`, `domain-layer`.
     package static func named(_ name: String) -> Self? {
-        let parts = words(of: name)
+        let parts = NameWords.of(name)
         for (role, words) in words where words.contains(parts.joined()) { return role }
         guard let last = parts.last(where: { $0 != "layer" }) else { return nil }
         return words.first { $0.1.contains(last) }?.0
-    }
-
-    /// The words of a name in camel case.
-    private static func words(of name: String) -> [String] {
-        var words: [String] = []
-        var wasLower = false
-        for character in name {
-            guard character.isLetter else {
-                wasLower = false
-                words.append("")
-                continue
-            }
-            if words.isEmpty || character.isUppercase && wasLower { words.append("") }
-            words[words.count - 1].append(contentsOf: character.lowercased())
-            wasLower = character.isLowercase
-        }
-        return words.filter { !$0.isEmpty }
     }
 }
 
@@ -179,6 +170,8 @@ package struct RuleSetting: Sendable {
     package var allow: [Glob] = []
     /// Names that it takes beside its own.
     package var also: [Glob] = []
+    /// Whether ways over files of no layer count, for the rule `layers`.
+    package var isTransitive = true
     package var line = 1
 
     package init() {}

@@ -19,28 +19,44 @@ package struct NamingRule: Sendable {
     package var line = 1
 }
 
-/// A set of naming rules that a document describes.
-package enum NamingProfile: String, Sendable, CaseIterable {
-    case none
-    /// The document on the infrastructure layer.
-    case infrastructure
-    /// The document on the data layer.
+/// A set of rules that a project switches on by its name.
+public enum LintProfile: String, Sendable, CaseIterable {
+    /// The domain stays free of frameworks, and frameworks stay in adapters.
+    case cleanArchitecture = "clean-architecture"
+    /// What is fetched and kept is mapped, and no failure is lost on the way.
     case dataLayer = "data-layer"
+    /// Services are held by their protocols, passed in, and leave the screen alone.
+    case services
+    /// Names and places of endpoints, network DTOs, clients and errors.
+    case infrastructureNaming = "infrastructure-naming"
+    /// Names and places of repositories, data sources and DTOs.
+    case dataLayerNaming = "data-layer-naming"
 
-    /// The names of transfer objects in the document.
-    package var transferObjects: [Glob] {
+    /// What it asks for, in one sentence.
+    public var summary: String {
         switch self {
-        case .none: [Glob("*DTO")]
-        case .infrastructure: [Glob("Net[A-Z]*"), Glob("*DTO")]
-        case .dataLayer: [Glob("*DTO")]
+        case .cleanArchitecture:
+            "The domain stays free of frameworks, and frameworks stay in adapters."
+        case .dataLayer:
+            "What is fetched and kept is mapped, and no failure is lost on the way."
+        case .services:
+            "Services are held by their protocols, passed in, and leave the screen alone."
+        case .infrastructureNaming:
+            "Endpoints, network DTOs, clients and errors are called and placed alike."
+        case .dataLayerNaming:
+            "Repositories, data sources and DTOs are called and placed alike."
         }
     }
 
-    package var rules: [NamingRule] {
+    /// The names of transfer objects beside `*DTO`.
+    var transferObjects: [Glob] { self == .infrastructureNaming ? [Glob("Net[A-Z]*")] : [] }
+
+    /// What it asks for in names and places.
+    var naming: [NamingRule] {
         switch self {
-        case .none: []
-        case .infrastructure: Self.infrastructureRules
-        case .dataLayer: Self.dataLayerRules
+        case .cleanArchitecture, .dataLayer, .services: []
+        case .infrastructureNaming: Self.infrastructureRules
+        case .dataLayerNaming: Self.dataLayerRules
         }
     }
 

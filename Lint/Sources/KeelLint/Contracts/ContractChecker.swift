@@ -3,7 +3,7 @@ struct ContractChecker {
     let project: Project
 
     func findings() -> [Finding] {
-        LayerChecker(project: project).findings()
+        LayerChecker(project: project).findings() + CycleChecker(project: project).findings()
             + project.configuration.contracts.flatMap(findings)
     }
 

@@ -5,7 +5,8 @@ struct LayerChecker {
     private var layers: [Layer] { project.configuration.layers }
 
     func findings() -> [Finding] {
-        guard !layers.isEmpty else { return [] }
+        let setting = project.configuration.setting("layers")
+        guard !layers.isEmpty, setting.isOn ?? true else { return [] }
         let names = Set(layers.map(\.name))
         // Names of layers and of other parts are told apart by a mark.
         let graph = UseGraph(project) { file in
@@ -43,7 +44,7 @@ struct LayerChecker {
                 )
             }
         }
-        return found + indirect(graph, names, direct)
+        return setting.isTransitive ? found + indirect(graph, names, direct) : found
     }
 
     /// Modules that come with the language.

@@ -63,6 +63,11 @@ package struct UseGraph: Sendable {
         }
     }
 
+    /// Forgets the other uses between parts, where circles are looked for.
+    mutating func keepEdges(_ isKept: (_ from: String, _ to: String) -> Bool) {
+        for (from, uses) in edges { edges[from] = uses.filter { isKept(from, $0.key) } }
+    }
+
     private struct Crossing: Hashable {
         let from: Int
         let to: Int

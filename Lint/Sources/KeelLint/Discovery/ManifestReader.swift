@@ -15,8 +15,35 @@ package struct PackageTarget: Sendable, Hashable {
 /// The manifest is read as it stands, and never run: what a function of the manifest makes is not seen.
 /// So each folder below `Sources` and `Tests` is taken for a target too, as the package manager does.
 package struct ManifestReader: Sendable {
-    /// The targets, the deepest folder first.
-    package static func targets(root: String, files: [String]) -> [PackageTarget] {
+    /// The targets of several packages, the deepest folder first.
+    ///
+    /// - Parameters:
+    ///   - root: The project's folder.
+    ///   - packages: The folders of the packages, relative to the root; empty for the root itself.
+    ///   - files: The project's files.
+    /// - Returns: The targets, with folders relative to the root.
+    package static func targets(
+        root: String,
+        packages: [String],
+        files: [String]
+    ) -> [PackageTarget] {
+        packages.flatMap { package -> [PackageTarget] in
+            guard !package.isEmpty else { return targets(root: root, files: files) }
+            let prefix = package + "/"
+            let own = files.filter { $0.hasPrefix(prefix) }.map {
+                String($0.dropFirst(prefix.count))
+            }
+            return targets(root: "\(root)/\(package)", files: own).map { target in
+                var target = target
+                target.folder = prefix + target.folder
+                return target
+            }
+        }
+        .sorted { ($1.folder.count, $0.folder) < ($0.folder.count, $1.folder) }
+    }
+
+    /// The targets of one package.
+    private static func targets(root: String, files: [String]) -> [PackageTarget] {
         let manifest = "\(root)/Package.swift"
         guard let text = try? String(contentsOfFile: manifest, encoding: .utf8) else { return [] }
         let visitor = TargetVisitor(viewMode: .sourceAccurate)
@@ -53,9 +80,7 @@ package struct ManifestReader: Sendable {
                 isTest: parts[0] == "Tests"
             )
         }
-        return targets.values.sorted {
-            ($1.folder.count, $0.folder) < ($0.folder.count, $1.folder)
-        }
+        return Array(targets.values)
     }
 
     private static func folders(of path: String) -> [String] {

@@ -2,8 +2,10 @@ import Foundation
 
 /// Finds the Swift files of a project.
 ///
-/// Left out are hidden folders (so `.build`), folders that tools fill, and packages within the
-/// package, which have their own configuration. Links are not followed.
+/// Left out are hidden folders (so `.build`) and folders that tools fill. Of the packages within the
+/// project those belong to it that it depends on by their paths, or all of them where the project is no
+/// package itself (an app of Xcode); never those with a configuration of their own. Links are not
+/// followed.
 package struct SourceDiscovery: Sendable {
     /// Folders that hold no source of the project, whatever its kind.
     package static let skippedFolders: Set<String> = [
@@ -20,7 +22,9 @@ package struct SourceDiscovery: Sendable {
     package struct Result: Sendable, Equatable {
         /// Paths relative to the root, sorted.
         package var files: [String] = []
-        /// The folders of packages within the project, which were left out.
+        /// The folders of packages within the project that were read with it.
+        package var localPackages: [String] = []
+        /// The folders of packages within the project that were left out.
         package var nestedPackages: [String] = []
         /// Folders that could not be read.
         package var unreadable: [String] = []
@@ -29,17 +33,62 @@ package struct SourceDiscovery: Sendable {
     }
 
     /// Finds the files below a folder.
-    package static func search(_ root: String) -> Result {
+    ///
+    /// - Parameters:
+    ///   - root: The folder.
+    ///   - packages: The folders of packages that belong to the project; nil for those it depends on.
+    /// - Returns: The files, and the packages within.
+    package static func search(_ root: String, packages: [Glob]? = nil) -> Result {
         var result = Result()
         result.isPackage = FileManager.default.fileExists(atPath: root + "/Package.swift")
-        var pending = [""]
+        var nested = scan("", root, &result)
+        var wanted: Set<String> = []
+        if packages == nil, result.isPackage, !nested.isEmpty {
+            wanted = LocalPackages.dependencies(of: "", root: root)
+        }
+        var isChanged = true
+        // A package that is taken brings the packages within it, and those that it depends on.
+        while isChanged {
+            isChanged = false
+            for folder in nested.sorted() {
+                let isTaken =
+                    packages.map { $0.contains { $0.matches(path: folder) } }
+                    ?? (!LocalPackages.isConfigured(folder, root: root)
+                        && (!result.isPackage || wanted.contains(folder)))
+                guard isTaken else { continue }
+                isChanged = true
+                nested.remove(folder)
+                result.localPackages.append(folder)
+                nested.formUnion(scan(folder, root, &result))
+                if packages == nil, result.isPackage {
+                    wanted.formUnion(LocalPackages.dependencies(of: folder, root: root))
+                }
+            }
+        }
+        result.nestedPackages = nested.sorted()
+        result.localPackages.sort()
+        result.files.sort()
+        result.unreadable.sort()
+        return result
+    }
+
+    /// Finds the files of a package or project.
+    ///
+    /// - Returns: The packages within it.
+    private static func scan(
+        _ start: String,
+        _ root: String,
+        _ result: inout Result
+    ) -> Set<String> {
+        var nested: Set<String> = []
+        var pending = [start]
         while let folder = pending.popLast() {
             guard let entries = entries(of: folder.isEmpty ? root : "\(root)/\(folder)") else {
                 result.unreadable.append(folder.isEmpty ? "." : folder)
                 continue
             }
-            if !folder.isEmpty, entries.contains(where: { $0.name == "Package.swift" }) {
-                result.nestedPackages.append(folder)
+            if folder != start, entries.contains(where: { $0.name == "Package.swift" }) {
+                nested.insert(folder)
                 continue
             }
             for entry in entries where !entry.name.hasPrefix(".") {
@@ -49,19 +98,18 @@ package struct SourceDiscovery: Sendable {
                         !skippedEndings.contains(where: { entry.name.hasSuffix($0) })
                     else { continue }
                     pending.append(path)
-                } else if entry.name.hasSuffix(".swift"), !isManifest(path) {
+                } else if entry.name.hasSuffix(".swift"),
+                    folder != start || !isManifest(entry.name)
+                {
                     result.files.append(path)
                 }
             }
         }
-        result.files.sort()
-        result.nestedPackages.sort()
-        result.unreadable.sort()
-        return result
+        return nested
     }
 
-    private static func isManifest(_ path: String) -> Bool {
-        path == "Package.swift" || path.hasPrefix("Package@swift-")
+    private static func isManifest(_ name: String) -> Bool {
+        name == "Package.swift" || name.hasPrefix("Package@swift-")
     }
 
     private struct Entry {

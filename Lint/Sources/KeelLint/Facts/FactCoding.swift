@@ -3,7 +3,7 @@ package enum FactCoding {
     /// The version of this form and of what the extractor finds.
     ///
     /// It changes with either.
-    package static let version: UInt32 = 1
+    package static let version: UInt32 = 2
 
     /// Writes numbers and texts; each text once.
     private struct Writer {

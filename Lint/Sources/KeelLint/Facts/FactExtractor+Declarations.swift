@@ -134,7 +134,9 @@ extension FactExtractor {
                 continue
             }
             let isStored = binding.accessorBlock.map { observes($0.raw) } ?? true
-            inside(.variable, name.tokenText, view, traits: isStored ? .isStored : []) {
+            var traits: DeclarationFact.Traits = isStored ? .isStored : []
+            if variable.attributes.raw.byteLength > 0 { traits.insert(.hasAttributes) }
+            inside(.variable, name.tokenText, view, traits: traits) {
                 if let annotation = binding.typeAnnotation?.raw {
                     $0.within(isStored ? .storage : .signature) { $0.walk(annotation) }
                 }

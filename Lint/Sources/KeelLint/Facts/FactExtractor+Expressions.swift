@@ -76,9 +76,22 @@ extension FactExtractor {
         default: walk(called)
         }
         readMeaning(of: call, node)
-        walk(call.arguments.raw)
+        if isOwnInitializer(called) {
+            within(.defaultArgument) { $0.walk(call.arguments.raw) }
+        } else {
+            walk(call.arguments.raw)
+        }
         if let closure = call.trailingClosure?.raw { walk(closure) }
         walk(call.additionalTrailingClosures.raw)
+    }
+
+    /// Whether `self.init` is called.
+    private func isOwnInitializer(_ called: RawSyntax) -> Bool {
+        guard let member = RawMemberAccessExprSyntax(called),
+            member.declName.baseName.tokenText == "init",
+            let base = member.base.flatMap({ RawDeclReferenceExprSyntax($0.raw) })
+        else { return false }
+        return base.baseName.tokenText == "self"
     }
 
     /// The labels of a call: `(in:using:)`.
@@ -141,10 +154,12 @@ extension FactExtractor {
 
     mutating func readTry(_ node: RawSyntax) {
         guard let attempt = RawTryExprSyntax(node) else { return }
+        let isDropped = dropsValue
+        dropsValue = false
         switch attempt.questionOrExclamationMark?.tokenText {
         case "?":
-            if let name = nameOfCalled(in: attempt.expression.raw) {
-                add(.optionalTryOnCall, name, "", node)
+            if isDropped, let name = nameOfCalled(in: attempt.expression.raw) {
+                add(.droppedTry, name, "", node)
             }
         case nil where catchDepth == 0 && declaration >= 0:
             add(.uncaughtTry, nameOfCalled(in: attempt.expression.raw) ?? "", "", node)

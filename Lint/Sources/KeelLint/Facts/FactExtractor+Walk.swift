@@ -73,8 +73,21 @@ extension FactExtractor {
             if let elements = RawIfConfigClauseSyntax(node)?.elements { walk(elements) }
         case .availabilityArgumentList, .availabilityCondition: break
         case .attribute: within(.attribute) { $0.walkChildren(view) }
+        case .codeBlockItem:
+            dropsValue = Self.isDroppedTry(view)
+            walkChildren(view, words: Self.words(in: kind))
         case .codeBlock, .accessorBlock, .closureExpr, .initializerClause:
-            within(.body) { $0.walkChildren(view, words: Self.words(in: kind)) }
+            within(context == .defaultArgument ? .defaultArgument : .body) {
+                $0.walkChildren(view, words: Self.words(in: kind))
+            }
+        case .functionParameter:
+            for case let child? in view.children {
+                if child.kind == .initializerClause {
+                    within(.defaultArgument) { $0.walk(child) }
+                } else {
+                    walk(child)
+                }
+            }
         case .optionalBindingCondition:
             readLocalType(
                 RawOptionalBindingConditionSyntax(node)?.pattern.raw,
@@ -83,6 +96,17 @@ extension FactExtractor {
             walkChildren(view)
         default: walkChildren(view, words: Self.words(in: kind))
         }
+    }
+
+    /// Whether a statement is `try? …` or `_ = try? …`.
+    private static func isDroppedTry(_ view: RawSyntaxLayoutView) -> Bool {
+        // Between the parts of a node there is room for what is no Swift.
+        guard view.children.count > 1, let item = view.children[1] else { return false }
+        if item.kind == .tryExpr { return true }
+        guard item.kind == .sequenceExpr, let parts = item.layoutView?.children, parts.count > 1,
+            let elements = parts[1]?.layoutView?.children, elements.count == 3
+        else { return false }
+        return elements[0]?.kind == .discardAssignmentExpr && elements[2]?.kind == .tryExpr
     }
 
     mutating func walkChildren(_ view: RawSyntaxLayoutView, words: UInt16 = 0) {

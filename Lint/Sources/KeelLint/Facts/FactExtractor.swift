@@ -27,6 +27,8 @@ package struct FactExtractor {
     var context = ReferenceFact.Context.body
     var conditionDepth = 0
     var catchDepth = 0
+    /// Whether nobody takes the value of the `try` that comes next.
+    var dropsValue = false
     /// The names of generic parameters: they hide types of the same name.
     var genericNames: [SyntaxText] = []
     /// The declared types of parameters and local variables.

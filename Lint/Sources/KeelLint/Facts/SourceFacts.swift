@@ -149,6 +149,8 @@ package struct DeclarationFact: Sendable, Equatable {
         package static let isStored = Self(rawValue: 4)
         package static let isStatic = Self(rawValue: 8)
         package static let throwsTyped = Self(rawValue: 16)
+        /// A variable with an attribute, such as a property wrapper.
+        package static let hasAttributes = Self(rawValue: 32)
     }
 
     package var kind: Kind
@@ -190,6 +192,8 @@ package struct ReferenceFact: Sendable, Equatable {
         case attribute
         /// The right side of a typealias.
         case alias
+        /// The default value of a parameter, and what is passed to `self.init`: who calls can pass another.
+        case defaultArgument
     }
 
     /// The name, with members that follow it: `URLSession.shared`.
@@ -213,8 +217,8 @@ package struct OccurrenceFact: Sendable, Equatable {
     package enum Kind: UInt8, Sendable, CaseIterable {
         /// `x ?? UUID()`: name is what replaces the missing value.
         case freshDefault
-        /// `try? store.save(x)`: name is the function called.
-        case optionalTryOnCall
+        /// `try? store.save(x)` whose value nobody takes: name is the function called.
+        case droppedTry
         /// `store.save(x)`: name is receiver and function, detail the declared type of `x`.
         case handedOver
         /// `.filter { … }` and the like: name is the function.

@@ -1,6 +1,8 @@
 /// Finds what the configuration names and the project does not have.
 struct EmptyMatches {
     let project: Project
+    /// The packages within the project that were read.
+    let packages: [String]
 
     private var configuration: LintConfiguration { project.configuration }
 
@@ -10,6 +12,10 @@ struct EmptyMatches {
             return []
         }
         var found: [Finding] = []
+        for glob in configuration.packages ?? []
+        where !packages.contains(where: { glob.matches(path: $0) }) {
+            found.append(finding(1, "package \(glob)", "The package `\(glob)`"))
+        }
         for layer in configuration.layers {
             for glob in layer.paths
             where !project.files.contains(where: { glob.matches(path: $0.path) }) {

@@ -8,6 +8,8 @@ package struct ProjectLoader: Sendable {
     package var threads: Int
     /// Files larger than this are not read.
     package var byteLimit: Int
+    /// The folders of packages that belong to the project; nil for those that it depends on.
+    package var packages: [Glob]?
     package var isLeftOut: @Sendable (String) -> Bool
 
     package init(
@@ -15,18 +17,23 @@ package struct ProjectLoader: Sendable {
         cache: FactCache = .none,
         threads: Int = ProcessInfo.processInfo.activeProcessorCount,
         byteLimit: Int = 8 << 20,
+        packages: [Glob]? = nil,
         isLeftOut: @escaping @Sendable (String) -> Bool = { _ in false }
     ) {
         self.root = root
         self.cache = cache
         self.threads = threads
         self.byteLimit = byteLimit
+        self.packages = packages
         self.isLeftOut = isLeftOut
     }
 
     /// What was read.
     package struct Loaded: Sendable {
         package var files: [SourceFile] = []
+        /// The folders of packages within that were read too.
+        package var localPackages: [String] = []
+        /// The folders of packages within that were left out.
         package var nestedPackages: [String] = []
         package var unreadableFolders: [String] = []
         package var isPackage = false
@@ -36,7 +43,7 @@ package struct ProjectLoader: Sendable {
     }
 
     package func load() -> Loaded {
-        let found = SourceDiscovery.search(root)
+        let found = SourceDiscovery.search(root, packages: packages)
         let paths = found.files.filter { !isLeftOut($0) }
         let (read, targets) = readAll(paths, in: found)
         cache.keep(
@@ -46,6 +53,7 @@ package struct ProjectLoader: Sendable {
             )
         )
         var loaded = Loaded()
+        loaded.localPackages = found.localPackages
         loaded.nestedPackages = found.nestedPackages
         loaded.unreadableFolders = found.unreadable
         loaded.isPackage = found.isPackage
@@ -57,6 +65,7 @@ package struct ProjectLoader: Sendable {
             return SourceFile(
                 path: path,
                 target: target?.name,
+                targetFolder: target?.folder,
                 isTest: target?.isTest == true || read.liesInTests,
                 facts: read.facts
             )
@@ -95,8 +104,13 @@ package struct ProjectLoader: Sendable {
                 let index = next.add(1, ordering: .relaxed).oldValue
                 guard index < paths.count else { return }
                 if index < 0 {
-                    guard found.isPackage else { continue }
-                    let declared = ManifestReader.targets(root: root, files: found.files)
+                    let packages = (found.isPackage ? [""] : []) + found.localPackages
+                    guard !packages.isEmpty else { continue }
+                    let declared = ManifestReader.targets(
+                        root: root,
+                        packages: packages,
+                        files: found.files
+                    )
                     targets.withLock { $0 = declared }
                 } else {
                     var file = self.read(paths[index])

@@ -4,6 +4,8 @@ package struct SourceFile: Sendable {
     package let path: String
     /// The target; nil where the project is no package.
     package let target: String?
+    /// The target's folder, relative to the root.
+    package let targetFolder: String?
     package let isTest: Bool
     package let facts: SourceFacts
     /// The position of its layer in the configuration.

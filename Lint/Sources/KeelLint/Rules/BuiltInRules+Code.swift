@@ -9,8 +9,8 @@ extension BuiltInRules {
             """,
             reason:
                 """
-                What comes in from outside can be replaced in a test (document 001: \
-                everything can be mocked).
+                A function that asks for the time, a random number or a file by itself gives another result \
+                each time, so that a test cannot say what it should be. What is passed in can be fixed.
                 """,
             bad: "let note = Note(id: UUID(), writtenAt: Date())",
             good: "let note = Note(id: makeID(), writtenAt: clock.now())",
@@ -18,8 +18,10 @@ extension BuiltInRules {
             limits:
                 """
                 A type of your own called `Date` is told from Foundation's only if it is \
-                declared in the project.
+                declared in the project. The default value of a parameter passes, because a test \
+                passes another.
                 """,
+            profile: .cleanArchitecture,
             roles: [.domain]
         ),
         RuleDescription(
@@ -27,8 +29,8 @@ extension BuiltInRules {
             "A port has a double for tests.",
             reason:
                 """
-                A protocol is there to be replaced (document 001: mock everything; document \
-                003: mock data for testing).
+                A protocol in front of a database or a network is there so that tests can do without them. \
+                Where nothing else conforms to it, either such tests are missing, or the protocol is not needed.
                 """,
             bad: "protocol NoteRepository {}   // no Mock, Fake, Stub, … conforms to it",
             good: "// Tests\nstruct InMemoryNoteRepository: NoteRepository {}",
@@ -39,6 +41,7 @@ extension BuiltInRules {
                 `…DataSource`, `…Client`, `…Service`, …) and at conformances that are \
                 written down.
                 """,
+            profile: .services,
             severity: .warning,
             roles: [.domain, .data, .infrastructure]
         ),
@@ -50,34 +53,43 @@ extension BuiltInRules {
             """,
             reason:
                 """
-                The entity would get another identity with each decoding, and nobody would \
-                see that the data are bad (document 003 does this; it is a flaw).
+                A made-up id or date is another one each time the same data are decoded: lists flicker, \
+                favourites lose their entry, and nobody learns that the data are bad.
                 """,
             bad: "id: UUID(uuidString: id) ?? UUID()",
             good: "guard let id = UUID(uuidString: id) else { throw MappingError.badID(id) }",
             help: "Throw an error that names the field, or leave the element out and count it.",
             limits: "It finds `UUID()`, `Date()`, `.now` and `.random(…)` to the right of `??`.",
-            roles: []
+            profile: .dataLayer,
+            roles: [.data, .infrastructure]
         ),
         RuleDescription(
             "swallowed-write",
             "A write's failure is not dropped with `try?`.",
             reason:
                 """
-                Data that the user believes to be saved are lost (document 003 does this in \
-                its offline-first example; it is a flaw).
+                The user believes the data to be saved. If the write failed, they are lost, and neither the \
+                program nor its log knows.
                 """,
             bad: "try? await localSource.save(notes)",
             good: "do { try await localSource.save(notes) } catch { log.error(\"…\", error) }",
             help: "Throw it on, or handle and log it.",
             limits:
-                "It goes by the function's name: save, write, insert, delete, update and the like.",
+                """
+                It goes by the first word of the function's name: save, write, insert, delete, update \
+                and the like. A `try?` whose value is looked at passes.
+                """,
+            profile: .dataLayer,
             roles: []
         ),
         RuleDescription(
             "entity-in-store",
             "Entities of the domain are not handed to a store or cache.",
-            reason: "The stored form would change with the entity (document 003, mistake 2).",
+            reason:
+                """
+                What is stored outlives the version of the program that wrote it. An entity stored as it is \
+                can no longer change without making yesterday's data unreadable; a record of its own can.
+                """,
             bad: "func save(_ note: Note) async throws { try await database.save(note) }",
             good:
                 """
@@ -88,31 +100,40 @@ extension BuiltInRules {
             limits:
                 """
                 It sees parameters and variables whose type is written down, and `as: \
-                Entity.self`; the receiver must be called like a store, cache or database.
+                Entity.self`; the receiver's name must end like a store's: `noteStore`, `imageCache`, \
+                `viewContext`.
                 """,
+            profile: .dataLayer,
             roles: [.data, .infrastructure]
         ),
         RuleDescription(
             "repository-business-rule",
             "A repository fetches, keeps, maps and returns; it does not decide.",
-            reason: "Rules of the business belong to the domain (document 003, mistake 1).",
+            reason:
+                """
+                What is decided where data are fetched holds only for those who fetch them there, and its \
+                tests need a database. In the domain it holds for everybody.
+                """,
             bad: "return dtos.filter { $0.rating > 4 }.map { $0.toDomain() }",
             good: "return dtos.map { $0.toDomain() }",
             help: "Move the decision to a use case of the domain.",
             limits:
                 """
                 A guess: it finds `filter`, `sorted`, `reduce`, `min`, `max` with a closure \
-                in types called …Repository. Access to data needs these at times; so it is \
-                off unless asked for.
+                in types called …Repository. Access to data needs these at times, so no profile \
+                has it.
                 """,
-            isOnByDefault: false,
             severity: .warning,
             roles: [.data]
         ),
         RuleDescription(
             "unmapped-errors",
             "A repository maps the errors of its sources.",
-            reason: "Otherwise the network's errors reach the screen (document 003, mistake 3).",
+            reason:
+                """
+                Otherwise the errors of the network and of the database reach the screen, which cannot tell \
+                the user what they mean.
+                """,
             bad: "func user() async throws -> User { try await api.fetch() }",
             good:
                 """
@@ -127,25 +148,28 @@ extension BuiltInRules {
             limits:
                 """
                 A guess: it finds a `try` that no `catch` sees, in functions of types called \
-                …Repository that throw without a type. It is off unless asked for.
+                …Repository that throw without a type. No profile has it.
                 """,
-            isOnByDefault: false,
             severity: .warning,
             roles: [.data]
         ),
         RuleDescription(
             "dto-mapping",
             "A transfer object has a `toDomain()`.",
-            reason: "So that everybody finds the mapping (document 003, DTO checklist).",
+            reason:
+                """
+                Whoever looks for the way from what was sent to what the program works with finds it under \
+                the same name in each transfer object.
+                """,
             bad: "struct NoteDTO: Codable {}",
             good: "extension NoteDTO { func toDomain() throws -> Note { … } }",
             help: "Add the function to the type or to an extension of it.",
             limits:
                 """
-                It wants this name, so it is off unless asked for. Transfer objects that are \
-                part of another one are left alone.
+                `domain` and `asDomain` are fine too. Transfer objects that are only sent, or are \
+                part of another one, are left alone. An envelope or a token needs no such function, \
+                so no profile has the rule.
                 """,
-            isOnByDefault: false,
             severity: .warning,
             roles: [.data]
         ),
@@ -154,13 +178,14 @@ extension BuiltInRules {
             "Types and files are called and placed as the configuration says.",
             reason:
                 """
-                A name tells the place, and the place the name (documents 001 and 003, rules \
-                for files).
+                Where names tell places and places tell names, nobody searches, and two people who add the \
+                same kind of type do it alike.
                 """,
             bad: "// Domain/Login.swift\nenum AuthEndpoint {}",
             good: "// Infrastructure/Network/Endpoints/AuthEndpoint.swift\nenum AuthEndpoint {}",
             help: "Rename or move it.",
-            limits: "It knows what `profile` and `naming` say, and nothing else."
+            limits: "It knows what `naming` and the profiles for names say, and nothing else.",
+            isOnByDefault: true
         ),
     ]
 }

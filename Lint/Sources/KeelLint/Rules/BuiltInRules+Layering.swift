@@ -6,8 +6,9 @@ extension BuiltInRules {
             "A layer uses only itself and the layers that it names under `uses`.",
             reason:
                 """
-                Each direction that is forbidden is a change that cannot spread (document \
-                001, rules of dependency).
+                Code changes together with what it uses. If a lower layer uses a higher one, a change of a \
+                screen can break what every other screen stands on, and nothing below can be tested or \
+                reused alone.
                 """,
             bad:
                 """
@@ -23,8 +24,31 @@ extension BuiltInRules {
             limits:
                 """
                 Names that are inferred are not seen, nor free functions and global \
-                variables of the same module.
+                variables of the same module. Tests are not asked.
+                """,
+            isOnByDefault: true
+        ),
+        RuleDescription(
+            "cycles",
+            "Layers do not use each other in a circle.",
+            reason:
                 """
+                Layers in a circle are one layer: none of them can be understood, tested or moved \
+                without the others.
+                """,
+            bad:
+                """
+                // Feed/Feed.swift\nlet profile: Profile\n// Profile/Profile.swift\nlet feed: \
+                Feed   // and each layer may use the other
+                """,
+            good: "// Model/Author.swift, which both use\nstruct Author {}",
+            help: "Move what both need into a layer below, or declare a protocol there.",
+            limits:
+                """
+                It looks at uses that `layers` allows; the others are findings already. A contract \
+                `acyclic` looks at targets, folders or any other parts.
+                """,
+            isOnByDefault: true
         ),
         RuleDescription(
             "domain-imports",
@@ -34,8 +58,9 @@ extension BuiltInRules {
             """,
             reason:
                 """
-                The domain is what stays when the framework changes (document 001: Domain → \
-                Infrastructure is forbidden).
+                The rules of the business live longer than the database, the network library and the user \
+                interface. A domain that imports none of them survives their change, compiles on every \
+                platform and is tested without them.
                 """,
             bad: "// Domain/Note.swift\nimport KeelStorage",
             good:
@@ -48,7 +73,12 @@ extension BuiltInRules {
                 Declare a protocol in the domain, and implement it in the data layer with \
                 this module.
                 """,
-            limits: "A module that is not on the list passes; name it under `also`.",
+            limits:
+                """
+                A module that is not on the list passes; name it under `also`. Where SwiftData's \
+                models are meant to be the domain, `allow: [SwiftData]` says so.
+                """,
+            profile: .cleanArchitecture,
             roles: [.domain]
         ),
         RuleDescription(
@@ -56,8 +86,9 @@ extension BuiltInRules {
             "A transfer object appears in no signature outside of data and infrastructure.",
             reason:
                 """
-                DTOs live only in the data layer, so that a change of the API stays there \
-                (documents 001 and 003).
+                A transfer object has the form that a server or a database gives it. Where only the data \
+                layer knows that form, a renamed field is a change in one place; where screens know it, it \
+                is a change in all of them.
                 """,
             bad: "// Presentation/NoteView.swift\ninit(note: NoteDTO) {}",
             good: "// Presentation/NoteView.swift\ninit(note: Note) {}",
@@ -67,6 +98,7 @@ extension BuiltInRules {
                 It goes by names (`transfer-objects`); what is used inside functions is \
                 found by `layers`.
                 """,
+            profile: .cleanArchitecture,
             roles: [.domain, .presentation, .shared]
         ),
         RuleDescription(
@@ -74,8 +106,8 @@ extension BuiltInRules {
             "A transfer object is Codable, Decodable or Encodable.",
             reason:
                 """
-                It says what the API sends (document 001: DTO checklist; document 003: \
-                Codable conformance).
+                A transfer object describes what is sent or stored, and coding it is its only work. One that \
+                cannot be coded is something else under a name that misleads.
                 """,
             bad: "struct NoteDTO { let id: String }",
             good: "struct NoteDTO: Codable { let id: String }",
@@ -85,6 +117,7 @@ extension BuiltInRules {
                 It goes by names; conformances through another protocol of the project are \
                 followed.
                 """,
+            profile: .dataLayer,
             roles: [.data, .infrastructure]
         ),
         RuleDescription(
@@ -92,13 +125,14 @@ extension BuiltInRules {
             "A transfer object holds no entity of the domain and is none.",
             reason:
                 """
-                Otherwise the API's form and the entity change together (document 001: \
-                separate from the entity).
+                An entity inside a transfer object is coded as it is: renaming a property of the entity then \
+                changes what is sent and what is read from disk, and old data no longer decode.
                 """,
             bad: "struct NotePageDTO: Codable { let notes: [Note] }   // Note is the entity",
             good: "struct NotePageDTO: Codable { let notes: [NoteDTO] }",
             help: "Give the transfer object fields of its own, and map them.",
             limits: "It needs a layer of the role domain to know entities by.",
+            profile: .dataLayer,
             roles: [.data, .infrastructure]
         ),
         RuleDescription(
@@ -106,8 +140,8 @@ extension BuiltInRules {
             "A repository of the data layer implements a protocol of the domain.",
             reason:
                 """
-                The domain says what it needs, the data layer gives it (document 003, \
-                repository checklist).
+                The domain says by a protocol what it needs, and the data layer gives it. Without the \
+                protocol, whoever uses the repository depends on how it works, and tests need its database.
                 """,
             bad: "// Data\nfinal class NoteRepositoryImpl {}",
             good:
@@ -121,6 +155,7 @@ extension BuiltInRules {
                 It goes by names with `Repository` in them. A repository that conforms to a \
                 type from outside the project passes.
                 """,
+            profile: .cleanArchitecture,
             roles: [.data]
         ),
         RuleDescription(
@@ -128,8 +163,8 @@ extension BuiltInRules {
             "Errors of the transport reach neither domain nor presentation.",
             reason:
                 """
-                The data layer maps TransportError to the domain's error (documents 001 and \
-                003, mistake 3).
+                A screen that handles `URLError` knows that there is a network, and stops handling the error \
+                when the data come from elsewhere. An error of the domain says what went wrong for the user.
                 """,
             bad: "// Presentation\ncatch let error as URLError { … }",
             good: "// Presentation\ncatch DomainError.offline { … }",
@@ -137,8 +172,10 @@ extension BuiltInRules {
             limits:
                 """
                 It goes by names; name further ones under `also`. A type of that name that \
-                the domain declares itself passes.
+                the domain declares itself passes, and so do the errors of coding where coding is \
+                written.
                 """,
+            profile: .cleanArchitecture,
             roles: [.domain, .presentation]
         ),
         RuleDescription(
@@ -146,17 +183,19 @@ extension BuiltInRules {
             "Modules of vendors are imported only where adapters are.",
             reason:
                 """
-                A change of the framework must touch one layer (document 001: the effect on \
-                Domain and Data is small).
+                Each file that imports a library must change when the library does. Behind a protocol, in \
+                one adapter, the library can be replaced, updated, and left out of tests.
                 """,
             bad: "// Presentation/NotesView.swift\nimport FirebaseFirestore",
             good: "// Infrastructure/FirestoreNotes.swift\nimport FirebaseFirestore",
             help: "Put it behind a protocol, in an adapter of the infrastructure.",
             limits:
                 """
-                The list is Keel's; `also` adds modules, `allow` removes some. Where no \
-                layer has the role infrastructure, data may import them.
+                The list is Keel's; `also` adds modules, `allow` removes some. Views may import \
+                what has views or property wrappers for them: PhotosUI, StoreKit, SwiftData and the \
+                like. Where no layer has the role infrastructure, data may import all of them.
                 """,
+            profile: .cleanArchitecture,
             roles: [.domain, .presentation, .shared, .data]
         ),
         RuleDescription(
@@ -164,14 +203,15 @@ extension BuiltInRules {
             "No module of a vendor is passed on: no `@_exported import`, no `public import`.",
             reason:
                 """
-                Who imports the adapter gets the vendor too, without saying so (document \
-                001, framework isolation).
+                A module that is passed on can be used by everybody who imports yours, without a word in \
+                their files. It then cannot be replaced without changing theirs.
                 """,
             bad: "@_exported import Alamofire",
             good: "internal import Alamofire",
             help:
                 "Import it without `public` and without `@_exported`, and wrap what callers need.",
             limits: "It knows the modules that `vendor-modules` knows.",
+            profile: .cleanArchitecture,
             roles: []
         ),
     ]

@@ -12,7 +12,8 @@ extension BuiltInRules {
                 adapter
                 """,
             help: "Write the reason after the bracket.",
-            limits: "It does not judge the reason."
+            limits: "It does not judge the reason.",
+            isOnByDefault: true
         ),
         RuleDescription(
             "stale-allow",
@@ -22,6 +23,7 @@ extension BuiltInRules {
             good: "let answer = 42",
             help: "Remove the comment, or name a rule that exists.",
             limits: "An allow for a rule that is switched off counts as stale too.",
+            isOnByDefault: true,
             severity: .warning
         ),
         RuleDescription(
@@ -32,6 +34,7 @@ extension BuiltInRules {
             good: "# the line is gone",
             help: "Run `keel-lint --prune-baseline`.",
             limits: "It compares rule, file and symbol.",
+            isOnByDefault: true,
             severity: .warning
         ),
         RuleDescription(
@@ -41,7 +44,9 @@ extension BuiltInRules {
             bad: "- name: Domain\n  paths: [Source/Domain]   # the folder is called Sources",
             good: "- name: Domain\n  paths: [Sources/Domain]",
             help: "Correct the name, or remove it.",
-            limits: "Modules from outside need not be imported: that they are not may be the point."
+            limits:
+                "Modules from outside need not be imported: that they are not may be the point.",
+            isOnByDefault: true
         ),
     ]
 }

@@ -1,7 +1,7 @@
 /// The rules that are built in.
 public enum BuiltInRules: Sendable {
-    /// All of them: those about layers, those about code, and those about the linter's own upkeep.
-    public static let all: [RuleDescription] = layering + code + upkeep
+    /// All of them: those about layers, code and services, and those about the linter's own upkeep.
+    public static let all: [RuleDescription] = layering + code + services + upkeep
 
     /// The rule with an id.
     ///

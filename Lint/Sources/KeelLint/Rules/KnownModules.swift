@@ -1,227 +1,110 @@
 /// Modules and names that rules know.
 package enum KnownModules {
     /// Modules that belong into adapters.
+    ///
+    /// Families of modules are spelled so that another module whose name begins alike is none of them.
     package static let vendors: [Glob] = [
         // Networking and databases
-        "Alamofire", "AFNetworking", "Moya", "Apollo*", "GRPC*", "AsyncHTTPClient", "NIO*",
-        "Starscream",
-        "SocketIO", "GRDB*", "SQLite", "SQLite3", "CSQLite*", "RealmSwift", "Realm", "CoreData",
-        "SwiftData",
-        "CloudKit", "PostgresNIO", "PostgresClientKit", "MongoSwift", "RediStack", "Fluent*",
-        "CouchbaseLite*",
+        "Alamofire", "AFNetworking", "Moya", "Apollo", "ApolloAPI", "ApolloSQLite",
+        "ApolloWebSocket", "GRPC", "GRPC[A-Z]*", "AsyncHTTPClient", "NIO", "NIO[A-Z]*",
+        "Starscream", "SocketIO", "GRDB", "GRDBQuery", "GRDBSQLCipher", "SQLite", "SQLite3",
+        "CSQLite", "RealmSwift", "Realm", "CoreData", "SwiftData", "CloudKit", "PostgresNIO",
+        "PostgresClientKit", "MongoSwift", "RediStack", "Fluent", "FluentKit", "FluentSQL",
+        "Fluent*Driver", "CouchbaseLite*",
         // Back ends and telemetry
-        "Firebase*", "Supabase*", "Amplify", "AWS*", "Parse*", "Appwrite", "Sentry*", "Crashlytics",
-        "Amplitude*", "Mixpanel*", "PostHog*", "Segment*", "Bugsnag*", "Datadog*", "NewRelic*",
-        "RevenueCat*",
-        "StoreKit", "OneSignal*", "Branch*", "Adjust*", "AppsFlyer*", "FBSDK*", "Facebook*",
-        "GoogleSignIn*",
-        "GoogleMaps*", "Stripe*",
+        "Firebase", "Firebase[A-Z]*", "Supabase", "SupabaseStorage", "Amplify", "AWS[A-Z]*",
+        "Parse", "ParseCore", "ParseSwift", "ParseLiveQuery", "Appwrite", "Sentry",
+        "SentrySwiftUI", "Crashlytics", "Amplitude", "AmplitudeSwift", "Mixpanel", "PostHog",
+        "Segment", "Bugsnag", "BugsnagPerformance", "Datadog", "Datadog[A-Z]*", "NewRelic",
+        "RevenueCat", "RevenueCatUI", "StoreKit", "OneSignal", "OneSignal[A-Z]*", "Branch",
+        "BranchSDK", "Adjust", "AdjustSdk", "AppsFlyerLib", "FBSDK[A-Z]*", "FacebookCore",
+        "FacebookLogin", "FacebookShare", "GoogleSignIn", "GoogleSignInSwift", "GoogleMaps",
+        "GooglePlaces", "Stripe", "StripeCore", "StripePayments", "StripePaymentSheet",
+        "StripePaymentsUI", "StripeApplePay",
         // Images
-        "Kingfisher", "SDWebImage*", "Nuke*",
+        "Kingfisher", "SDWebImage", "SDWebImageSwiftUI", "Nuke", "NukeUI", "NukeExtensions",
         // Devices and secrets
         "CoreLocation", "CoreBluetooth", "LocalAuthentication", "UserNotifications", "HealthKit",
-        "EventKit",
-        "Contacts", "Photos*", "Security", "KeychainAccess", "KeychainSwift", "Valet", "CryptoKit",
-        "CryptoSwift",
-        "_CryptoExtras",
+        "EventKit", "Contacts", "Photos", "PhotosUI", "Security", "KeychainAccess",
+        "KeychainSwift", "Valet", "Crypto", "CryptoKit", "CryptoSwift", "_CryptoExtras",
     ].map { Glob($0) }
 
-    /// Modules that the domain does not import beside those.
+    /// Modules of vendors that views have reason to import: they bring views, property wrappers for
+    /// views, or values that views take.
+    package static let interfaces: [Glob] = [
+        "*UI", "StoreKit", "SwiftData", "CoreData", "CoreLocation", "Kingfisher", "SDWebImage",
+        "Nuke", "NukeExtensions", "GoogleMaps", "GoogleSignInSwift", "StripePaymentSheet",
+    ].map { Glob($0) }
+
+    /// Modules that the domain does not import beside those of vendors.
     package static let infrastructure: [Glob] =
         [
-            "Keel", "Keel*", "FoundationNetworking", "Network", "CFNetwork", "SwiftUI", "UIKit",
-            "AppKit",
-            "WatchKit", "Combine", "OSLog", "os", "Vapor", "Hummingbird*",
+            "Keel", "Keel[A-Z]*", "FoundationNetworking", "Network", "CFNetwork", "SwiftUI",
+            "UIKit", "AppKit", "WatchKit", "Vapor", "Hummingbird", "Hummingbird[A-Z]*",
         ].map { Glob($0) } + vendors
 
     /// Errors of the transport and of what lies on it.
     package static let transportErrors: [Glob] = [
         "TransportError", "NetworkError", "HTTPError", "URLError", "AFError", "MoyaError",
         "HTTPClientError", "NetworkClientError", "DataSourceError", "RepositoryError",
-        "StorageError",
-        "CacheError", "SyncError", "DatabaseError", "SecretStoreError", "DecodingError",
-        "EncodingError",
+        "StorageError", "CacheError", "SyncError", "DatabaseError", "SecretStoreError",
+        "DecodingError", "EncodingError",
     ].map { Glob($0) }
-
-    /// A name that reaches outside, and what to take instead.
-    package struct Effect: Sendable {
-        /// A path such as `Date.now`; its members count too.
-        package let path: String
-        /// The forms of call that count, and then without members; empty for all.
-        package let calls: Set<String>
-        package let instead: String
-    }
-
-    package static let effects: [Effect] = [
-        Effect(
-            path: "Date",
-            calls: ["()"],
-            instead: "a clock that is passed in; with Keel `@Dependency(\\.date)`"
-        ),
-        Effect(
-            path: "Date.init",
-            calls: ["()"],
-            instead: "a clock that is passed in; with Keel `@Dependency(\\.date)`"
-        ),
-        Effect(
-            path: "Date.now",
-            calls: [],
-            instead: "a clock that is passed in; with Keel `@Dependency(\\.date)`"
-        ),
-        Effect(
-            path: "NSDate",
-            calls: ["()"],
-            instead: "a clock that is passed in; with Keel `@Dependency(\\.date)`"
-        ),
-        Effect(
-            path: "UUID",
-            calls: ["()"],
-            instead: "a source of ids that is passed in; with Keel `@Dependency(\\.uuid)`"
-        ),
-        Effect(
-            path: "UUID.init",
-            calls: ["()"],
-            instead: "a source of ids that is passed in; with Keel `@Dependency(\\.uuid)`"
-        ),
-        Effect(
-            path: "NSUUID",
-            calls: ["()"],
-            instead: "a source of ids that is passed in; with Keel `@Dependency(\\.uuid)`"
-        ),
-        Effect(
-            path: "ContinuousClock",
-            calls: [],
-            instead: "`any Clock<Duration>` that is passed in"
-        ),
-        Effect(
-            path: "SuspendingClock",
-            calls: [],
-            instead: "`any Clock<Duration>` that is passed in"
-        ),
-        Effect(path: "DispatchTime.now", calls: [], instead: "a clock that is passed in"),
-        Effect(path: "CFAbsoluteTimeGetCurrent", calls: [], instead: "a clock that is passed in"),
-        Effect(path: "CACurrentMediaTime", calls: [], instead: "a clock that is passed in"),
-        Effect(
-            path: "Task.sleep",
-            calls: [],
-            instead: "`clock.sleep` of a clock that is passed in"
-        ),
-        Effect(
-            path: "Thread.sleep",
-            calls: [],
-            instead: "`clock.sleep` of a clock that is passed in"
-        ),
-        Effect(path: "sleep", calls: [], instead: "`clock.sleep` of a clock that is passed in"),
-        Effect(path: "usleep", calls: [], instead: "`clock.sleep` of a clock that is passed in"),
-        Effect(path: "Calendar.current", calls: [], instead: "a calendar that is passed in"),
-        Effect(path: "Locale.current", calls: [], instead: "a locale that is passed in"),
-        Effect(path: "TimeZone.current", calls: [], instead: "a time zone that is passed in"),
-        Effect(
-            path: "SystemRandomNumberGenerator",
-            calls: [],
-            instead: "a generator that is passed in"
-        ),
-        Effect(
-            path: "*.random",
-            calls: ["()", "(…)"],
-            instead: "`random(in:using:)` with a generator that is passed in"
-        ),
-        Effect(path: "arc4random", calls: [], instead: "a generator that is passed in"),
-        Effect(path: "arc4random_uniform", calls: [], instead: "a generator that is passed in"),
-        Effect(
-            path: "URLSession",
-            calls: [],
-            instead: "a protocol of the domain; behind it Keel's `NetworkClient`"
-        ),
-        Effect(
-            path: "FileManager",
-            calls: [],
-            instead: "a protocol of the domain; behind it Keel's `FileStore`"
-        ),
-        Effect(
-            path: "FileHandle",
-            calls: [],
-            instead: "a protocol of the domain; behind it Keel's `FileStore`"
-        ),
-        Effect(
-            path: "UserDefaults",
-            calls: [],
-            instead: "a protocol of the domain; behind it Keel's `StorageClient`"
-        ),
-        Effect(
-            path: "NotificationCenter.default",
-            calls: [],
-            instead: "an `AsyncSequence` that is passed in"
-        ),
-        Effect(
-            path: "ProcessInfo",
-            calls: [],
-            instead: "a value that the composition root passes in"
-        ),
-        Effect(
-            path: "Bundle.main",
-            calls: [],
-            instead: "a value that the composition root passes in"
-        ),
-        Effect(
-            path: "CLLocationManager",
-            calls: [],
-            instead: "a protocol of the domain; behind it Keel's `LocationService`"
-        ),
-        Effect(
-            path: "SecItem*",
-            calls: [],
-            instead: "a protocol of the domain; behind it Keel's `SecretStore`"
-        ),
-        Effect(path: "getenv", calls: [], instead: "a value that the composition root passes in"),
-        Effect(
-            path: "print",
-            calls: [],
-            instead: "a result or an error; where it must be told, a `Logger` of the outer layers"
-        ),
-        Effect(
-            path: "debugPrint",
-            calls: [],
-            instead: "a result or an error; where it must be told, a `Logger` of the outer layers"
-        ),
-        Effect(
-            path: "dump",
-            calls: [],
-            instead: "a result or an error; where it must be told, a `Logger` of the outer layers"
-        ),
-        Effect(
-            path: "NSLog",
-            calls: [],
-            instead: "a result or an error; where it must be told, a `Logger` of the outer layers"
-        ),
-        Effect(
-            path: "os_log",
-            calls: [],
-            instead: "a result or an error; where it must be told, a `Logger` of the outer layers"
-        ),
-    ]
 
     /// Beginnings of names that say that a type stands in for another in tests.
     package static let doubles: [Glob] = [
         "Mock*", "Fake*", "Stub*", "Spy*", "Dummy*", "InMemory*", "Scripted*", "Recorded*",
-        "Recording*",
-        "Preview*", "Test*", "Unimplemented*", "Noop*", "*Mock", "*Fake", "*Stub", "*Spy",
-        "*Double",
-        "FaultInjecting*", "Failing*", "No[A-Z]*", "Null*", "Empty*",
+        "Recording*", "Preview*", "Test*", "Unimplemented*", "Noop*", "*Mock", "*Fake", "*Stub",
+        "*Spy", "*Double", "FaultInjecting*", "Failing*", "No[A-Z]*", "Null*", "Empty*",
     ].map { Glob($0) }
 
     /// Names of protocols that are ports.
-    package static let ports: [Glob] = [
-        "*Repository", "*RepositoryProtocol", "*DataSource", "*DataSourceProtocol", "*Client",
-        "*ClientProtocol", "*Service", "*ServiceProtocol", "*Gateway", "*Port", "*Store",
-        "*Storage",
-        "*Networking", "*Adapter", "*Provider",
+    package static let ports: [Glob] = protocols([
+        "Repository", "DataSource", "Client", "Service", "Gateway", "Port", "Storage",
+        "Networking",
+    ])
+
+    /// Names of protocols that services implement.
+    package static let services: [Glob] = protocols([
+        "Service", "Client", "Repository", "Gateway", "DataSource", "Manager", "Cache", "Logger",
+        "Tracker", "Loader", "Fetcher", "Networking", "API", "Storage",
+    ])
+
+    private static func protocols(_ names: [String]) -> [Glob] {
+        names.flatMap { name in ["", "Protocol", "Type", "Interface"].map { Glob("*\(name)\($0)") }
+        }
+    }
+
+    /// Names of types that are services, as implementations or as protocols.
+    package static let serviceTypes: [Glob] = ["Service", "Client", "Repository", "Gateway"]
+        .flatMap { name in ["", "Impl", "Protocol", "Live"].map { Glob("*\(name)\($0)") } }
+
+    /// Names of types that put others together, so that they hold and make what they like.
+    package static let composers: [Glob] = [
+        "*Container", "*Assembly", "*Assembler", "*Factory", "*Composition", "*CompositionRoot",
+        "*Composer", "*Dependencies", "*Environment", "*Injector", "*Builder", "*Configurator",
+        "*Module", "*Registry", "*Resolver", "*App", "*AppDelegate", "*SceneDelegate",
+        "*_Previews", "Preview*", "DI", "*DI",
     ].map { Glob($0) }
 
-    /// Words in the names of what keeps data.
-    package static let stores = [
+    /// What a service reaches for that is the screen's or the navigation's: types, with members of them
+    /// where only those are.
+    package static let screens: [Glob] = [
+        "UIViewController", "UINavigationController", "UITabBarController", "UIAlertController",
+        "UIAlertAction", "UIHostingController", "UIStoryboard", "UIStoryboardSegue", "UIView",
+        "UILabel", "UIWindow", "NSViewController", "NSWindow", "NSWindowController", "NSAlert",
+        "NSView", "NavigationPath", "NavigationStack", "NavigationLink", "AnyView", "AlertState",
+        "UIApplication.shared.open", "UIApplication.shared.windows",
+        "UIApplication.shared.keyWindow", "UIApplication.shared.connectedScenes",
+    ].map { Glob($0) }
+
+    /// Types of the project that belong to the screen by their name.
+    package static let screenTypes: [Glob] = ["*ViewController", "*ViewModel", "*Presenter"]
+        .map { Glob($0) }
+
+    /// Last words in the names of what keeps data.
+    package static let stores: Set<String> = [
         "store", "storage", "cache", "database", "db", "context", "realm", "defaults", "keychain",
         "disk",
-        "collection", "local",
     ]
 }

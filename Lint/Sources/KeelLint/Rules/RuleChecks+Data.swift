@@ -1,10 +1,10 @@
-/// The rules about transfer objects, repositories and what is kept.
+/// The rules about transfer objects and repositories.
 extension RuleCheck {
-    private func isTransferObject(_ name: String) -> Bool {
+    func isTransferObject(_ name: String) -> Bool {
         project.configuration.transferObjects.contains { $0.matches(name: name) } && !allows(name)
     }
 
-    private func lastName(_ path: String) -> String {
+    func lastName(_ path: String) -> String {
         path.split(separator: ".").last.map(String.init) ?? path
     }
 
@@ -122,7 +122,7 @@ extension RuleCheck {
         )
         for (file, declaration) in transferObjects()
         where declaration.parent < 0 && !mapped.contains(declaration.name)
-            && !held.contains(declaration.name)
+            && !held.contains(declaration.name) && !isOnlySent(declaration)
         {
             report(
                 file,
@@ -131,6 +131,12 @@ extension RuleCheck {
                 "The transfer object `\(declaration.name)` has no `toDomain()`."
             )
         }
+    }
+
+    private func isOnlySent(_ declaration: DeclarationFact) -> Bool {
+        let conformances = project.index.conformances(of: declaration.qualifiedName)
+        return conformances.contains("Encodable")
+            && conformances.isDisjoint(with: ["Codable", "Decodable"])
     }
 
     // MARK: Repositories
@@ -202,81 +208,6 @@ extension RuleCheck {
                     seen.insert("\(declaration.qualifiedName)|\(fact.name)").inserted
                 else { continue }
                 report(file, fact.place, declaration.qualifiedName, message(fact, type))
-            }
-        }
-    }
-
-    // MARK: What is lost or kept
-
-    mutating func checkSwallowedMappings() {
-        for file in files {
-            for fact in file.facts.occurrences
-            where fact.kind == .freshDefault && !allows(fact.name) {
-                report(
-                    file,
-                    fact.place,
-                    file.symbol(fact.declaration),
-                    "A missing value becomes `\(fact.name)`, another one each time."
-                )
-            }
-        }
-    }
-
-    private static let writes: [Glob] = [
-        "save*", "write*", "insert*", "delete*", "remove*", "update*", "upsert*", "set*", "put*",
-        "store*",
-        "persist*", "commit*", "replace*", "upload*", "add*", "append*", "enqueue*", "archive*",
-        "create*",
-        "post*",
-    ].map { Glob($0) }
-
-    /// Writes whose failure means that the work is done already, or that concern no data.
-    private static let harmless: [Glob] = [
-        "removeItem", "createDirectory", "setCategory", "setActive", "setAttributes",
-        "setResourceValues",
-        "addingPercentEncoding", "synchronize", "setup*", "settings*", "address*", "additional*",
-        "poster*",
-        "storeKit*", "createTemporary*", "removeDirectory", "writable*", "posts", "setUp*",
-        "imported*",
-    ].map { Glob($0) }
-
-    mutating func checkSwallowedWrites() {
-        for file in files {
-            for fact in file.facts.occurrences where fact.kind == .optionalTryOnCall {
-                let name = lastName(fact.name)
-                guard isListed(name, Self.writes),
-                    !Self.harmless.contains(where: { $0.matches(name: name) })
-                else { continue }
-                report(
-                    file,
-                    fact.place,
-                    file.symbol(fact.declaration),
-                    "Nobody learns that `\(fact.name)` failed: `try?` drops the error."
-                )
-            }
-        }
-    }
-
-    mutating func checkStoredEntities() {
-        for file in files {
-            var seen: Set<String> = []
-            for fact in file.facts.occurrences where fact.kind == .handedOver {
-                let receiver = fact.name.lowercased()
-                guard project.isEntity(fact.detail), !isTransferObject(fact.detail),
-                    !allows(fact.detail), KnownModules.stores.contains(where: receiver.contains),
-                    // Another repository or data source takes entities by its contract.
-                    !receiver.contains("repository"), !receiver.contains("source")
-                else { continue }
-                let symbol = file.symbol(fact.declaration)
-                guard seen.insert("\(symbol)|\(fact.detail)|\(fact.name)").inserted else {
-                    continue
-                }
-                report(
-                    file,
-                    fact.place,
-                    symbol,
-                    "The entity `\(fact.detail)` of the domain is handed to `\(fact.name)`."
-                )
             }
         }
     }

@@ -44,8 +44,7 @@ struct RuleRunner {
 
     func findings() -> [Finding] {
         BuiltInRules.all.flatMap { rule -> [Finding] in
-            let setting = project.configuration.setting(rule.id)
-            guard setting.isOn ?? rule.isOnByDefault, let work = Self.works[rule.id] else {
+            guard project.configuration.isOn(rule), let work = Self.works[rule.id] else {
                 return []
             }
             var check = RuleCheck(rule, project)
@@ -72,90 +71,23 @@ struct RuleRunner {
         "swallowed-write": { $0.checkSwallowedWrites() },
         "entity-in-store": { $0.checkStoredEntities() },
         "naming": { $0.checkNaming() },
+        "concrete-service": { $0.checkConcreteServices() },
+        "constructed-service": { $0.checkConstructedServices() },
+        "service-ui": { $0.checkServiceScreens() },
     ]
 }
 
-// MARK: Imports
+// MARK: Names
 
 extension RuleCheck {
-    mutating func checkDomainImports() {
-        for file in files {
-            for fact in file.facts.imports
-            where isListed(fact.module, KnownModules.infrastructure)
-                && !project.targets.contains(fact.module)
-            {
-                report(
-                    file,
-                    fact.place,
-                    "import \(fact.module)",
-                    """
-                    The domain imports \
-                    `\(fact.module)`\(fact.isConditional ? " (inside #if)" : "").
-                    """
-                )
-            }
-        }
-    }
-
-    mutating func checkVendorModules() {
-        let hasAdapters = project.configuration.layers.contains { $0.role == .infrastructure }
-        for file in files {
-            // The domain has a rule of its own, which says more.
-            let role = project.role(of: file)
-            if setting.layers == nil, role == .domain || role == .data && !hasAdapters { continue }
-            for fact in file.facts.imports
-            where isListed(fact.module, KnownModules.vendors)
-                && !project.targets.contains(fact.module)
-            {
-                report(
-                    file,
-                    fact.place,
-                    "import \(fact.module)",
-                    """
-                    `\(fact.module)` is imported outside of the \
-                    adapters\(fact.isConditional ? " (inside #if)" : "").
-                    """
-                )
-            }
-        }
-    }
-
-    mutating func checkVendorExports() {
-        for file in files {
-            for fact in file.facts.imports where isListed(fact.module, KnownModules.vendors) {
-                guard !project.targets.contains(fact.module) else { continue }
-                if fact.attributes.contains(.exported) {
-                    report(
-                        file,
-                        fact.place,
-                        "import \(fact.module)",
-                        "`\(fact.module)` is passed on to everybody who imports this module."
-                    )
-                } else if let access = fact.access, access >= .public {
-                    report(
-                        file,
-                        fact.place,
-                        "import \(fact.module)",
-                        """
-                        `public import \(fact.module)` shows the vendor in the interface of \
-                        this module.
-                        """
-                    )
-                }
-            }
-        }
-    }
-
-    // MARK: Names
-
     mutating func checkTransportErrors() {
         for file in files {
             var seen: Set<String> = []
             for reference in file.facts.references {
                 let root = String(reference.root)
-                guard isListed(root, KnownModules.transportErrors), !isDomainsOwn(root) else {
-                    continue
-                }
+                guard isListed(root, KnownModules.transportErrors), !isDomainsOwn(root),
+                    !isCoding(reference, in: file)
+                else { continue }
                 let symbol = file.symbol(reference.declaration)
                 guard seen.insert("\(symbol)|\(root)").inserted else { continue }
                 report(
@@ -168,6 +100,16 @@ extension RuleCheck {
                     """
                 )
             }
+        }
+    }
+
+    /// Whether a type throws an error of coding where it codes itself.
+    private func isCoding(_ reference: ReferenceFact, in file: SourceFile) -> Bool {
+        guard let declaration = file.declaration(reference.declaration) else { return false }
+        switch reference.root {
+        case "DecodingError": return declaration.kind == .initializer
+        case "EncodingError": return declaration.name == "encode"
+        default: return false
         }
     }
 
@@ -221,7 +163,7 @@ extension RuleCheck {
     }
 
     /// `A`, `A.b` and `A.b.c` of the last.
-    private static func prefixes(of path: String) -> [String] {
+    static func prefixes(of path: String) -> [String] {
         var prefixes: [String] = []
         for component in path.split(separator: ".") {
             prefixes.append(prefixes.last.map { "\($0).\(component)" } ?? String(component))
@@ -257,7 +199,7 @@ extension RuleCheck {
     }
 
     /// Whether a type stands in for others: it is declared in tests, or called so.
-    private func isDouble(_ type: String) -> Bool {
+    func isDouble(_ type: String) -> Bool {
         let name = type.split(separator: ".").last.map(String.init) ?? type
         if KnownModules.doubles.contains(where: { $0.matches(name: name) }) { return true }
         return project.files.contains { file in

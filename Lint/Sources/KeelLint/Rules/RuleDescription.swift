@@ -4,7 +4,7 @@ public struct RuleDescription: Sendable, Hashable {
     public let id: String
     /// What it demands, in one sentence.
     public let summary: String
-    /// Why, with the document that asks for it.
+    /// Why, for somebody who sees it for the first time.
     public let reason: String
     /// Code that it finds.
     public let bad: String
@@ -16,6 +16,8 @@ public struct RuleDescription: Sendable, Hashable {
     public let limits: String
     /// Whether it runs unless it is switched off.
     public let isOnByDefault: Bool
+    /// The profile that switches it on; nil for a rule that always runs, or that `rules` must name.
+    public let profile: LintProfile?
     /// How much its findings matter unless the configuration says otherwise.
     public let severity: Severity
     /// The roles of the layers it looks at; empty for all files.
@@ -29,7 +31,8 @@ public struct RuleDescription: Sendable, Hashable {
         good: String,
         help: String,
         limits: String,
-        isOnByDefault: Bool = true,
+        isOnByDefault: Bool = false,
+        profile: LintProfile? = nil,
         severity: Severity = .error,
         roles: Set<LayerRole> = []
     ) {
@@ -41,6 +44,7 @@ public struct RuleDescription: Sendable, Hashable {
         self.help = help
         self.limits = limits
         self.isOnByDefault = isOnByDefault
+        self.profile = profile
         self.severity = severity
         self.roles = roles
     }
@@ -60,10 +64,18 @@ public struct RuleDescription: Sendable, Hashable {
 
         What to do: \(help)
         Limits: \(limits)
-        It is \(isOnByDefault ? "on" : "off") unless the configuration says otherwise\
-        \(roles.isEmpty ? "" : "; it looks at layers of the role \(roles.map(\.rawValue).sorted().joined(separator: ", "))").
+        On: \(start)\
+        \(roles.isEmpty ? "" : " It looks at layers of the role \(roles.map(\.rawValue).sorted().joined(separator: ", ")).")
 
         """
+    }
+
+    /// What switches it on.
+    private var start: String {
+        if isOnByDefault { return "always; `rules: {\(id): off}` switches it off." }
+        let name = "`rules: {\(id): on}`"
+        return profile.map { "with the profile `\($0.rawValue)`, or with \(name)." }
+            ?? "with \(name) only."
     }
 
     private static func indented(_ text: String) -> String {

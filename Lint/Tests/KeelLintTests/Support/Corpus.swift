@@ -187,6 +187,9 @@ enum Corpus {
         _ layout: Layout
     ) -> String {
         var lines = ["version: 1"]
+        if !extra.contains(where: { $0.hasPrefix("profiles:") }) {
+            lines.append("profiles: [clean-architecture, data-layer, services]")
+        }
         if !extra.contains(where: { $0.hasPrefix("layers:") }) {
             lines.append("layers:")
             for layer in layers {

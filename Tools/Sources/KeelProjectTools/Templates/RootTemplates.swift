@@ -112,6 +112,8 @@ enum RootTemplates {
         # reason: keel lint --explain RULE.
         version: 1
 
+        profiles: [clean-architecture, data-layer, services]
+
         layers:
           - name: Domain
             targets: [__App__Domain]

@@ -1,0 +1,32 @@
+/// The words that names in camel case consist of.
+package enum NameWords {
+    /// The words of a name, in lower case: `url`, `cache` of `URLCache`.
+    ///
+    /// Whatever is no letter stands between words.
+    package static func of(_ name: some StringProtocol) -> [String] {
+        var words: [String] = []
+        var word = ""
+        let characters = Array(name)
+        for (position, character) in characters.enumerated() {
+            guard character.isLetter else {
+                words.append(word)
+                word = ""
+                continue
+            }
+            let previous = position > 0 ? characters[position - 1] : " "
+            let isLast = position + 1 == characters.count
+            // The last capital of several begins the next word: `URLCache`.
+            let beginsWord =
+                character.isUppercase
+                && (previous.isLowercase
+                    || previous.isUppercase && !isLast && characters[position + 1].isLowercase)
+            if beginsWord {
+                words.append(word)
+                word = ""
+            }
+            word += character.lowercased()
+        }
+        words.append(word)
+        return words.filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,167 @@
+/// The rules about services.
+extension RuleCheck {
+    // MARK: Held and made
+
+    mutating func checkConcreteServices() {
+        for file in files(outside: [.composition]) {
+            for reference in file.facts.references where reference.context == .storage {
+                guard let property = property(of: reference, in: file),
+                    property.traits.isDisjoint(with: [.hasAttributes, .isStatic]),
+                    let holder = holder(of: property, in: file),
+                    let (type, port) = service(reference.path), type != holder
+                else { continue }
+                report(
+                    file,
+                    reference.place,
+                    property.qualifiedName,
+                    "`\(property.qualifiedName)` holds `\(type)`, which implements `\(port)`.",
+                    help: "Hold `any \(port)`; make `\(type)` where the program is put together."
+                )
+            }
+        }
+    }
+
+    mutating func checkConstructedServices() {
+        for file in files(outside: [.composition]) {
+            for reference in file.facts.references where reference.context == .body {
+                guard let declaration = file.declaration(reference.declaration),
+                    isMade(declaration), let holder = holder(of: declaration, in: file),
+                    let made = madeType(reference), let (type, port) = service(made), type != holder
+                else { continue }
+                let shown = reference.path + (reference.call == "()" ? "()" : "")
+                report(
+                    file,
+                    reference.place,
+                    declaration.qualifiedName,
+                    "`\(holder)` takes `\(shown)` by itself, so that nobody can replace it.",
+                    help:
+                        "Take `any \(port)` as a parameter of the initializer; a default value is fine."
+                )
+            }
+        }
+    }
+
+    /// The files to look at, without those of some roles unless the configuration names their layers.
+    private func files(outside roles: Set<LayerRole>) -> [SourceFile] {
+        guard setting.layers == nil else { return files }
+        return files.filter { file in project.role(of: file).map { !roles.contains($0) } ?? true }
+    }
+
+    private func property(of reference: ReferenceFact, in file: SourceFile) -> DeclarationFact? {
+        guard let declaration = file.declaration(reference.declaration),
+            declaration.kind == .variable, declaration.traits.contains(.isStored)
+        else { return nil }
+        return declaration
+    }
+
+    /// Whether a declaration gives a value to what is stored.
+    private func isMade(_ declaration: DeclarationFact) -> Bool {
+        switch declaration.kind {
+        case .initializer: true
+        case .variable:
+            declaration.traits.isSuperset(of: .isStored)
+                && !declaration.traits.contains(.isStatic)
+        default: false
+        }
+    }
+
+    /// The type that a call makes, or whose shared value it takes.
+    private func madeType(_ reference: ReferenceFact) -> String? {
+        let parts = reference.path.split(separator: ".")
+        guard let last = parts.last else { return nil }
+        if ["shared", "default", "live"].contains(last) {
+            return parts.dropLast().joined(separator: ".")
+        }
+        guard !reference.call.isEmpty else { return nil }
+        return last == "init" ? parts.dropLast().joined(separator: ".") : reference.path
+    }
+
+    /// Names of types that hold and make what they like.
+    private static let free = KnownModules.composers + KnownModules.doubles
+
+    /// Names of types that are no services, whatever they conform to.
+    private static let others =
+        KnownModules.doubles + KnownModules.screenTypes + [Glob("*View"), Glob("*Cell")]
+
+    /// The name of the type that a declaration belongs to; nil for one that puts others together, or
+    /// stands in for another in tests.
+    private func holder(of declaration: DeclarationFact, in file: SourceFile) -> String? {
+        guard let type = file.declaration(declaration.parent),
+            type.kind.isNominal || type.kind == .extension
+        else { return nil }
+        let name = type.name.split(separator: ".").last.map(String.init) ?? type.name
+        let parts = type.qualifiedName.split(separator: ".").map(String.init)
+        guard
+            !parts.contains(where: { name in Self.free.contains { $0.matches(name: name) } }),
+            !allows(name)
+        else { return nil }
+        let apps: Set<String> = ["App", "UIApplicationDelegate", "NSApplicationDelegate"]
+        return project.index.conformances(of: type.qualifiedName).isDisjoint(with: apps)
+            ? name : nil
+    }
+
+    /// A type that implements a service's protocol of the project, with that protocol.
+    private mutating func service(_ path: String) -> (type: String, port: String)? {
+        let name = path.split(separator: ".").last.map(String.init) ?? path
+        guard !allows(name), isImplementation(name) else { return nil }
+        let conformances = project.index.conformances(of: name)
+        // What a view watches must be held as what it is.
+        guard !conformances.contains("ObservableObject") else { return nil }
+        for port in conformances.sorted()
+        where isListed(port, KnownModules.services) && Self.kind(port) == Self.kind(name)
+            && isProtocol(port)
+        { return (name, port) }
+        return nil
+    }
+
+    /// The word that says what a name stands for: `service` of `UserServiceProtocol` and `UserServiceImpl`.
+    private static func kind(_ name: String) -> String? {
+        let additions: Set<String> = ["protocol", "type", "interface", "impl", "live"]
+        return NameWords.of(name).last { !additions.contains($0) }
+    }
+
+    private func isImplementation(_ name: String) -> Bool {
+        let kinds: Set<DeclarationFact.Kind> = [.struct, .class, .actor]
+        return project.index.entries(named: name).contains { entry in
+            kinds.contains(project.files[entry.file].facts.declarations[entry.declaration].kind)
+        } && !Self.others.contains { $0.matches(name: name) }
+    }
+
+    private func isProtocol(_ name: String) -> Bool {
+        project.index.entries(named: name).contains { entry in
+            let declaration = project.files[entry.file].facts.declarations[entry.declaration]
+            return declaration.kind == .protocol
+        }
+    }
+
+    // MARK: What services leave alone
+
+    mutating func checkServiceScreens() {
+        for file in files(outside: [.composition, .presentation]) {
+            var seen: Set<String> = []
+            for reference in file.facts.references where reference.context != .attribute {
+                let symbol = file.symbol(reference.declaration)
+                let type = symbol.split(separator: ".").first.map(String.init) ?? symbol
+                guard KnownModules.serviceTypes.contains(where: { $0.matches(name: type) }),
+                    !allows(type), let shown = screen(reference),
+                    seen.insert("\(symbol)|\(shown)").inserted
+                else { continue }
+                report(
+                    file,
+                    reference.place,
+                    symbol,
+                    "The service `\(type)` knows `\(shown)`, which belongs to the screen."
+                )
+            }
+        }
+    }
+
+    /// The part of a path that belongs to the screen.
+    private mutating func screen(_ reference: ReferenceFact) -> String? {
+        let isOwn = !project.index.entries(named: String(reference.root)).isEmpty
+        let listed = isOwn ? KnownModules.screenTypes : KnownModules.screens
+        return Self.prefixes(of: reference.path).first { name in
+            (listed + setting.also).contains { $0.matches(name: name) } && !allows(name)
+        }
+    }
+}
