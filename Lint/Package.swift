@@ -52,7 +52,7 @@ let package = Package(
         .testTarget(
             name: "KeelLintTests",
             dependencies: ["KeelLint", "KeelLintCommand"],
-            exclude: ["Corpus"]
+            exclude: ["Corpus", "Layouts"]
         ),
     ]
 )
