@@ -8,8 +8,10 @@ public struct CacheLimits: Hashable, Sendable {
     /// The most that all entries together may cost, nil for any cost.
     ///
     /// What an entry costs is said when it is set, or by the cache's cost function: 1 where nobody
-    /// says anything.
+    /// says anything, so that this alone is no limit of bytes. ``bytes(_:)`` is one.
     public var cost: Int?
+    /// Whether an entry costs its bytes where nobody says what it costs.
+    private(set) var countsBytes = false
 
     /// Creates limits; those below 1 count as 1.
     public init(count: Int? = nil, cost: Int? = nil) {
@@ -22,6 +24,21 @@ public struct CacheLimits: Hashable, Sendable {
 
     /// As many entries as together cost no more than this.
     public static func cost(_ cost: Int) -> CacheLimits { CacheLimits(cost: cost) }
+
+    /// As many entries as together have no more bytes than this.
+    ///
+    /// What a value has is what it has as bytes: where a cache stands over a tier by its
+    /// ``CacheCoding``, otherwise by itself for bytes and texts, and as JSON for what is `Encodable`.
+    /// A value that is nothing of this counts 1,024: give such a cache a cost function that says how
+    /// many bytes a value has. A cost that is said, for an entry or by a cost function, takes the
+    /// place of measuring, which encodes each value when it is set.
+    ///
+    /// Keys and the memory's own part, about 100 bytes an entry, come on top.
+    public static func bytes(_ bytes: Int) -> CacheLimits {
+        var limits = CacheLimits(cost: bytes)
+        limits.countsBytes = true
+        return limits
+    }
 
     /// No limit but the machine's.
     public static let none = CacheLimits()

@@ -40,8 +40,11 @@ extension Cache {
         // Not trusted to the tier alone: a cache never returns what has expired.
         guard record.expires.map({ $0 > clock.now }) ?? true else { return nil }
         let value: Value
+        let byteCount: Int
         do {
-            value = try lower.coding.decode(try record.body.bytes())
+            let bytes = try record.body.bytes()
+            byteCount = bytes.count
+            value = try lower.coding.decode(bytes)
         } catch {
             ledger.count { $0.decodingFailures += 1 }
             let failure = CacheError(
@@ -52,7 +55,15 @@ extension Cache {
             ledger.tell(key, .failed((error as? CacheError) ?? failure))
             return nil
         }
-        return keep(record, value, key, generation, stamp, tags: lower.tags(of: record))
+        return keep(
+            record,
+            value,
+            key,
+            generation,
+            stamp,
+            tags: lower.tags(of: record),
+            cost: countsBytes ? byteCount : costOf?(value) ?? 1
+        )
     }
 
     private func keep(
@@ -61,7 +72,8 @@ extension Cache {
         _ key: Key,
         _ generation: UInt64,
         _ stamp: UInt64,
-        tags: [String]
+        tags: [String],
+        cost: Int
     ) -> MemoryFound<Value> {
         let usableUntil = record.expires?.microseconds ?? .max
         let freshUntil = min(record.staleAfter?.microseconds ?? usableUntil, usableUntil)
@@ -76,7 +88,7 @@ extension Cache {
                 tags: tags,
                 stamp: stamp
             ),
-            cost: max(0, costOf?(value) ?? 1),
+            cost: max(0, cost),
             generation: generation,
             onlyIfMissing: true
         )

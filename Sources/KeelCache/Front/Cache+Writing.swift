@@ -168,7 +168,7 @@ extension Cache {
                 tags: loaded.tags,
                 stamp: stamp
             ),
-            cost: max(0, loaded.cost ?? loaded.value.map { costOf?($0) ?? 1 } ?? 1),
+            cost: max(0, cost(of: loaded, change)),
             generation: generation
         )
         var id: UInt64?
@@ -180,6 +180,13 @@ extension Cache {
         }
         stored.change = id
         return stored
+    }
+
+    private func cost(of loaded: CacheLoaded<Value>, _ change: TierQueue.Work?) -> Int {
+        if let cost = loaded.cost { return cost }
+        // It was encoded for the tier a moment ago.
+        if countsBytes, let bytes = change?.valueBytes { return bytes }
+        return loaded.value.map { costOf?($0) ?? 1 } ?? 1
     }
 
     private func times(of loaded: CacheLoaded<Value>) -> EntryTimes {

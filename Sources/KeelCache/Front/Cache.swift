@@ -37,6 +37,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let lower: CacheLower<Key, Value>?
     @usableFromInline let clock: CacheClock
     @usableFromInline let costOf: (@Sendable (Value) -> Int)?
+    /// Whether an entry costs the bytes that it has below memory.
+    let countsBytes: Bool
     /// Whether an entry for which nothing is said needs nothing but a value.
     @usableFromInline let isSimple: Bool
     let flights = SingleFlight<FlightID<Key>, LoadOutcome<Value>>()
@@ -48,7 +50,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - configuration: Limits, times and how to load.
     ///   - clock: The time.
-    ///   - cost: What a value costs; 1 where it is nil. Called outside of any lock.
+    ///   - cost: What a value costs; nil for 1, or for its bytes where the limits are in bytes. Called
+    ///     outside of any lock.
     public convenience init(
         _ configuration: CacheConfiguration = CacheConfiguration(),
         clock: CacheClock = .system,
@@ -65,7 +68,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///   - coding: How keys and values become bytes.
     ///   - configuration: Limits, times and how to load.
     ///   - clock: The time; the tier should go by the same.
-    ///   - cost: What a value costs; 1 where it is nil. Called outside of any lock.
+    ///   - cost: What a value costs; nil for 1, or for its bytes where the limits are in bytes. Called
+    ///     outside of any lock.
     public convenience init(
         over tier: any CacheTier,
         name: String,
@@ -99,7 +103,8 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                     return CacheLower(queue: queue, name: parts.name, coding: parts.coding)
                 },
                 clock: clock,
-                cost: cost
+                cost: CacheBytes.cost(cost, configuration.limits, lower?.coding),
+                countsBytes: cost == nil && configuration.limits.countsBytes
             )
         )
     }
@@ -115,6 +120,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         lower = parts.lower
         clock = parts.clock
         costOf = parts.cost
+        countsBytes = parts.countsBytes
         isSimple =
             self.parts != nil && parts.lower == nil && parts.configuration.expiry == .never
     }
@@ -160,6 +166,7 @@ struct CacheParts<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var lower: CacheLower<Key, Value>?
     var clock: CacheClock
     var cost: (@Sendable (Value) -> Int)?
+    var countsBytes = false
 }
 
 /// What a cache over a tier is told.

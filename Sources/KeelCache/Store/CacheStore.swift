@@ -3,7 +3,7 @@ internal import Synchronization
 /// Caches of different types that share one budget of memory and one tier below.
 ///
 /// ```swift
-/// let store = CacheStore(CacheConfiguration(limits: .cost(64 << 20)), over: tier)
+/// let store = CacheStore(CacheConfiguration(limits: .bytes(64 << 20)), over: tier)
 /// let restaurants = store.cache("restaurants", key: String.self, value: Restaurant.self)
 /// let ratings = store.cache("ratings", key: Int.self, value: Double.self)
 /// ```
@@ -51,7 +51,7 @@ public final class CacheStore: Sendable {
     ///   - value: The type of its values.
     ///   - coding: How they become bytes; nil for bytes and texts as they are, and others as JSON.
     ///   - configuration: Its times and policy; nil for the store's. The limits are the store's.
-    ///   - cost: What a value costs; 1 where it is nil.
+    ///   - cost: What a value costs; nil for 1, or for its bytes where the limits are in bytes.
     /// - Returns: The cache.
     public func cache<Key: Hashable & Sendable & Encodable, Value: Sendable & Codable>(
         _ name: String,
@@ -70,7 +70,7 @@ public final class CacheStore: Sendable {
     ///   - name: What tells its entries from those of others.
     ///   - coding: How keys and values become bytes.
     ///   - configuration: Its times and policy; nil for the store's. The limits are the store's.
-    ///   - cost: What a value costs; 1 where it is nil.
+    ///   - cost: What a value costs; nil for 1, or for its bytes where the limits are in bytes.
     /// - Returns: The cache.
     public func cache<Key: Hashable & Sendable, Value: Sendable>(
         _ name: String,
@@ -88,7 +88,7 @@ public final class CacheStore: Sendable {
     ///   - key: The type of its keys.
     ///   - value: The type of its values.
     ///   - configuration: Its times and policy; nil for the store's. The limits are the store's.
-    ///   - cost: What a value costs; 1 where it is nil.
+    ///   - cost: What a value costs; nil for 1, or for its bytes where the limits are in bytes.
     /// - Returns: The cache.
     public func cacheInMemory<Key: Hashable & Sendable, Value: Sendable>(
         _ name: String,
@@ -138,7 +138,8 @@ public final class CacheStore: Sendable {
                     queue.map { CacheLower(queue: $0, name: name, coding: coding) }
                 },
                 clock: clock,
-                cost: cost
+                cost: CacheBytes.cost(cost, self.configuration.limits, coding),
+                countsBytes: cost == nil && self.configuration.limits.countsBytes
             )
         )
     }

@@ -90,7 +90,7 @@ enum PageStorageExamples {
     }
 
     static func tiers(_ tier: any CacheTier, _ luigi: Restaurant) async throws {
-        let store = CacheStore(CacheConfiguration(limits: .cost(64 << 20)), over: tier)
+        let store = CacheStore(CacheConfiguration(limits: .bytes(64 << 20)), over: tier)
         let restaurants = store.cache("restaurants", key: String.self, value: Restaurant.self)
         await restaurants.set(luigi, for: luigi.id, expiry: .hours(1), tags: ["city:rome"])
         try await store.removeAll(tagged: "city:rome")
