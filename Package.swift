@@ -240,7 +240,10 @@ let package = Package(
         module("KeelSecurityFiles", ["KeelFiles", "KeelSecurity"]),
         module("KeelSecuritySecrets", ["KeelCore", "KeelSecrets", "KeelSecurity"]),
         module("KeelSync", ["KeelCore", "KeelStorage"]),
-        module("KeelRepositories", ["KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", httpTypes]),
+        module(
+            "KeelRepositories",
+            ["KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", httpTypes]
+        ),
 
         module(
             "KeelServiceLifecycle",
@@ -401,7 +404,10 @@ let package = Package(
         ),
         tests(
             of: "KeelRepositories",
-            ["KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", "KeelTestKit", httpTypes]
+            [
+                "KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", "KeelStorageSQLite", "KeelSync",
+                "KeelTestKit", httpTypes,
+            ]
         ),
         tests(
             of: "KeelSecrets",

@@ -83,6 +83,17 @@ struct EntityRepositoryTests {
         #expect(try await names(.cacheFirst()).isEmpty)
     }
 
+    @Test("A list stays one that is kept when its last thing goes")
+    func keepsEmptiedLists() async throws {
+        service.set([.sample(1)])
+        _ = try await restaurants.all()
+        try await restaurants.delete(RestaurantDTO.uuid(1))
+        #expect(try await names().isEmpty)
+        service.goOffline()
+        let fetched = try await restaurants.fetchedAll()
+        #expect(fetched.value.isEmpty && fetched.freshness.isStale)
+    }
+
     @Test("A change that the service refused no longer keeps its state away")
     func refreshesRefused() async throws {
         _ = try await restaurants.all()

@@ -1,3 +1,4 @@
+internal import KeelCache
 public import KeelStorage
 internal import Synchronization
 
@@ -48,7 +49,7 @@ public final class InMemoryFetchLedger: FetchLedger {
 }
 
 /// A ledger in a collection of a store: `fetches/{key}`.
-public struct CollectionFetchLedger: FetchLedger {
+public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
     private struct Record: Codable, Sendable {
         var key: String
         var time: Date
@@ -91,6 +92,20 @@ public struct CollectionFetchLedger: FetchLedger {
         }
     }
 
+    func scope(of key: String) -> StoreScope {
+        StoreScope(
+            client: records.client,
+            collection: records.path,
+            document: records.path.document(Self.id(of: key))
+        )
+    }
+
+    func copy(of key: String) async throws(DataSourceError) -> KeptCopy<Date> {
+        let copies = try await CollectionDataSource(records) { Self.id(of: $0.key) }
+            .copies(of: [Self.id(of: key)])
+        return KeptCopy((copies.value?.first ?? nil)?.time, at: copies.position)
+    }
+
     /// A key as one segment of a path.
     private static func id(of key: String) -> String {
         let plain = key.utf8.map { byte -> String in
@@ -102,5 +117,25 @@ public struct CollectionFetchLedger: FetchLedger {
                 ? String(UnicodeScalar(byte)) : digits.count == 1 ? "=0\(digits)" : "=\(digits)"
         }
         return plain.joined()
+    }
+}
+
+/// A ledger of things that are kept only as long as the process lives, the newest of them.
+final class PassingFetchLedger: FetchLedger {
+    private let times = Cache<String, Date>(CacheConfiguration(limits: .count(256)))
+
+    func time(of key: String) async throws(DataSourceError) -> Date? { times.peek(key) }
+
+    func note(
+        _ key: String,
+        at time: Date,
+        tags: Set<String>
+    ) async throws(DataSourceError) {
+        times.setNow(time, for: key, tags: tags.sorted())
+    }
+
+    func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
+        // A cache without a tier has nothing that could fail.
+        for tag in tags { try? await times.removeAll(tagged: tag) }
     }
 }

@@ -12,10 +12,30 @@ public import Foundation
 /// - Fetches of one resource that are under way at once are one.
 /// - A fetch that was begun before its resource was invalidated is neither kept nor handed to who
 ///   asks afterwards.
+/// - With a ``ResourceMemory``, what was read is read from memory as long as it is what is kept.
+/// - With an `identity`, users are kept apart: see below.
 /// - A background refresh is cancelled when the last copy of the loader goes.
 ///
 /// It is a value whose copies belong together: repositories that invalidate each other's data share
 /// one.
+///
+/// ## Several users
+///
+/// ```swift
+/// let loader = ResourceLoader(
+///     ledger: CollectionFetchLedger(storage),
+///     memory: memory,
+///     identity: { await session.identity }
+/// )
+/// session.onSignOut("memory") { _ in await memory.removeAll() }
+/// ```
+///
+/// Memory, fetches under way and times of fetching then belong to one user each. The sources of an
+/// ``EntityRepository`` hold one user's things at a time: what another user has left is removed
+/// before anything is read or written, and a call that began for one user neither keeps nor returns
+/// anything after another has signed in. What a ``Resource`` of your own keeps is returned only to
+/// the user for whom it was fetched. Take a ledger that outlasts the process: a new one in memory
+/// does not know whose things are here, and has them removed.
 public struct ResourceLoader: Sendable {
     let core: ResourceCore
     private let refreshes: Refreshes
@@ -24,12 +44,18 @@ public struct ResourceLoader: Sendable {
     ///
     /// - Parameters:
     ///   - ledger: Remembers when things were fetched.
+    ///   - memory: Remembers what was read; nil reads what is kept each time.
+    ///   - identity: A name for who is signed in, such as that of an `AuthSession`, another one for
+    ///     each user and one for nobody; nil where it cannot be told, and calls then fail. Leave it
+    ///     out where what is loaded is the same for all.
     ///   - now: The time of day, by which ages outlast a restart.
     public init(
         ledger: any FetchLedger = InMemoryFetchLedger(),
+        memory: ResourceMemory? = nil,
+        identity: (@Sendable () async -> String?)? = nil,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        core = ResourceCore(ledger, now: now)
+        core = ResourceCore(ledger, memory, identity, now: now)
         refreshes = Refreshes()
     }
 
@@ -43,7 +69,15 @@ public struct ResourceLoader: Sendable {
         _ resource: Resource<Value>,
         _ policy: FetchPolicy
     ) async throws(RepositoryError) -> Fetched<Value> {
+        try await load(ResourceRecipe { _ in resource }, policy)
+    }
+
+    func load<Value>(
+        _ recipe: ResourceRecipe<Value>,
+        _ policy: FetchPolicy
+    ) async throws(RepositoryError) -> Fetched<Value> {
         let core = core
+        let resource = try await resource(recipe)
         switch policy {
         case .cacheOnly:
             guard let kept = try await kept(resource) else { throw RepositoryError(.notKept) }
@@ -60,7 +94,7 @@ public struct ResourceLoader: Sendable {
             guard let kept = try await kept(resource) else {
                 return try await fetched(resource, else: nil)
             }
-            refreshes.start(resource.key) { _ = try? await core.fetch(resource) }
+            refreshes.start(resource.place) { _ = try? await core.fetch(resource) }
             return kept
         }
     }
@@ -71,7 +105,14 @@ public struct ResourceLoader: Sendable {
         _ resource: Resource<Value>,
         _ policy: FetchPolicy = .cacheThenNetwork
     ) -> ResourceStates<Value> {
-        ResourceStates(loader: self, resource: resource, policy: policy)
+        observe(ResourceRecipe { _ in resource }, policy)
+    }
+
+    func observe<Value>(
+        _ recipe: ResourceRecipe<Value>,
+        _ policy: FetchPolicy
+    ) -> ResourceStates<Value> {
+        ResourceStates(loader: self, recipe: recipe, policy: policy)
     }
 
     /// Marks everything with one of these tags as out of date; who watches it loads it again.
@@ -100,6 +141,14 @@ public struct ResourceLoader: Sendable {
     }
 
     // MARK: Parts
+
+    func resource<Value>(
+        _ recipe: ResourceRecipe<Value>
+    ) async throws(RepositoryError) -> Resource<Value> {
+        try await RepositoryError.mapping { () async throws(DataSourceError) in
+            try await core.resource(recipe)
+        }
+    }
 
     func kept<Value>(
         _ resource: Resource<Value>,

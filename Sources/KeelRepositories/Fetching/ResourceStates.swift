@@ -45,11 +45,11 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = Never
 
     let loader: ResourceLoader
-    let resource: Resource<Value>
+    let recipe: ResourceRecipe<Value>
     let policy: FetchPolicy
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(loader: loader, resource: resource, policy: policy)
+        Iterator(loader: loader, recipe: recipe, policy: policy)
     }
 
     /// Reads the states one by one.
@@ -57,7 +57,9 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
         private enum Step { case announce, readKept, fetch, wait }
 
         private let loader: ResourceLoader
-        private let resource: Resource<Value>
+        private let recipe: ResourceRecipe<Value>
+        /// The resource as it is for who is signed in.
+        private var resource: Resource<Value>
         private let policy: FetchPolicy
         private var step = Step.announce
         private var last: Value?
@@ -65,9 +67,10 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
         /// What is kept and shown, for who can reach nobody.
         private var kept: Fetched<Value>?
 
-        init(loader: ResourceLoader, resource: Resource<Value>, policy: FetchPolicy) {
+        init(loader: ResourceLoader, recipe: ResourceRecipe<Value>, policy: FetchPolicy) {
             self.loader = loader
-            self.resource = resource
+            self.recipe = recipe
+            resource = recipe.resource(for: nil)
             self.policy = policy
         }
 
@@ -80,6 +83,7 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
                 case .announce:
                     // Read before anything else: what is invalidated from now on is loaded again.
                     epoch = loader.core.epoch(of: resource.tags)
+                    if let failure = await findOwner() { return ended(failure) }
                     step = .readKept
                     return .loading(last: last)
                 case .readKept:
@@ -101,6 +105,23 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
                 return nil
             }
             return state
+        }
+
+        /// Makes the resource for who is signed in; what another user saw is not shown any more.
+        private mutating func findOwner() async -> ResourceState<Value>? {
+            do throws(RepositoryError) {
+                let owner = resource.owner
+                resource = try await loader.resource(recipe)
+                if resource.owner != owner {
+                    last = nil
+                    kept = nil
+                }
+                return nil
+            } catch {
+                last = nil
+                step = .wait
+                return .failed(error, last: nil)
+            }
         }
 
         private mutating func readKept() async -> ResourceState<Value>? {

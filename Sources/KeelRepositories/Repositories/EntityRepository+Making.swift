@@ -31,7 +31,7 @@ extension EntityRepository {
         Local.Element.Domain == Entity
     {
         let sources = EntitySources(
-            name: name,
+            names: EntityNames(name: name),
             remote: remote,
             local: local,
             id: id,
@@ -71,7 +71,7 @@ extension EntityRepository {
         id: @escaping @Sendable (DTO) -> String
     ) where DTO.Domain == Entity {
         let sources = EntitySources(
-            name: name,
+            names: EntityNames(name: name),
             remote: remote,
             local: local,
             id: id,
@@ -97,37 +97,6 @@ extension EntityRepository {
                 } catch {
                     throw DataSourceError(.unknown, cause: error)
                 }
-            }
-        )
-    }
-}
-
-extension EntitySources where Local.Element: DomainRepresentable {
-    typealias CommitChange =
-        @Sendable (OfflineWrites<DTO>.Change, String) async throws(DataSourceError) ->
-        OutboxReceipt
-
-    /// The operations of a repository that keeps changes made offline in this way.
-    func operations(_ commit: @escaping CommitChange) -> EntityOperations<Domain> {
-        EntityOperations(
-            one: { one($0) },
-            all: all,
-            id: { id(DTO(domain: $0)) },
-            send: { entity async throws(DataSourceError) in
-                let dto = DTO(domain: entity)
-                let saved = try await remote.save(dto) ?? dto
-                let domain = try DataSourceError.mapping { () throws(MappingError) in
-                    try saved.toDomain()
-                }
-                return (domain, { () async throws(DataSourceError) in try await local.save(saved) })
-            },
-            sendDeletion: { id async throws(DataSourceError) in try await remote.delete(id) },
-            deleteHere: { id async throws(DataSourceError) in try await local.delete(id) },
-            enqueue: { entity, key async throws(DataSourceError) in
-                try await commit(.save(DTO(domain: entity)), key)
-            },
-            enqueueDeletion: { id, key async throws(DataSourceError) in
-                try await commit(.delete(id: id), key)
             }
         )
     }

@@ -18,6 +18,10 @@ public import KeelSync
 ///
 /// - Reading goes by a ``FetchPolicy``. A list from the service replaces what is kept, except what
 ///   has a change that the service does not know yet.
+/// - A loader with a ``ResourceMemory`` answers from memory what was read before: memory, then what
+///   is kept, then the service.
+/// - ``search(_:_:)`` asks the service for what words describe, ``query(where:_:)`` this device for
+///   what a condition says.
 /// - ``save(_:)`` and ``delete(_:)`` tell the service first and then change what is kept.
 /// - ``saveOffline(_:)`` and ``deleteOffline(_:)`` change what is kept and put the request into an
 ///   outbox, in one batch where both are in one store.
@@ -56,7 +60,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         _ id: String,
         _ policy: FetchPolicy = .cacheFirst()
     ) async throws(RepositoryError) -> Fetched<Entity> {
-        try await loader.load(operations.one(id), policy)
+        try await loader.load(one(id), policy)
     }
 
     /// Returns all things.
@@ -74,7 +78,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     public func fetchedAll(
         _ policy: FetchPolicy = .cacheFirst()
     ) async throws(RepositoryError) -> Fetched<[Entity]> {
-        try await loader.load(operations.all, policy)
+        try await loader.load(recipe(operations.all), policy)
     }
 
     /// Watches the thing with an id.
@@ -82,14 +86,14 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         _ id: String,
         _ policy: FetchPolicy = .cacheThenNetwork
     ) -> ResourceStates<Entity> {
-        loader.observe(operations.one(id), policy)
+        loader.observe(one(id), policy)
     }
 
     /// Watches all things.
     public func observeAll(
         _ policy: FetchPolicy = .cacheThenNetwork
     ) -> ResourceStates<[Entity]> {
-        loader.observe(operations.all, policy)
+        loader.observe(recipe(operations.all), policy)
     }
 
     /// Loads things that will be wanted soon; what fails is loaded when it is wanted.
@@ -98,18 +102,34 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         return Prefetcher(limit: limit) { id in _ = try await repository.entity(id) }
     }
 
+    private func one(_ id: String) -> ResourceRecipe<Entity> {
+        let operations = operations
+        return recipe { operations.one(id, $0) }
+    }
+
+    func recipe<Value>(
+        _ make: @escaping @Sendable (String?) -> Resource<Value>
+    ) -> ResourceRecipe<Value> {
+        ResourceRecipe(home: operations.home, make: make)
+    }
+
     // MARK: Writing
 
     /// Tells the service to keep a thing, then keeps it here.
+    ///
+    /// Where somebody else has signed in meanwhile, the service has it and this device does not.
     ///
     /// - Returns: The thing as the service has it now, or as it was given.
     /// - Throws: ``RepositoryError``; nothing has then changed here.
     @discardableResult
     public func save(_ entity: Entity) async throws(RepositoryError) -> Entity {
+        let owner = try await owner()
         let (saved, keep) = try await RepositoryError.mapping { () async throws(DataSourceError) in
             try await operations.send(entity)
         }
-        try await loader.write(invalidating: [name, key(operations.id(entity))], keep)
+        try await change(operations.id(entity)) { () async throws(DataSourceError) in
+            if try await isHere(owner) { try await keep() }
+        }
         return saved
     }
 
@@ -119,13 +139,14 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     ///
     /// - Throws: ``RepositoryError``; nothing has then changed here.
     public func delete(_ id: String) async throws(RepositoryError) {
+        let owner = try await owner()
         do throws(DataSourceError) {
             try await operations.sendDeletion(id)
         } catch {
             guard error.code == .notFound else { throw RepositoryError(error) }
         }
-        try await loader.write(invalidating: [name, key(id)]) { () async throws(DataSourceError) in
-            try await operations.deleteHere(id)
+        try await change(id) { () async throws(DataSourceError) in
+            if try await isHere(owner) { try await operations.deleteHere(id) }
         }
     }
 
@@ -136,9 +157,11 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     /// - Throws: ``RepositoryError``, `unsupported` without ``OfflineWrites``.
     @discardableResult
     public func saveOffline(_ entity: Entity) async throws(RepositoryError) -> OutboxReceipt {
-        let key = key(operations.id(entity))
-        return try await loader.write(invalidating: [name, key]) {
-            () async throws(DataSourceError) in try await operations.enqueue(entity, key)
+        let owner = try await owner()
+        let id = operations.id(entity)
+        return try await change(id) { () async throws(DataSourceError) in
+            try await loader.core.owners.confirm(owner, in: operations.home)
+            return try await operations.enqueue(entity, names.outboxKey(id, owner))
         }
     }
 
@@ -148,9 +171,10 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     /// - Throws: ``RepositoryError``, `unsupported` without ``OfflineWrites``.
     @discardableResult
     public func deleteOffline(_ id: String) async throws(RepositoryError) -> OutboxReceipt {
-        let key = key(id)
-        return try await loader.write(invalidating: [name, key]) {
-            () async throws(DataSourceError) in try await operations.enqueueDeletion(id, key)
+        let owner = try await owner()
+        return try await change(id) { () async throws(DataSourceError) in
+            try await loader.core.owners.confirm(owner, in: operations.home)
+            return try await operations.enqueueDeletion(id, names.outboxKey(id, owner))
         }
     }
 
@@ -159,5 +183,29 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     /// - Throws: ``RepositoryError``.
     public func invalidate() async throws(RepositoryError) { try await loader.invalidate([name]) }
 
-    private func key(_ id: String) -> String { "\(name)/\(id)" }
+    private var names: EntityNames { EntityNames(name: name) }
+
+    private func change<Value>(
+        _ id: String,
+        _ body: () async throws(DataSourceError) -> Value
+    ) async throws(RepositoryError) -> Value {
+        try await loader.write(invalidating: [name, names.key(id)], body)
+    }
+
+    func owner() async throws(RepositoryError) -> String? {
+        try await RepositoryError.mapping { () async throws(DataSourceError) in
+            try await loader.core.owner(for: operations.home)
+        }
+    }
+
+    /// Whether what is kept here is still that user's.
+    private func isHere(_ owner: String?) async throws(DataSourceError) -> Bool {
+        do throws(DataSourceError) {
+            try await loader.core.owners.confirm(owner, in: operations.home)
+            return true
+        } catch {
+            guard error.code == .unauthenticated else { throw error }
+            return false
+        }
+    }
 }

@@ -8,6 +8,7 @@ public import KeelHTTP
 ///     .all { GetRestaurants() }
 ///     .save { PutRestaurant($0) }
 ///     .delete { DeleteRestaurant(id: $0) }
+///     .search { SearchRestaurants(words: $0) }
 /// ```
 ///
 /// An operation that is not given is refused with the code `unsupported`.
@@ -15,6 +16,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
     typealias Find = @Sendable (String) async throws(DataSourceError) -> DTO
     typealias All = @Sendable () async throws(DataSourceError) -> [DTO]
     typealias Save = @Sendable (DTO) async throws(DataSourceError) -> DTO?
+    typealias Search = @Sendable (String) async throws(DataSourceError) -> FoundEntities<DTO>
     typealias Delete = @Sendable (String) async throws(DataSourceError) -> Void
 
     private let source: RemoteDataSource?
@@ -22,6 +24,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
     private(set) var all: All = { () throws(DataSourceError) in throw .notOffered("all") }
     private(set) var save: Save = { _ throws(DataSourceError) in throw .notOffered("save") }
     private(set) var delete: Delete = { _ throws(DataSourceError) in throw .notOffered("delete") }
+    private(set) var search: Search = { _ throws(DataSourceError) in throw .notOffered("search") }
 
     /// Creates a description that offers nothing yet.
     public init(_ source: RemoteDataSource) { self.source = source }
@@ -71,6 +74,31 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         }
     }
 
+    /// Says which endpoint finds the things that words describe.
+    public func search<E: Endpoint & SendableMetatype>(
+        _ endpoint: @escaping @Sendable (String) -> E
+    ) -> RemoteEntities where E.Response == [DTO] {
+        let source = source
+        return searching { words throws(DataSourceError) in
+            try await source.required.request(endpoint(words))
+        }
+    }
+
+    /// Says which endpoint finds the things that words describe, without those that do not fit.
+    ///
+    /// What was left out is reported to `onDropped` of the repository.
+    public func search<E: Endpoint & SendableMetatype>(
+        _ endpoint: @escaping @Sendable (String) -> E
+    ) -> RemoteEntities where E.Response == LossyList<DTO> {
+        let source = source
+        return with {
+            $0.search = { words throws(DataSourceError) in
+                let list = try await source.required.request(endpoint(words))
+                return FoundEntities(elements: list.elements, dropped: list.dropped)
+            }
+        }
+    }
+
     // MARK: Closures
 
     /// Says how one thing is loaded.
@@ -101,11 +129,28 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         with { $0.delete = operation }
     }
 
+    /// Says how the things are found that words describe.
+    public func searching(
+        _ operation: @escaping @Sendable (String) async throws(DataSourceError) -> [DTO]
+    ) -> RemoteEntities {
+        with {
+            $0.search = { words throws(DataSourceError) in
+                FoundEntities(elements: try await operation(words), dropped: [])
+            }
+        }
+    }
+
     private func with(_ change: (inout RemoteEntities) -> Void) -> RemoteEntities {
         var changed = self
         change(&changed)
         return changed
     }
+}
+
+/// What a service found, and what of it does not fit.
+struct FoundEntities<DTO: Sendable>: Sendable {
+    let elements: [DTO]
+    let dropped: [DroppedElement]
 }
 
 extension RemoteDataSource? {

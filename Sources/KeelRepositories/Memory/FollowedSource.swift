@@ -1,0 +1,90 @@
+internal import KeelStorage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A source in a store that tells of changes, whoever makes them.
+protocol FollowedSource<Element>: LocalDataSource {
+    /// Where changes to one element, or to any, are told.
+    func scope(of id: String?) -> StoreScope
+
+    /// Returns the elements with these ids, and the state that they come from.
+    func copies(of ids: [String]) async throws(DataSourceError) -> KeptCopy<[Element?]>
+
+    /// Returns all elements, and the state that they come from.
+    func copyOfAll() async throws(DataSourceError) -> KeptCopy<[Element]>
+}
+
+/// A ledger in a store that tells of changes, whoever makes them.
+protocol FollowedLedger: FetchLedger {
+    /// Where changes to what is noted of a key are told.
+    func scope(of key: String) -> StoreScope
+
+    /// When something was fetched, and the state in which that was noted.
+    func copy(of key: String) async throws(DataSourceError) -> KeptCopy<Date>
+}
+
+extension CollectionDataSource: FollowedSource {
+    func scope(of id: String?) -> StoreScope {
+        StoreScope(
+            client: collection.client,
+            collection: collection.path,
+            document: id.map(collection.path.document)
+        )
+    }
+
+    @concurrent
+    func copies(of ids: [String]) async throws(DataSourceError) -> KeptCopy<[Element?]> {
+        try await DataSourceError.local { () async throws(StorageError) in
+            let paths = ids.map(collection.path.document)
+            for path in paths { try DocumentValidation.check(path) }
+            let result = try await collection.client.readAtPosition(.documents(paths), "find")
+            guard case .documents(let documents) = result.payload else {
+                throw StorageError(.unknown, "the adapter answered paths with something else")
+            }
+            var elements: [Element?] = []
+            for document in documents {
+                elements.append(
+                    try document.map { document throws(StorageError) in
+                        try collection.decoder.decode(Element.self, from: document)
+                    }
+                )
+            }
+            let bytes = documents.reduce(0) { $0 + ($1?.body.bytes.count ?? 0) }
+            return KeptCopy(elements, at: result.position, bytes: bytes)
+        }
+    }
+
+    @concurrent
+    func copyOfAll() async throws(DataSourceError) -> KeptCopy<[Element]> {
+        try await DataSourceError.local { () async throws(StorageError) in
+            let query = try collection.client.check(collection.all, for: "findAll")
+            let result = try await collection.client.readAtPosition(.query(query), "findAll")
+            guard case .found(let documents) = result.payload else {
+                throw StorageError(.unknown, "the adapter answered a query with something else")
+            }
+            var elements: [Element] = []
+            elements.reserveCapacity(documents.count)
+            for document in documents {
+                elements.append(try collection.decoder.decode(Element.self, from: document))
+            }
+            let bytes = documents.reduce(0) { $0 + $1.body.bytes.count }
+            return KeptCopy(elements, at: result.position, bytes: bytes)
+        }
+    }
+}
+
+extension StorageClient {
+    fileprivate func readAtPosition(
+        _ operation: ReadOperation,
+        _ name: String
+    ) async throws(StorageError) -> ReadResult {
+        var request = ReadRequest(operation)
+        request.needsPosition = capabilities.contains(.changeLog)
+        if case .query = operation { request.isStrict = configuration.isStrict }
+        return try await read(request, for: name)
+    }
+}

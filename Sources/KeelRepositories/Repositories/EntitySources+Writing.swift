@@ -1,0 +1,67 @@
+internal import KeelSync
+
+extension EntitySources {
+    func write(
+        for change: OfflineWrites<DTO>.Change,
+        _ key: String
+    ) throws(DataSourceError) -> (OutboxWrite, OfflineWrites<DTO>) {
+        guard let offline else {
+            throw DataSourceError(.unsupported, "The repository was made without OfflineWrites.")
+        }
+        return (try offline.request(change).write(key: key), offline)
+    }
+
+    /// For stores that have no part in a batch: the write first, so that no change is left untold.
+    func commit(
+        _ change: OfflineWrites<DTO>.Change,
+        _ key: String
+    ) async throws(DataSourceError) -> OutboxReceipt {
+        let (write, offline) = try write(for: change, key)
+        let receipt: OutboxReceipt
+        do throws(OutboxError) {
+            receipt = try await offline.outbox.enqueue(write)
+        } catch {
+            throw DataSourceError(error)
+        }
+        switch change {
+        case .save(let dto): try await local.save(dto)
+        case .delete(let id): try await local.delete(id)
+        }
+        return receipt
+    }
+}
+
+extension EntitySources where Local.Element: DomainRepresentable {
+    typealias CommitChange =
+        @Sendable (OfflineWrites<DTO>.Change, String) async throws(DataSourceError) ->
+        OutboxReceipt
+
+    /// The operations of a repository that keeps changes made offline in this way.
+    func operations(_ commit: @escaping CommitChange) -> EntityOperations<Domain> {
+        EntityOperations(
+            home: home,
+            one: { one($0, $1) },
+            all: { all($0) },
+            search: { search($0, $1) },
+            presence: { presence($0) },
+            find: { predicate async throws(DataSourceError) in try await find(predicate) },
+            id: { id(DTO(domain: $0)) },
+            send: { entity async throws(DataSourceError) in
+                let dto = DTO(domain: entity)
+                let saved = try await remote.save(dto) ?? dto
+                let domain = try DataSourceError.mapping { () throws(MappingError) in
+                    try saved.toDomain()
+                }
+                return (domain, { () async throws(DataSourceError) in try await local.save(saved) })
+            },
+            sendDeletion: { id async throws(DataSourceError) in try await remote.delete(id) },
+            deleteHere: { id async throws(DataSourceError) in try await local.delete(id) },
+            enqueue: { entity, key async throws(DataSourceError) in
+                try await commit(.save(DTO(domain: entity)), key)
+            },
+            enqueueDeletion: { id, key async throws(DataSourceError) in
+                try await commit(.delete(id: id), key)
+            }
+        )
+    }
+}

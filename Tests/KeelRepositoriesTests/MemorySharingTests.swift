@@ -1,0 +1,169 @@
+import Foundation
+import KeelRepositories
+import KeelStorage
+import KeelStorageSQLite
+import KeelTestKit
+import Testing
+
+@Suite("Memory and other writers", .timeLimit(.minutes(2)))
+struct MemorySharingTests {
+    @Test("A write of another repository on the store is seen")
+    func seesRepositories() async throws {
+        let one = PlaceWorld()
+        let other = one.another()
+        for world in [one, other] { world.service.set("1", 1) }
+        #expect(try await one.places.all().map(\.version) == [1])
+        #expect(try await other.places.entity("1", .cacheOnly).version == 1)
+        try await other.places.save(Place(id: "1", version: 2))
+        try await waitUntil { try await one.places.all(.cacheOnly).map(\.version) == [2] }
+        #expect(try await one.places.entity("1", .cacheOnly).version == 2)
+        try await one.places.save(Place(id: "1", version: 3))
+        try await waitUntil { try await other.places.entity("1", .cacheOnly).version == 3 }
+    }
+
+    @Test("Changes past the repository are seen, and only what they concern is asked for again")
+    func seesStrangers() async throws {
+        let world = PlaceWorld()
+        for id in ["1", "2"] { try await world.put(id, 1) }
+        let places = world.places
+        for id in ["1", "2"] { _ = try await places.entity(id, .cacheOnly) }
+        try await world.settle(try await world.put("1", 2))
+        let reads = world.store.readCount
+        #expect(try await places.entity("2", .cacheOnly).version == 1)
+        #expect(try await places.entity("1", .cacheOnly).version == 2)
+        #expect(world.store.readCount == reads + 1)
+        let stranger = StorageClient(world.store)
+        let receipt = try await stranger.deleteDocument("places/1")
+        try await world.settle(receipt.position)
+        await #expect(throws: RepositoryError.self) { try await places.entity("1", .cacheOnly) }
+    }
+
+    @Test("What the repository itself writes does not make it ask again")
+    func ignoresItsEcho() async throws {
+        let world = PlaceWorld()
+        for id in ["1", "2"] { world.service.set(id, 1) }
+        _ = try await world.places.all()
+        // Behind what all() has kept.
+        let position = try await world.put("9", 1)
+        try await world.settle(position)
+        _ = try await world.places.all(.cacheOnly)
+        let reads = world.store.readCount
+        _ = try await world.places.all()
+        #expect(world.store.readCount == reads)
+    }
+
+    @Test("A write of another process on the file is seen")
+    func seesProcesses() async throws {
+        let file = SQLiteStorageLocation.temporary()
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.pollInterval = .milliseconds(1)
+        let one = PlaceWorld(
+            store: WatchedStore(try SQLiteStorageAdapter(at: file, configuration: configuration)),
+            ledger: { CollectionFetchLedger($0) }
+        )
+        // Another connection, which tells this one nothing, as in another process.
+        let other = PlaceWorld(
+            store: WatchedStore(try SQLiteStorageAdapter(at: file, configuration: configuration)),
+            ledger: { CollectionFetchLedger($0) }
+        )
+        for world in [one, other] { world.service.set("1", 1) }
+        #expect(try await one.places.all().map(\.version) == [1])
+        #expect(try await other.places.all(.cacheOnly).map(\.version) == [1])
+        try await other.places.save(Place(id: "1", version: 2))
+        try await waitUntil { try await one.places.all(.cacheOnly).map(\.version) == [2] }
+        // In memory again.
+        let reads = one.store.readCount
+        _ = try await one.places.all(.cacheOnly)
+        #expect(one.store.readCount == reads)
+    }
+
+    @Test("An invalidation in a ledger that two share makes the other ask the service")
+    func seesInvalidations() async throws {
+        let one = PlaceWorld(ledger: { CollectionFetchLedger($0) })
+        one.service.set("1", 1)
+        _ = try await one.places.all()
+        let calls = one.service.callCount
+        _ = try await one.places.all()
+        #expect(one.service.callCount == calls)
+        let wall = one.wall
+        let other = ResourceLoader(
+            ledger: CollectionFetchLedger(StorageClient(one.store)),
+            now: { wall.now }
+        )
+        try await other.invalidate(["places"])
+        one.service.set("1", 2)
+        try await waitUntil { try await one.places.all().map(\.version) == [2] }
+    }
+
+    @Test("A resource that follows a collection sees its changes")
+    func followsResources() async throws {
+        let world = PlaceWorld()
+        try await world.put("1", 1)
+        let collection = world.storage.collection("places", as: PlaceDTO.self)
+        let total = Resource<Int>("total") { () async throws(DataSourceError) in
+            0
+        } read: { () async throws(DataSourceError) in
+            try await DataSourceError.local { () async throws(StorageError) in
+                try await collection.findAll().reduce(0) { $0 + $1.version }
+            }
+        } keep: { _ async throws(DataSourceError) in
+        }.following(collection)
+        let reads = world.store.readCount
+        for _ in 0..<2 { #expect(try await world.loader.load(total, .cacheOnly).value == 1) }
+        #expect(world.store.readCount == reads + 1)
+        try await world.settle(try await world.put("2", 5))
+        #expect(try await world.loader.load(total, .cacheOnly).value == 6)
+        let doubled = total.map { $0 * 2 }
+        #expect(try await world.loader.load(doubled, .cacheOnly).value == 12)
+    }
+
+    @Test("A store without a change log is asked each time")
+    func asksWithoutLog() async throws {
+        let world = PlaceWorld(store: WatchedStore(without: .changeLog))
+        try await world.put("1", 1)
+        #expect(try await world.places.entity("1", .cacheOnly).version == 1)
+        try await world.put("1", 2)
+        #expect(try await world.places.entity("1", .cacheOnly).version == 2)
+        #expect(world.memory?.count == 0)
+    }
+
+    @Test("While changes cannot be followed the store is asked, and then memory answers again")
+    func outlivesLostLogs() async throws {
+        let world = PlaceWorld()
+        try await world.put("1", 1)
+        _ = try await world.places.entity("1", .cacheOnly)
+        world.store.failChanges(.permissionDenied)
+        // The next change ends the listening for good, as a refusal does.
+        try await world.put("1", 2)
+        try await waitUntil { try await world.places.entity("1", .cacheOnly).version == 2 }
+        try await world.put("1", 3)
+        try await waitUntil { try await world.places.entity("1", .cacheOnly).version == 3 }
+        world.store.failChanges(nil)
+        try await world.put("1", 4)
+        try await waitUntil {
+            let reads = world.store.readCount
+            _ = try await world.places.entity("1", .cacheOnly)
+            return world.store.readCount == reads
+        }
+        #expect(try await world.places.entity("1", .cacheOnly).version == 4)
+    }
+
+    @Test("A memory that goes ends its listening")
+    func endsListening() async throws {
+        let world = PlaceWorld(memory: nil)
+        try await world.put("1", 1)
+        let storage = world.storage
+        do {
+            let loader = ResourceLoader(memory: ResourceMemory())
+            let resource = Resource<Int>("count") { () async throws(DataSourceError) in
+                0
+            } read: { () async throws(DataSourceError) in
+                1
+            } keep: { _ async throws(DataSourceError) in
+            }.following(storage.collection("places", as: PlaceDTO.self))
+            _ = try await loader.load(resource, .cacheOnly)
+            #expect(storage.hub.count == 1)
+        }
+        try await waitUntil { storage.hub.count == 0 }
+    }
+}

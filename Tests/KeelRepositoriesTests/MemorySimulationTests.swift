@@ -1,0 +1,146 @@
+import Foundation
+import KeelRepositories
+import KeelStorage
+import KeelTestKit
+import Synchronization
+import Testing
+
+/// Reads that are held back in the middle, writes, invalidations and other processes' changes, in
+/// an order that a seed draws.
+@Suite("Memory of repositories, simulated", .timeLimit(.minutes(5)))
+struct MemorySimulationTests {
+    /// What readers may expect: versions only grow.
+    private final class Model: Sendable {
+        private let acknowledged = Mutex<[String: Int]>([:])
+        private let last = Mutex(0)
+        let failures = Mutex<[String]>([])
+        /// How many reads that may ask the service are under way.
+        let asking = Mutex(0)
+
+        func next() -> Int {
+            last.withLock { last in
+                last += 1
+                return last
+            }
+        }
+
+        func acknowledge(_ id: String, _ version: Int) {
+            acknowledged.withLock { $0[id] = max($0[id] ?? 0, version) }
+        }
+
+        var bounds: [String: Int] { acknowledged.withLock { $0 } }
+
+        func check(_ places: [Place], _ bounds: [String: Int], _ what: String) {
+            for place in places {
+                let bound = bounds[place.id] ?? 0
+                guard place.version < bound else { continue }
+                failures.withLock {
+                    $0.append("\(what) gave version \(place.version) of \(place.id), not \(bound)")
+                }
+            }
+        }
+    }
+
+    private static let ids = ["1", "2", "3"]
+
+    @Test(
+        "A read never returns what is older than a write that was acknowledged before it",
+        arguments: 1...40
+    )
+    func simulates(seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
+        let world = PlaceWorld()
+        let model = Model()
+        for id in Self.ids {
+            let version = model.next()
+            world.service.set(id, version)
+            model.acknowledge(id, version)
+        }
+        _ = try await world.places.all()
+        var holds: [Hold] = []
+        var tasks: [Task<Void, any Error>] = []
+        var unseen: [(id: String, version: Int, position: ChangeCursor?)] = []
+        for step in 0..<120 {
+            let id = Self.ids.randomElement(using: &random) ?? "1"
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0...4:
+                let hold = Bool.random(using: &random) ? Hold() : nil
+                let kind = Int.random(in: 0..<6, using: &random)
+                if kind == 0 { model.asking.withLock { $0 += 1 } }
+                if let hold { holds.append(hold) }
+                tasks.append(read(world, model, kind, id, hold, "seed \(seed), step \(step)"))
+                // Until it is held back, or has waited for others a while.
+                for _ in 0..<50 where hold?.gate.begunCount != 1 { await Task.yield() }
+            case 5, 6:
+                if let hold = holds.randomElement(using: &random) { hold.gate.open() }
+            case 7, 8:
+                let version = model.next()
+                try await world.places.save(Place(id: id, version: version))
+                model.acknowledge(id, version)
+            case 9:
+                // Of two processes that load one thing at once, the slower one may keep what it was
+                // told before: that is decided in the store, and not in memory.
+                guard model.asking.withLock({ $0 == 0 }) else { continue }
+                let version = model.next()
+                world.service.set(id, version)
+                unseen.append((id, version, try await world.put(id, version)))
+            case 10:
+                for change in unseen {
+                    try await world.settle(change.position)
+                    model.acknowledge(change.id, change.version)
+                }
+                unseen = []
+            default:
+                if Bool.random(using: &random) {
+                    try await world.places.invalidate()
+                } else {
+                    await world.memory?.removeAll()
+                }
+            }
+        }
+        for hold in holds { hold.gate.open() }
+        for task in tasks { try await task.value }
+        for change in unseen { try await world.settle(change.position) }
+        #expect(model.failures.withLock { $0 } == [])
+
+        // When all is quiet, memory and store agree.
+        let stored = try await world.storage.collection("places", as: PlaceDTO.self).findAll()
+        for _ in 0..<2 {
+            let all = try await world.places.all(.cacheOnly)
+            #expect(all.map(\.version) == stored.map(\.version), "seed \(seed)")
+            for place in stored {
+                let version = try await world.places.entity(place.id, .cacheOnly).version
+                #expect(version == place.version, "seed \(seed)")
+            }
+        }
+        #expect(try #require(world.memory).hits > 0)
+    }
+
+    /// Starts a read, and notes at its beginning what it may not go behind.
+    private func read(
+        _ world: PlaceWorld,
+        _ model: Model,
+        _ kind: Int,
+        _ id: String,
+        _ hold: Hold?,
+        _ what: String
+    ) -> Task<Void, any Error> {
+        Task {
+            defer { if kind == 0 { model.asking.withLock { $0 -= 1 } } }
+            let bounds = model.bounds
+            try await Hold.$current.withValue(hold) {
+                switch kind {
+                case 0:
+                    let place = try await world.places.entity(id, .cacheFirst())
+                    model.check([place], bounds, "\(what), cacheFirst")
+                case 1, 2:
+                    let all = try await world.places.all(.cacheOnly)
+                    model.check(all, bounds, "\(what), all")
+                default:
+                    let place = try await world.places.entity(id, .cacheOnly)
+                    model.check([place], bounds, "\(what), entity")
+                }
+            }
+        }
+    }
+}
