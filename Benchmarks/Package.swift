@@ -46,6 +46,11 @@ let http: [Target.Dependency] = [
     ("NIOHTTP1", "swift-nio"),
 ].map { .product(name: $0, package: $1) }
 
+let repositories: [Target.Dependency] = [
+    .product(name: "KeelHTTP", package: "keel"),
+    .product(name: "KeelRepositories", package: "keel"),
+]
+
 let security: [Target.Dependency] = [
     .product(name: "KeelCore", package: "keel"),
     .product(name: "KeelSecurity", package: "keel"),
@@ -85,8 +90,8 @@ let package = Package(
         ),
         .executableTarget(
             name: "KeelBench",
-            dependencies: analytics + cache + files + http + logging + security + server + storage
-                + [
+            dependencies: analytics + cache + files + http + logging + repositories + security
+                + server + storage + [
                     .product(name: "GRDB", package: "GRDB.swift")
                 ],
             exclude: [

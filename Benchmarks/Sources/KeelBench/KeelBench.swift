@@ -10,6 +10,7 @@ struct KeelBench {
         "files": { try await FilesGroup.measures($0) + ResumableDownloadMeasures.measures($0) },
         "http": HTTPGroup.measures,
         "logging": LoggingGroup.measures,
+        "repositories": RepositoriesGroup.measures,
         "security": SecurityGroup.measures,
         "server": ServerGroup.measures,
         "storage": StorageGroup.measures,

@@ -175,7 +175,10 @@ enum ArticleHTTPExamples {
                 .find { GetRestaurant(id: $0) }
                 .all { GetRestaurants() },
             local: CollectionDataSource(storage.collection("restaurants", as: RestaurantDTO.self)),
-            loader: ResourceLoader(ledger: CollectionFetchLedger(storage)),
+            loader: ResourceLoader(
+                ledger: CollectionFetchLedger(storage),
+                memory: ResourceMemory(.bytes(8 << 20))
+            ),
             id: { $0.id }
         )
         let all = try await restaurants.all(.cacheFirst(maxAge: .seconds(3600)))

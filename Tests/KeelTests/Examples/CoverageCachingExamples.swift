@@ -84,7 +84,7 @@ struct CoverageCachingExamples {
     @Test("Row 16")
     func caches() async throws {
         let store = CacheStore(
-            CacheConfiguration(limits: .cost(64 << 20)),
+            CacheConfiguration(limits: .bytes(64 << 20)),
             over: InMemoryCacheTier()
         )
         let names = store.cache("names", key: Int.self, value: String.self)
@@ -98,16 +98,21 @@ struct CoverageCachingExamples {
 
     @Test("Row 21")
     func composition() async throws {
+        let adapter = InMemoryStorageAdapter().recorded()
+        let local = StorageClient(adapter).collection("places", as: PlaceDTO.self)
         let client = network([
             .json(#"{"id":"\#(id)","name":"Reynolds"}"#), .failure(TransportError(.offline)),
         ])
         let places = EntityRepository<Place>(
             "places",
             remote: RemoteEntities(RemoteDataSource(client)).find { GetPlace(id: $0) },
-            local: CollectionDataSource(storage.collection("places", as: PlaceDTO.self)),
-            loader: ResourceLoader()
+            local: CollectionDataSource(local),
+            loader: ResourceLoader(memory: ResourceMemory(.bytes(8 << 20)))
         ) { $0.id }
         #expect(try await places.entity(id).name == "Reynolds")
+        let reads = adapter.callCount(of: .read)
+        #expect(try await places.entity(id).name == "Reynolds")
+        #expect(adapter.callCount(of: .read) == reads)
         let again = try await places.fetchedEntity(id, .networkFirst)
         #expect(again.value.name == "Reynolds" && again.freshness.isStale)
     }

@@ -1,7 +1,7 @@
 import Keel
 import KeelTestKit
 
-// Examples of the article about errors of repositories; compiled and not run, see
+// Examples of the articles about errors and about memory of repositories; compiled and not run, see
 // `ArticleExamples`.
 
 private enum DomainError: Error {
@@ -32,4 +32,8 @@ private struct Restaurants {
             try await restaurants.entity(id.text)
         }
     }
+}
+
+private func forgetAtSignOut(_ session: AuthSession<BearerCredentials>, _ memory: ResourceMemory) {
+    session.onSignOut("memory") { _ in await memory.removeAll() }
 }
