@@ -1,9 +1,12 @@
 import Foundation
 import KeelRepositories
 import KeelStorage
-import KeelStorageSQLite
 import KeelTestKit
 import Testing
+
+#if SQLite
+import KeelStorageSQLite
+#endif
 
 @Suite("Memory and other writers", .timeLimit(.minutes(2)))
 struct MemorySharingTests {
@@ -50,31 +53,6 @@ struct MemorySharingTests {
         let reads = world.store.readCount
         _ = try await world.places.all()
         #expect(world.store.readCount == reads)
-    }
-
-    @Test("A write of another process on the file is seen")
-    func seesProcesses() async throws {
-        let file = SQLiteStorageLocation.temporary()
-        var configuration = SQLiteStorageAdapter.Configuration()
-        configuration.pollInterval = .milliseconds(1)
-        let one = PlaceWorld(
-            store: WatchedStore(try SQLiteStorageAdapter(at: file, configuration: configuration)),
-            ledger: { CollectionFetchLedger($0) }
-        )
-        // Another connection, which tells this one nothing, as in another process.
-        let other = PlaceWorld(
-            store: WatchedStore(try SQLiteStorageAdapter(at: file, configuration: configuration)),
-            ledger: { CollectionFetchLedger($0) }
-        )
-        for world in [one, other] { world.service.set("1", 1) }
-        #expect(try await one.places.all().map(\.version) == [1])
-        #expect(try await other.places.all(.cacheOnly).map(\.version) == [1])
-        try await other.places.save(Place(id: "1", version: 2))
-        try await waitUntil { try await one.places.all(.cacheOnly).map(\.version) == [2] }
-        // In memory again.
-        let reads = one.store.readCount
-        _ = try await one.places.all(.cacheOnly)
-        #expect(one.store.readCount == reads)
     }
 
     @Test("An invalidation in a ledger that two share makes the other ask the service")
@@ -167,3 +145,32 @@ struct MemorySharingTests {
         try await waitUntil { storage.hub.count == 0 }
     }
 }
+
+#if SQLite
+extension MemorySharingTests {
+    @Test("A write of another process on the file is seen")
+    func seesProcesses() async throws {
+        let file = SQLiteStorageLocation.temporary()
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.pollInterval = .milliseconds(1)
+        let one = PlaceWorld(
+            store: WatchedStore(try SQLiteStorageAdapter(at: file, configuration: configuration)),
+            ledger: { CollectionFetchLedger($0) }
+        )
+        // Another connection, which tells this one nothing, as in another process.
+        let other = PlaceWorld(
+            store: WatchedStore(try SQLiteStorageAdapter(at: file, configuration: configuration)),
+            ledger: { CollectionFetchLedger($0) }
+        )
+        for world in [one, other] { world.service.set("1", 1) }
+        #expect(try await one.places.all().map(\.version) == [1])
+        #expect(try await other.places.all(.cacheOnly).map(\.version) == [1])
+        try await other.places.save(Place(id: "1", version: 2))
+        try await waitUntil { try await one.places.all(.cacheOnly).map(\.version) == [2] }
+        // In memory again.
+        let reads = one.store.readCount
+        _ = try await one.places.all(.cacheOnly)
+        #expect(one.store.readCount == reads)
+    }
+}
+#endif
