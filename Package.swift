@@ -370,10 +370,7 @@ let package = Package(
                 "KeelZlib", httpTypes,
             ]
         ),
-        tests(
-            of: "KeelHTTPCompression",
-            ["KeelCache", "KeelCore", "KeelHTTP", "KeelHTTPCaching", "KeelTestKit", httpTypes]
-        ),
+        tests(of: "KeelHTTPCompression", ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]),
         tests(
             of: "KeelHTTPObservability",
             ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes] + observability
