@@ -45,18 +45,16 @@ final class StackOrigin: IdentityServer {
     private let ledger: StackLedger
     /// Whether answers depend on the field that a layer of the app adds.
     private let hasApps: Bool
-    /// What may go wrong; some of it twice as often.
-    private let faults: [Fault]
+    /// What may go wrong; some of it more often than the rest.
+    private static let faults =
+        Fault.allCases + [.redirected, .redirected, .redirected, .lostAfter, .lostAfter]
+        + [.intercepted, .intercepted]
     private let state = Mutex(State())
 
     init(_ plan: StackPlan, _ clock: TestClock, _ ledger: StackLedger) {
         self.plan = plan
         self.clock = clock
         self.ledger = ledger
-        let arePinned = plan.clients.contains { $0.layers.contains(.pins) }
-        faults =
-            Fault.allCases + [.redirected, .redirected, .redirected, .lostAfter, .lostAfter]
-            + (arePinned ? [.intercepted, .intercepted] : [])
         hasApps = plan.clients.contains { client in
             client.layers.contains(.fieldAbove) || client.layers.contains(.fieldBelow)
         }
@@ -94,15 +92,15 @@ final class StackOrigin: IdentityServer {
     // MARK: Exchanges
 
     /// Carries out one request of a client.
-    func send(_ call: HTTPCall, isPinned: Bool) async throws(TransportError) -> HTTPReply {
+    func send(_ call: HTTPCall, of client: Int) async throws(TransportError) -> HTTPReply {
         check(call.head)
         state.withLock { $0.inside += 1 }
         defer { state.withLock { $0.inside -= 1 } }
-        guard let limit = call.timeouts.firstByte else { return try await answer(call, isPinned) }
+        guard let limit = call.timeouts.firstByte else { return try await answer(call, client) }
         return try await Deadline(in: limit, on: clock).run(
             throwing: TransportError(.responseTimeout)
         ) {
-            () async throws(TransportError) in try await self.answer(call, isPinned)
+            () async throws(TransportError) in try await self.answer(call, client)
         }
     }
 
@@ -134,17 +132,16 @@ final class StackOrigin: IdentityServer {
 
     private func answer(
         _ call: HTTPCall,
-        _ isPinned: Bool
+        _ client: Int
     ) async throws(TransportError) -> HTTPReply {
         let head = call.head
         let operation = head.headerFields[Self.operation] ?? ""
-        let app = head.headerFields[Self.app] ?? "none"
         let path = String((head.path ?? "/").prefix { $0 != "?" })
-        let dice = dice(operation.isEmpty ? "\(app) \(head.method) \(path)" : operation)
-        let fault = dice.happens(plan.faultRate) ? dice.pick(faults) : nil
+        let dice = dice(operation.isEmpty ? "\(client) \(head.method) \(path)" : operation)
+        let fault = dice.happens(plan.faultRate) ? dice.pick(Self.faults) : nil
         if fault != nil { ledger.count(.faults) }
         ledger.trace(
-            "\(clock.elapsed) \(head.method) \(head.authority ?? "")\(head.path ?? "") for \(app): "
+            "\(clock.elapsed) \(head.method) \(head.authority ?? "")\(head.path ?? "") for client \(client): "
                 + (fault.map { "\($0)" } ?? "no fault")
         )
         switch fault {
@@ -154,7 +151,7 @@ final class StackOrigin: IdentityServer {
             error.bytesSent = 0
             throw error
         case .intercepted where head.authority == Self.home:
-            try intercept(call, isPinned)
+            try intercept(call, client)
         case .early: return reply(413, [:], body: "early", dice)
         default: break
         }
@@ -183,14 +180,15 @@ final class StackOrigin: IdentityServer {
     }
 
     /// The connection leads to somebody else, whose key is not the service's.
-    private func intercept(_ call: HTTPCall, _ isPinned: Bool) throws(TransportError) {
+    private func intercept(_ call: HTTPCall, _ client: Int) throws(TransportError) {
         if let pins = call.options.pins,
             !pins.allows([UInt8](repeating: 9, count: 32), for: Self.home)
         {
             ledger.count(.pinRefusals)
             throw TransportError(.tlsPinMismatch)
         }
-        if isPinned { ledger.fail("a request of a client with pins went to who intercepts it") }
+        guard plan.clients[client].layers.contains(.pins) else { return }
+        ledger.fail("a request of a client with pins went to who intercepts it")
     }
 
     private func take(
@@ -370,10 +368,10 @@ final class StackOrigin: IdentityServer {
 struct StackTransport: HTTPTransport {
     let features = StackOrigin.features
     let origin: StackOrigin
-    let isPinned: Bool
+    let client: Int
 
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        try await origin.send(call, isPinned: isPinned)
+        try await origin.send(call, of: client)
     }
 
     func shutdown() async {}

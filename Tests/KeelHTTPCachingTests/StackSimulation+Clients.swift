@@ -54,7 +54,7 @@ extension StackLife {
             configuration.attemptMiddleware.insert(layer, at: place)
         }
         configuration.attemptMiddleware += brokenLayers
-        let transport = StackTransport(origin: origin, isPinned: plan.layers.contains(.pins))
+        let transport = StackTransport(origin: origin, client: index)
         return Place(
             client: NetworkClient(configuration, transport: transport),
             session: session,
