@@ -46,10 +46,7 @@ let http: [Target.Dependency] = [
     ("NIOHTTP1", "swift-nio"),
 ].map { .product(name: $0, package: $1) }
 
-let repositories: [Target.Dependency] = [
-    .product(name: "KeelHTTP", package: "keel"),
-    .product(name: "KeelRepositories", package: "keel"),
-]
+let repositories: [Target.Dependency] = [.product(name: "KeelRepositories", package: "keel")]
 
 let security: [Target.Dependency] = [
     .product(name: "KeelCore", package: "keel"),

@@ -1,4 +1,5 @@
 import Foundation
+import KeelCache
 import KeelRepositories
 import KeelStorage
 import KeelStorageSQLite
