@@ -89,6 +89,27 @@ struct UnreadableDocumentTests {
         #expect(snapshot.failures.isEmpty && snapshot.documents.count == 5)
     }
 
+    @Test("They can be removed and replaced, and leave nothing in an index")
+    func removes() async throws {
+        try await adapter.prepare(
+            StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])
+        )
+        sealing.refuse("a/1")
+        let client = StorageClient(adapter)
+        await #expect(throws: StorageError.self) {
+            try await client.updateDocument("a/1", [FieldChange("n", .set(7))])
+        }
+        try await client.deleteDocument("a/1")
+        #expect(try await client.queryDocuments(DocumentQuery("a").order(by: "n")).count == 3)
+        sealing.refuse("a/2")
+        try await client.setDocument("a/2", ["n": 0])
+        sealing.refuse(nil)
+        let found = try await client.queryDocuments(DocumentQuery("a").order(by: "n"))
+        #expect(found.map(\.id) == ["0", "2", "3"])
+        #expect(try await client.findDocument("a/1") == nil)
+        #expect(try await adapter.checkIntegrity().problems == [])
+    }
+
     private func position() async throws -> ChangeCursor? {
         var request = ReadRequest(.documents([]))
         request.needsPosition = true
