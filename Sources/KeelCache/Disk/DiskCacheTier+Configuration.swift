@@ -31,8 +31,10 @@ extension DiskCacheTier {
         package var randomness: @Sendable () -> UInt64 = { .random(in: 1 ... .max) }
         /// Carries out a piece of work that waits for the disk, once and soon.
         package typealias DiskWork = @Sendable (@escaping @Sendable () -> Void) -> Void
-        /// Does what waits for the disk, in place of threads of its own: a simulation gives the one
-        /// thread that everything runs on. What belongs to the same tier must run one after the other.
+        /// Does what waits for the disk, in place of threads of the tier's own.
+        ///
+        /// A simulation gives the one thread that everything runs on. The work of one tier must run
+        /// one piece after the other.
         package var diskWork: DiskWork?
         /// How many segments are kept open.
         package var openFileCount = 64
