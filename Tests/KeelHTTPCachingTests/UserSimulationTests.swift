@@ -12,7 +12,7 @@ struct UserSimulationTests {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
     }
 
-    private static let schedules = setting("KEEL_USER_SCHEDULES") ?? 5_000
+    private static let schedules = setting("KEEL_USER_SCHEDULES") ?? 2_000
     private static let seed = setting("KEEL_SEED") ?? UInt64.random(in: 0..<1 << 32)
     private static let parts: UInt64 = 8
 
