@@ -109,6 +109,8 @@ extension MirroredStorageAdapter {
         guard let record else { return [] }
         // Where the keeper was away when the first commit came.
         if !ledger.isOpen { try await openLog(record) }
+        // A store that tells no position has no place from which its log could be copied.
+        guard ledger.cursor != nil else { return try await copy(paths) }
         while let cursor = ledger.cursor {
             let page: ChangePage
             do throws(StorageError) {
@@ -140,9 +142,11 @@ extension MirroredStorageAdapter {
         observer(.isBehind(error))
         guard let present = try await position() else { throw error }
         let failed = try await copy(paths)
+        // The log after the present does not name them: the next attempt must come this way again.
+        guard failed.isEmpty else { return failed }
         try await record.commit([record.batch(movingTo: present)])
         ledger.move(to: present)
-        return failed
+        return []
     }
 
     private func store(_ changes: [ChangePage.Change]) async throws(StorageError) -> Set<
