@@ -86,6 +86,8 @@ struct QueryPages {
             mostBytes *= 2
             (documents, result) = try await read(query, wanted)
         }
+        // So many may have been asked for because of those that cannot be read.
+        if let left { documents.removeLast(max(0, documents.count - left)) }
         if let last = documents.last, left.map({ documents.count < $0 }) ?? true,
             mayHaveMore(documents, result, than: wanted)
         {
