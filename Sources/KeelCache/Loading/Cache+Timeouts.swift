@@ -57,7 +57,11 @@ extension Cache {
         }
         let (boarded, isAboard) = AsyncStream.makeStream(of: Never.self)
         background.add { [self] in
-            defer { memory.end(call.key) }
+            defer {
+                // A flight that could not be boarded must not keep the caller waiting.
+                isAboard.finish()
+                memory.end(call.key)
+            }
             // The failure is counted, and the next reader may try again.
             _ = try? await flight(call, id, isForced: false) { isAboard.finish() }
         }
