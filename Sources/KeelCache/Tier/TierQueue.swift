@@ -300,6 +300,13 @@ extension TierQueue.State {
             behind[key] = pending.count - 1
             return id
         }
+        switch (pending[place].work.isRemoval, work.isRemoval) {
+        case (false, true):
+            if behindRemovals >= TierQueue.removalLimit { return clear(for: key) }
+            behindRemovals += 1
+        case (true, false): behindRemovals -= 1
+        case (true, true), (false, false): break
+        }
         pending[place].work = work
         waitingBytes += pending[place].byteCount - freed
         return pending[place].id
