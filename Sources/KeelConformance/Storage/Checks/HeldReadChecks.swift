@@ -10,13 +10,17 @@ extension StorageAdapterCheck {
             request.heldFor = .seconds(30)
             let first = try await store.adapter.read(request)
             let time = try #require(first.time)
-            guard case .found(var documents) = first.payload else { return }
+            guard case .found(var documents) = first.payload else {
+                Issue.record("a query was answered with something else")
+                return
+            }
             var last = documents.last
             while let page = last {
                 try await store.meddle()
                 var next = ReadRequest(.query(try store.page(after: page)))
                 next.asOf = time
                 guard case .found(let found) = try await store.adapter.read(next).payload else {
+                    Issue.record("a query was answered with something else")
                     return
                 }
                 documents += found
