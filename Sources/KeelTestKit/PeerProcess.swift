@@ -37,7 +37,12 @@ package final class PeerProcess: Sendable {
         while !Self.isListening(port) {
             guard process.isRunning else { throw NotStarted(program: program) }
             // A program says nothing when it begins to listen: it is asked again and again.
-            try await Task.sleep(for: .milliseconds(5))
+            do {
+                try await Task.sleep(for: .milliseconds(5))
+            } catch {
+                process.terminate()
+                throw error
+            }
         }
     }
 
