@@ -40,12 +40,12 @@ extension AsyncHTTPClientTransport {
         /// The proxy in between; nil connects directly.
         public var proxy: Proxy?
 
-        /// How far the compressed body of a response may grow; nil asks for none.
+        /// How far a compressed response body may grow; nil asks for no compressed responses.
         ///
-        /// A `NetworkClient` over the transport asks for compressed responses and decodes them, see
-        /// `ResponseDecompression`, which says what it leaves alone. The transport itself hands bodies
-        /// on as the server sent them. By default any body may have 16 MiB: tables of equal rows reach
-        /// any ratio in all innocence.
+        /// A `NetworkClient` over the transport asks for compressed responses and decodes them;
+        /// `ResponseDecompression` says which calls are left alone. The transport itself hands bodies
+        /// on as the server sent them. By default a body may grow to 16 MiB whatever its ratio, because
+        /// harmless data, such as a table of equal rows, can be compressed to any ratio.
         public var decompression: DecompressionLimits? = DecompressionLimits(allowance: 16 << 20)
 
         /// Creates a configuration with the usual limits.

@@ -7,10 +7,10 @@ public struct CacheLimits: Hashable, Sendable {
     public var count: Int?
     /// The most that all entries together may cost, nil for any cost.
     ///
-    /// What an entry costs is said when it is set, or by the cache's cost function: 1 where nobody
-    /// says anything, so that this alone is no limit of bytes. ``bytes(_:)`` is one.
+    /// The cost of an entry is given when it is set, or by the cache's cost function; otherwise it is
+    /// 1, so that this alone does not limit bytes. ``bytes(_:)`` does.
     public var cost: Int?
-    /// Whether an entry costs its bytes where nobody says what it costs.
+    /// Whether an entry without a given cost costs its bytes.
     private(set) var countsBytes = false
 
     /// Creates limits; those below 1 count as 1.
@@ -27,13 +27,13 @@ public struct CacheLimits: Hashable, Sendable {
 
     /// As many entries as together have no more bytes than this.
     ///
-    /// What a value has is what it has as bytes: where a cache stands over a tier by its
-    /// ``CacheCoding``, otherwise by itself for bytes and texts, and as JSON for what is `Encodable`.
-    /// A value that is nothing of this counts 1,024: give such a cache a cost function that says how
-    /// many bytes a value has. A cost that is said, for an entry or by a cost function, takes the
-    /// place of measuring, which encodes each value when it is set.
+    /// A value's bytes are those that the ``CacheCoding`` of a cache over a tier makes of it. In a cache
+    /// without a tier, bytes and texts count as they are, and `Encodable` values as JSON. Any other
+    /// value counts 1,024: give such a cache a cost function that returns a value's bytes. A cost
+    /// given for an entry or by a cost function replaces the measuring, which encodes each value when
+    /// it is set.
     ///
-    /// Keys and the memory's own part, about 100 bytes an entry, come on top.
+    /// Keys and about 100 bytes for each entry are not counted.
     public static func bytes(_ bytes: Int) -> CacheLimits {
         var limits = CacheLimits(cost: bytes)
         limits.countsBytes = true

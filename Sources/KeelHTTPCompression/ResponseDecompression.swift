@@ -3,22 +3,22 @@ public import KeelHTTP
 
 /// Asks for compressed responses and decodes them while they are read.
 ///
-/// Clients over `AsyncHTTPClientTransport` have one without being told, see its configuration, and
-/// the system decodes below `URLSessionTransport`. For another transport:
+/// A client over `AsyncHTTPClientTransport` has this layer by default (see the transport's
+/// configuration), and below `URLSessionTransport` the system decodes. For another transport:
 ///
 /// ```swift
 /// configuration.attemptMiddleware.append(ResponseDecompression(for: transport.features))
 /// ```
 ///
 /// It knows `gzip` and `deflate`. The reply loses the fields `Content-Encoding` and
-/// `Content-Length`, which belong to the compressed form. Passed on as they are, with their
-/// responses, are
+/// `Content-Length`, which belong to the compressed form. The layer passes these calls and their
+/// responses on unchanged:
 ///
 /// - a call that names an `Accept-Encoding` of its own, or a `Range`, whose bytes are counted in the
 ///   form that the server sends;
-/// - a `HEAD`, which so tells the length that the body really has;
-/// - a download whose progress somebody watches: the length of the compressed form would say nothing
-///   about how far it is.
+/// - a `HEAD`, so that its reply has the length of the uncompressed body;
+/// - a download whose progress is observed: the length of the compressed form says nothing about
+///   how much of the decoded body has arrived.
 ///
 /// Where the transport does not hand bodies on as the server sent them
 /// (`HTTPTransportFeatures.rawContentCoding`), the layer does nothing: the system decodes already.

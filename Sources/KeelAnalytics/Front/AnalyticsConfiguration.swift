@@ -87,7 +87,7 @@ public struct AnalyticsConfiguration: Sendable {
         destinations.append(Entry(destination: destination, rules: rules, start: start))
     }
 
-    /// Whether an id has a form that is taken out of everything else.
+    /// Whether an id has a form that the redactor takes out of events.
     func isPersonal(_ userID: String?) -> Bool {
         guard let userID, let redactor else { return false }
         return redactor.redact(userID) != userID

@@ -124,8 +124,9 @@ extension AnalyticsService {
     /// It is tracked once, with the anonymous id of before, so that destinations bring both
     /// together. The id of the user who is known already changes nothing.
     ///
-    /// An id is sent as it is: it is told by it who the user is. ``AnalyticsStatus/hasPersonalUserID``
-    /// says whether it looks like a mail address, a telephone number or the like.
+    /// The id is sent unchanged, because it identifies the user.
+    /// ``AnalyticsStatus/hasPersonalUserID`` says whether it looks like personal data, such as a mail
+    /// address or a telephone number.
     ///
     /// - Parameter userID: The user's id in the app's own terms; not an address or a name.
     public func setUserID(_ userID: String) {

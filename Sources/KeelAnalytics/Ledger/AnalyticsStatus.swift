@@ -44,11 +44,11 @@ public struct AnalyticsStatus: Sendable, Hashable {
     /// Whether the settings were damaged at this start: they were set aside, the anonymous id is a
     /// new one, and nothing leaves until the user decides again.
     public var hasLostSettings = false
-    /// Whether the user's id has a form that is taken out of everything else, such as that of a mail
-    /// address.
+    /// Whether the user's id looks like personal data, such as a mail address.
     ///
-    /// The id leaves as it is, unless the rules of a destination hash it: an app that did not mean
-    /// that passes an id of its own to ``AnalyticsService/setUserID(_:)``.
+    /// The redactor takes such texts out of events, and not out of this id: it is sent unchanged unless
+    /// the rules of a destination hash it. To avoid that, pass ``AnalyticsService/setUserID(_:)`` an id
+    /// that says nothing about the person.
     public var hasPersonalUserID = false
     /// Why the settings could not be written down last; nil when they could.
     public var settingsProblem: AnalyticsError.Code?

@@ -6,7 +6,7 @@ internal import Foundation
 
 /// How many bytes values have, for limits in bytes.
 enum CacheBytes {
-    /// What a value counts that nobody can measure.
+    /// What a value counts that cannot be measured.
     private static let unmeasured = 1_024
 
     /// A cost function for values without a coding.

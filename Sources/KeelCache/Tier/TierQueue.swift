@@ -9,7 +9,8 @@ internal import Synchronization
 /// A change that nobody waits for stays behind. Of several such writes of one key only the last one
 /// goes down, and all that wait for the tier hold at most ``byteLimit`` bytes: a write beyond that
 /// becomes a removal, so that the value is in memory alone and no older one comes up. Beyond
-/// ``removalLimit`` such removals become one of everything: a tier that is so far behind begins anew.
+/// ``removalLimit`` such removals, one removal of everything takes the place of further ones: a tier
+/// that is so far behind begins anew.
 ///
 /// A change that the tier refuses leaves something old below, which must not come up again: the
 /// queue remembers what cannot be trusted until a later change of the same thing succeeds.
@@ -23,7 +24,7 @@ final class TierQueue: Sendable {
     /// How many bytes of keys and values may wait for the tier where no caller does.
     static let byteLimit = 32 << 20
 
-    /// How many removals may.
+    /// How many removals may wait for the tier where no caller does.
     static let removalLimit = 16_384
 
     /// What a change takes besides its key and value.
@@ -44,7 +45,7 @@ final class TierQueue: Sendable {
         var pending: [Change] = []
         /// Where the latest change of a key is among those that wait, if nobody waits for it.
         var behind: [[UInt8]: Int] = [:]
-        /// How many removals are among those.
+        /// How many of the changes in ``behind`` are removals.
         var behindRemovals = 0
         /// The removal of everything that waits in the place of many.
         var clearing: UInt64?

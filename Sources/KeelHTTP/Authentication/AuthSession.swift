@@ -21,11 +21,12 @@ import Synchronization
 ///   ends what is current;
 /// - a refresh that the server denies ends the session, and one that fails otherwise leaves the
 ///   credentials as they are; neither is repeated by itself;
-/// - where several sessions share a store, as those of an app and its extensions do, one looks into
-///   it before it renews and before it believes that it was denied: it goes on with what another has
-///   renewed, and as the user whom another has signed in. Two that renew at the very same time may
-///   still use one refresh token twice: let the identity server allow that for some seconds. It takes
-///   credentials that keep their ``SessionCredentials/sessionID``.
+/// - several sessions may share a store, such as those of an app and its extensions. A session reads
+///   the store before it renews, and again before it accepts a denial. It then goes on with
+///   credentials that another session has renewed, and as the user whom another session has signed
+///   in. This needs credentials that keep their ``SessionCredentials/sessionID``. Two sessions that
+///   renew at the same moment may still use one refresh token twice: let the identity server accept
+///   the old token for some seconds.
 ///
 /// A refresh runs in a task of its own, which ends with the identity server's answer and is
 /// cancelled when the session ends. Descriptions and mirrors hold no token.

@@ -30,8 +30,8 @@ extension NetworkClient {
 
     /// Calls an endpoint and reads its response as server-sent events.
     ///
-    /// The server may keep silent for as long as ``Configuration/idleTimeout`` says; then the sequence
-    /// ends with an error, for the connection may be dead. When the sequence just ends, the server has
+    /// If the server sends nothing for ``Configuration/idleTimeout``, the sequence ends with an error,
+    /// because the connection may be dead. If the sequence ends without an error, the server has
     /// closed the stream; ``eventStream(_:policy:)`` connects again by itself.
     ///
     /// A line or an event beyond `limits` ends the sequence with an error.

@@ -28,8 +28,10 @@ extension NetworkClient {
         /// The total time for a call, from its start through redirects to the last byte of the
         /// body; nil is no limit.
         ///
-        /// A request body in memory adds a second for each 64 KiB of it, so that 10 MB go up a line of
-        /// 1 Mbit/s. A time that an endpoint or a call asks for stays as it is. A request body that is produced while it is sent, such as a file, may take longer: of
+        /// A request body in memory adds a second for each 64 KiB, so that an upload of 10 MB over a
+        /// line of 1 Mbit/s succeeds. A time that an endpoint or a call sets itself is not extended.
+        ///
+        /// A request body that is produced while it is sent, such as a file, may take longer: of
         /// such a call this is the time in which nothing happens at all, counted from when the
         /// transport begins to read the body. What is waited for before, such as a place under
         /// ``ConcurrencyLimitMiddleware``, does not count. Of a stream it covers the time to the

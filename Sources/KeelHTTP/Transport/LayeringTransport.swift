@@ -1,7 +1,7 @@
-/// A transport that brings layers to the clients which use it.
+/// A transport that adds layers to the clients that use it.
 ///
-/// They do what an app expects of a client and a transport must not do: a transport hands bodies on
-/// as the server sent them, and who uses it without a client gets them so.
+/// The layers do what an app expects of a client and a transport must not do, such as decompression:
+/// a caller that uses the transport without a client gets bodies as the server sent them.
 package protocol LayeringTransport: Sendable {
     /// The layers, which a client puts below those of its app.
     var clientLayers: [any HTTPMiddleware] { get }

@@ -119,8 +119,9 @@ public struct Resource<Value: Sendable>: Sendable {
 
     /// The same resource as something else, usually a DTO as a thing of the domain.
     ///
-    /// What is kept stays what it is, in memory too. What cannot be mapped is an error, and is not
-    /// kept. Those who fetch one key as one type at the same time share what the first of them maps.
+    /// The store and memory keep the value as it was before the mapping. A value that cannot be mapped
+    /// is an error and is not kept. Callers that fetch one key as one type at the same time share the
+    /// result that the first of them maps.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws(MappingError) -> Other
     ) -> Resource<Other> {

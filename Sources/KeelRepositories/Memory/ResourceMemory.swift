@@ -9,7 +9,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What a loader has read of late, so that the store is not asked again.
+/// A bounded memory of what loaders have read, so that the store is not asked again.
 ///
 /// ```swift
 /// let loader = ResourceLoader(

@@ -117,7 +117,8 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
 
     /// Tells the service to keep a thing, then keeps it here.
     ///
-    /// Where somebody else has signed in meanwhile, the service has it and this device does not.
+    /// If another user signs in while the call is under way, the service has the thing and this
+    /// device does not keep it.
     ///
     /// - Returns: The thing as the service has it now, or as it was given.
     /// - Throws: ``RepositoryError``; nothing has then changed here.
