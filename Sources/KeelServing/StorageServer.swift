@@ -27,9 +27,9 @@ import Synchronization
 /// of documents, and each further page of up to 4 MiB is of its own; 16 MiB too where no index gives the
 /// order.
 ///
-/// A document that the store cannot read hides no other one. The reply of a client that knows Keel's
-/// additions can name it beside those that could be read. To any other client the reply says the error, by
-/// the document's name, with the documents that could be read.
+/// A document that the store cannot read hides no other one. A client that knows Keel's additions can
+/// ask for the names of such documents beside those that could be read. Any other client gets the
+/// documents that could be read, and an error that names the others.
 ///
 /// It answers only requests that are meant for it: see ``Configuration/allowedAuthorities``. That keeps
 /// web pages out, and nobody else: **it asks no caller who they are**. Whoever reaches it reads and

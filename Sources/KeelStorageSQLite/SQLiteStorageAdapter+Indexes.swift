@@ -102,8 +102,8 @@ extension SQLiteStorageAdapter {
             do {
                 document = try reader.document(row)
             } catch let error as StorageError {
-                // A damaged document keeps nobody from the store. Where the key opens nothing at
-                // all, nothing must be left out.
+                // A damaged document must not keep an index from being built. But with a wrong key
+                // no document can be read, and an index without any of them would be wrong.
                 guard try opensProof(in: database) else { throw error }
                 return true
             }

@@ -126,7 +126,7 @@ extension SQLiteStorageAdapter {
         try later.bind(1, end)
         try later.bind(2, Self.mostTrimmed - 1)
         let step = try later.first { $0.integer(0) } ?? end
-        // The change itself stays: a cursor that stands there is told by its mark.
+        // The row itself stays: a cursor at this place is recognised by its mark.
         for sql in ["DELETE FROM changes WHERE seq < ?", "UPDATE state SET trimmed = ?"] {
             let statement = try RawStatement(database, sql)
             try statement.bind(1, step)

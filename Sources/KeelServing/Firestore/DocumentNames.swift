@@ -2,7 +2,7 @@ import KeelStorage
 
 /// The names of documents that come first in an order, behind a place, up to a number.
 ///
-/// A store that is larger than memory is walked with it in several passes.
+/// With it, the names of a store that do not fit into memory are read in several passes.
 struct FirstNames {
     typealias Order = @Sendable (DocumentPath, DocumentPath) -> Bool
 

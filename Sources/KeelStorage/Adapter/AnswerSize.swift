@@ -6,7 +6,9 @@ package struct AnswerSize: Sendable {
     private let most: Int?
     private var bytes = 0
 
-    /// Creates the count of an answer that ends once it has so many bytes; nil for never.
+    /// Creates the count of an answer.
+    ///
+    /// - Parameter most: The number of bytes at which the answer ends; nil for no limit.
     package init(most: Int?) { self.most = most }
 
     /// Whether the answer ends here.

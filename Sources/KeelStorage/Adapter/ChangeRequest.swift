@@ -41,10 +41,10 @@ public struct ChangeRequest: Sendable, Hashable {
     public var scope: ChangeScope
     /// The most changes in one page, at least 1.
     public var limit: Int
-    /// About how many bytes of documents one page may have, at least one change in any case; nil for
-    /// any number.
+    /// About how many bytes of documents one page may have; nil for any number.
     ///
-    /// An adapter that holds no copies of its own for a page may ignore it.
+    /// A page has at least one change, however large. An adapter that makes no copies of documents for a
+    /// page may ignore the limit.
     public var mostBytes: Int?
     /// How long to wait for a change when there is none; nil answers at once.
     public var waitsUpTo: Duration?

@@ -1,14 +1,14 @@
 internal import KeelCore
 internal import Synchronization
 
-/// States of a store that readers have asked to keep for a while, by their times.
+/// States of a store that readers have asked to hold for a while, by their times.
 ///
-/// There are few of them, and each ends by itself: a state that is held keeps a store from throwing away
-/// what has been replaced since.
+/// Their number and duration are bounded, because a store cannot discard what has been replaced since
+/// a state that it holds.
 package final class HeldStates<State: Sendable>: Sendable {
     private struct Held {
         let state: State
-        /// What ends each of the times that it was asked for.
+        /// The tasks that end each request to hold it.
         var endings: [Int: Task<Void, Never>] = [:]
     }
 
@@ -42,7 +42,7 @@ package final class HeldStates<State: Sendable>: Sendable {
     /// Whether one more state can be held.
     package var hasRoom: Bool { content.withLock { $0.held.count < Self.most } }
 
-    /// Holds a state for a while, together with what was held of the same time before.
+    /// Holds a state for a while; a state of the same time that is held already stays, for longer.
     ///
     /// - Returns: Whether there was room for it.
     package func hold(_ state: State, at time: Timestamp, for duration: Duration) -> Bool {
@@ -61,7 +61,7 @@ package final class HeldStates<State: Sendable>: Sendable {
     }
 
     private func end(_ number: Int, at time: Timestamp) {
-        // What is let go of may be a connection, which is closed then: not under the lock.
+        // The state may be a connection, which closes when it is released: not under the lock.
         let last = content.withLock { content -> State? in
             content.held[time]?.endings[number] = nil
             guard let held = content.held[time], held.endings.isEmpty else { return nil }

@@ -41,26 +41,26 @@ public struct ReadRequest: Sendable, Hashable {
     public var asOf: Timestamp?
     /// Whether ``ReadResult/time`` is wanted.
     public var needsTime = false
-    /// What must be as it was read before, in the very snapshot that this read is answered from.
+    /// Earlier reads whose results must be unchanged in the snapshot that this read is answered from.
     ///
-    /// Needs ``StorageCapabilities/checkedReads``. Where something has changed,
-    /// ``StorageError/Code/conflict`` is thrown.
+    /// Needs ``StorageCapabilities/checkedReads``. If a result has changed, the read throws
+    /// ``StorageError/Code/conflict``.
     public var reads: TransactionReads?
-    /// How long the state is to be held that this read is answered from, at most a minute.
+    /// How long the store holds the state that this read is answered from; a minute at most.
     ///
-    /// Needs ``StorageCapabilities/heldReads``. Reads ``asOf`` the ``ReadResult/time`` of the answer are
-    /// answered from the same state meanwhile, and may ask for more time themselves; afterwards they throw
-    /// ``StorageError/Code/snapshotTooOld``, where the store has no history. A store holds few states at a
-    /// time: without room, and without a history, the answer has no time.
+    /// Needs ``StorageCapabilities/heldReads``. Until then, reads ``asOf`` the ``ReadResult/time`` of the
+    /// answer are answered from the same state, and can extend the time by this property. Afterwards
+    /// they throw ``StorageError/Code/snapshotTooOld``, unless the store has a history. A store holds
+    /// few states at a time: if it has no room and no history, the answer has no time.
     public var heldFor: Duration?
     /// Whether documents that cannot be read are reported in ``ReadResult/unreadable`` and left out;
     /// without it, or in an adapter that cannot tell them apart, one of them fails the read.
     public var reportsUnreadable = false
     /// About how many bytes of documents the answer may have; nil for any number.
     ///
-    /// An adapter ends an answer of documents once it has so many, and then sets
-    /// ``ReadResult/isPartial``. It has one document at least, of those that an offset leaves. An adapter
-    /// that holds no copies of its own for an answer may ignore it.
+    /// An adapter ends an answer of documents once it has reached this size, and then sets
+    /// ``ReadResult/isPartial``. The answer has at least one document behind the query's offset, if
+    /// there is one. An adapter that makes no copies of documents for an answer may ignore the limit.
     public var mostBytes: Int?
 
     /// Creates a request.
@@ -99,9 +99,9 @@ public struct ReadResult: Sendable {
     public var unreadable: [UnreadableDocument]
     /// Whether the answer was ended at ``ReadRequest/mostBytes``.
     ///
-    /// It is then the beginning of the whole answer: a query goes on behind its last document, and of
-    /// ``ReadOperation/documents(_:)`` there are only so many entries as were read. The end is there
-    /// instead where the query is limited to its last documents.
+    /// It then holds the beginning of the whole answer: the query goes on behind its last document, and
+    /// ``ReadOperation/documents(_:)`` has entries for the first paths only. For a query that is limited
+    /// to its last documents, the answer holds the end instead.
     public var isPartial: Bool
 
     /// Creates an answer.

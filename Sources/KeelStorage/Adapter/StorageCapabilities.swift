@@ -30,8 +30,8 @@ public struct StorageCapabilities: OptionSet, Sendable, Hashable {
     public static let offlineWrites = Self(rawValue: 1 << 8)
     /// Documents can be read as they were at a time in the past, as far as the history goes back.
     public static let pointInTimeReads = Self(rawValue: 1 << 9)
-    /// A read can be made to depend on documents and queries having stayed as they were read, so that
-    /// the body of a transaction never sees documents of two moments.
+    /// A read can be made conditional on the results of earlier reads being unchanged, so that the body
+    /// of a transaction never sees documents of two moments.
     public static let checkedReads = Self(rawValue: 1 << 10)
     /// The state that a read was answered from can be held for a while, so that a long result can be read
     /// in parts that are of one moment, also where the store keeps no history.

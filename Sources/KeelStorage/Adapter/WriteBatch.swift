@@ -56,9 +56,9 @@ public struct TransactionReads: Sendable, Hashable {
     public var documents: [DocumentRead]
     /// The queries read.
     public var queries: [QueryRead]
-    /// A position of the store at which all of it was so, where one is known.
+    /// A position of the store at which all of these results held, if one is known.
     ///
-    /// A store that is still there need not look at what was read.
+    /// A store that is still at this position need not check the single results.
     public var position: ChangeCursor?
 
     /// Creates a read set.

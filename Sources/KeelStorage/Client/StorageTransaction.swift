@@ -2,11 +2,12 @@ internal import Synchronization
 
 /// The reads and writes of one attempt of a transaction.
 ///
-/// All that an attempt reads is of one moment where the adapter offers
+/// All reads of an attempt are of one moment if the adapter offers
 /// ``StorageCapabilities/checkedReads`` or ``StorageCapabilities/pointInTimeReads``. With the first, a
-/// read throws ``StorageError/Code/conflict`` once something that was read before has changed: let it out
-/// of the body, which then runs again. With the second, later reads are of the moment of the first one.
-/// On an adapter with neither, reads may be of several moments, and only the commit tells.
+/// read throws ``StorageError/Code/conflict`` once something that was read before has changed: let the
+/// body throw this error, so that the body runs again. With the second, later reads are of the moment
+/// of the first one. On an adapter with neither, reads may be of several moments, and the conflict is
+/// found by the commit.
 ///
 /// It is a reference, so that a body can hand it to functions of its own. It must not be used after
 /// the body has returned; what is written then is lost, and says so by throwing.
@@ -88,7 +89,7 @@ public final class StorageTransaction: Sendable {
                 guard error.code == .snapshotTooOld, request.asOf != nil else { throw error }
                 throw StorageError(
                     .conflict,
-                    "the store does not have the moment any more that the transaction reads",
+                    "the store no longer has the moment that the transaction reads",
                     operation: "transaction",
                     resource: resource,
                     cause: error

@@ -4,8 +4,10 @@ public enum MirrorEvent: Sendable {
     case preparationFailed(StorageError)
     /// Documents could not be copied; after a passing failure they are tried again.
     case copyFailed([DocumentPath], StorageError)
-    /// What is to be copied could not be kept: if the process ends before it has been copied, the mirror
-    /// lacks it and nothing tells.
+    /// The record of what is to be copied could not be written.
+    ///
+    /// If the process ends before the copy is made, the mirror lacks it, and the next process does not
+    /// know.
     case notKept(StorageError)
     /// The mirror may lack changes that the first store's change log does not have any more.
     case isBehind(StorageError)

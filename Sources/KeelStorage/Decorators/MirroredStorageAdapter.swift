@@ -18,11 +18,12 @@ internal import KeelCore
 ///   call at a time: concurrent commits cannot leave the mirror with an older state. Where both stores
 ///   replicate, times and revisions are kept. A document that the mirror could not take for a passing
 ///   reason, or because the caller cancelled, is tried again with the next commit.
-/// - A process may be killed at any moment. The next one finds what was not copied and copies it with
-///   its first call: after a cursor in the first store's change log, which is kept in the mirror, or, if
-///   the first store has no log as Google's Firestore, from notes that are written to the mirror before
-///   each commit. Where this cannot be, or the mirror was away when a commit came, the observer is told
-///   ``MirrorEvent/notKept(_:)``; where the log does not reach back, ``MirrorEvent/isBehind(_:)``.
+/// - A process may be killed at any moment. The next one copies with its first call what was not copied.
+///   It finds these documents in the first store's change log, behind a cursor that is kept in the
+///   mirror. If the first store has no log, as Google's Firestore, it finds them by notes that are
+///   written to the mirror before each commit. If neither the cursor nor the note can be written, the
+///   observer gets ``MirrorEvent/notKept(_:)``; if the log does not reach back to the cursor,
+///   ``MirrorEvent/isBehind(_:)``.
 /// - A part of the reads is repeated on the mirror. A difference is looked at twice, so that a write
 ///   in between is not taken for one; bodies and order count, times and revisions do not.
 /// - Changes come from the first store.

@@ -43,7 +43,7 @@ struct CommitDraft {
     mutating func add(_ write: DocumentWrite, load: (DocumentPath) throws -> Stored) throws {
         let position = try position(of: write.path, load: load)
         let current = changes[position].document
-        // What cannot be read can be replaced and removed. To change a part of it takes the rest.
+        // A document that cannot be read can be replaced and removed, but an update needs its fields.
         if let failure = changes[position].stored.failure, changes[position].sequence == nil,
             case .update = write.operation
         {

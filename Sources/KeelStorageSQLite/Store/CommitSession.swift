@@ -140,7 +140,7 @@ struct CommitSession {
                 row: row
             )
             let indexes = covering(collection, change.path.collection)
-            // What was sealed has proved by being opened that it is as it was written.
+            // A sealed body that could be opened is unchanged since it was written.
             let isKnown =
                 change.stored.failure == nil
                 && (reader.sealing.sealing != nil || indexes.isEmpty

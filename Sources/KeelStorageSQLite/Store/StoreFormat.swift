@@ -111,9 +111,9 @@ struct StoreState {
     var generation: Int64
     /// The highest revision of a removed document that lies beyond the log's sequence.
     var floor: Int64
-    /// The highest sequence of which readers cannot be told any more.
+    /// The highest sequence whose change readers no longer get.
     ///
-    /// Its own change is kept in the log, for its mark alone.
+    /// Its row stays in the log only for its mark.
     var trimmed: Int64
     /// The sequence of the last change.
     var sequence: Int64

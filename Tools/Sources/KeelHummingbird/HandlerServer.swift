@@ -24,8 +24,8 @@ public import ServiceLifecycle
 ///   its answer; then the connection is closed;
 /// - further connections wait, unaccepted, once there are as many as may be.
 ///
-/// It has no TLS, and asks nobody who they are unless it is told to. So it does not start on an address
-/// other than the loopback interface before somebody says who is to be answered there: see ``Access``.
+/// It has no TLS, and authorizes no requests unless it is told to. On an address other than the loopback
+/// interface it therefore starts only with an ``Access`` that says whose requests it answers.
 public struct HandlerServer: Service {
     /// Whom a server answers.
     public struct Access: Sendable {
@@ -44,7 +44,7 @@ public struct HandlerServer: Service {
 
         /// Everybody who reaches the address.
         ///
-        /// What stands before the server decides who does, or the handler decides whom it refuses.
+        /// Use it where a proxy in front of the server, or the handler itself, refuses requests.
         public static let everybody = Self(kind: .everybody)
 
         /// Those whose requests are let in; other requests are answered with status 401.
@@ -61,7 +61,7 @@ public struct HandlerServer: Service {
         }
     }
 
-    /// The address is not one of the loopback interface, and nobody has said who is to be answered there.
+    /// The address is not one of the loopback interface, and no access was given for it.
     public struct ExposedAddress: Error, CustomStringConvertible {
         /// The address.
         public let host: String

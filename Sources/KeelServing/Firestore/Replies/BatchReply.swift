@@ -3,8 +3,8 @@ import KeelStorageFirestore
 
 /// A message for each of some documents: first what is there, then, for `batchGet`, what is not.
 ///
-/// Over a store with a history, everything is of one moment. Over another, that holds for so many
-/// documents as are read at once: the first ``StorageServer/Configuration/firstPageBytes``.
+/// Over a store with a history, everything is of one moment. Over another, each read is of its own
+/// moment; the first one has up to ``StorageServer/Configuration/firstPageBytes``.
 struct BatchReply: ReplyPieces {
     /// Which method's messages they are.
     enum Kind {

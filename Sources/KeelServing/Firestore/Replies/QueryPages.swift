@@ -4,8 +4,8 @@ import KeelStorageFirestore
 /// Reads the result of a query page by page, so that one page at a time is in memory.
 ///
 /// Over a store with a history, all pages are of the moment of the first one. Over another, each page
-/// is of its own moment: what is written meanwhile behind the last document read is seen. The first page
-/// has up to ``StorageServer/Configuration/firstPageBytes``, and so many bytes are always of one moment.
+/// is of its own moment: what is written meanwhile behind the last document read is seen. The first page,
+/// which is of one moment in any case, has up to ``StorageServer/Configuration/firstPageBytes``.
 struct QueryPages {
     /// What one read has brought.
     struct Page {
@@ -86,7 +86,7 @@ struct QueryPages {
             mostBytes *= 2
             (documents, result) = try await read(query, wanted)
         }
-        // So many may have been asked for because of those that cannot be read.
+        // More than are left may have been asked for, to get past those that cannot be read.
         if let left { documents.removeLast(max(0, documents.count - left)) }
         if let last = documents.last, left.map({ documents.count < $0 }) ?? true,
             mayHaveMore(documents, result, than: wanted)

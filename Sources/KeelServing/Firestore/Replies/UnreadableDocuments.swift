@@ -21,7 +21,7 @@ struct UnreadableDocuments: Sendable {
         if documents.count > Self.most, let error { throw error }
     }
 
-    /// The error of a reply to a client that knows no other way to be told of them.
+    /// The error that names them, for a client that has not asked for their list; nil if there are none.
     var error: StorageError? {
         let sorted = sorted
         guard let first = sorted.first else { return nil }
