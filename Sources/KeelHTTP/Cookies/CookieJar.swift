@@ -22,9 +22,10 @@ public import Foundation
 /// - `Secure` cookies are set and sent over https, and over http to this device itself.
 /// - An app's requests have no site that they come from, so `SameSite` is noted and never keeps a
 ///   cookie back; `HttpOnly` is noted too.
-/// - A cookie for a public suffix, below which names belong to different owners, is refused, unless
-///   the suffix is the very host (section 5.5). ``isWellKnownSuffix(_:)`` says which are known; an
-///   app that talks to hosts of strangers gives a test over the whole public suffix list.
+/// - A cookie for a public suffix, such as `co.uk`, is refused unless the suffix is the host itself
+///   (section 5.5): the names below a public suffix belong to different owners.
+///   ``isWellKnownSuffix(_:)`` says which suffixes are known. An app that talks to hosts that it does
+///   not choose should pass a test over the whole public suffix list.
 ///
 /// Cookies live in memory. ``cookies`` is `Codable`: save it where secrets are kept, and give it
 /// to the next jar. No description of a jar or a cookie holds a value.

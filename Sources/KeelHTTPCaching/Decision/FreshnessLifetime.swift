@@ -91,8 +91,8 @@ struct Freshness: Hashable, Sendable {
 
     /// By how many seconds a clock may have been set back since a response was received.
     ///
-    /// Beyond that nobody knows its age: one from a clock that was years ahead would stay fresh for
-    /// years.
+    /// Beyond that the age of a response is unknown: a response that was received under a clock that was
+    /// years ahead would stay fresh for years.
     private static let clockTolerance: Int64 = 60
 
     /// Whether it may be used without asking, as far as its age goes.

@@ -31,10 +31,10 @@ extension HTTPCache {
         /// For how long past its freshness a response may stand in for an origin that fails: one that cannot
         /// be reached, or answers 500, 502, 503 or 504; nil, the default, for never.
         ///
-        /// Responses that say nothing about it are used as if they said `stale-if-error` with so many
-        /// seconds (RFC 5861 section 4). What a request or a response says itself counts before it, and
-        /// `must-revalidate` and `no-cache` are kept in any case. A proxy in front of an origin of one's
-        /// own sets it, so that a failure of the origin is not noticed.
+        /// A response without `stale-if-error` is used as if it had that directive with this number of
+        /// seconds (RFC 5861 section 4). A directive of the request or the response comes first, and
+        /// `must-revalidate` and `no-cache` are obeyed in any case. It is meant for a proxy in front of
+        /// your own origin, so that users do not notice a failure of the origin.
         public var errorStaleness: Duration?
 
         /// Whether a cache for everybody uses stored responses with the cookies that they set.

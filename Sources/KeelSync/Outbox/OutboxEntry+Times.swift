@@ -62,7 +62,7 @@ extension OutboxEntry {
         guard let wallEnd = fields["leaseEnd"]?.timestampValue else { return (nil, true) }
         if let uptime = moment.uptime, let machine = fields["machine"]?.mapValue,
             machine["boot"]?.stringValue == uptime.boot,
-            // Who knows nothing of this field leaves that of an earlier claim in its place.
+            // A version that does not know this field leaves the value of an earlier claim in it.
             machine["owner"]?.stringValue == fields["owner"]?.stringValue,
             let end = machine["leaseEnd"]?.integerValue
         {

@@ -64,7 +64,7 @@ struct OutboxMoment: Sendable {
 extension Outbox.Configuration {
     /// The time of day, and of the machine.
     var moment: OutboxMoment {
-        // Who measures pauses on a clock of their own, a test for example, means claims as well.
+        // A clock of the caller's own, as in a test, replaces the machine's time for claims too.
         let source = uptime ?? (clock is ContinuousClock ? Uptime.system : nil)
         return OutboxMoment(wall: now(), uptime: source.map { ($0.boot, $0.elapsed()) })
     }
