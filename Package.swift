@@ -116,13 +116,14 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: "Tests/Support/\(name)")
 }
 
-/// The tests of the target with this name, which they depend on.
+/// The tests of the target with this name; they depend on it and on the doubles of KeelTestKit.
 func tests(
     of name: String,
     exclude: [String] = [],
     _ others: [Target.Dependency]
 ) -> Target {
-    let dependencies: [Target.Dependency] = [.target(name: name)] + others
+    let names: Set = [name, "KeelTestKit"]
+    let dependencies = names.sorted().map { Target.Dependency.target(name: $0) } + others
     return .testTarget(name: name + "Tests", dependencies: dependencies, exclude: exclude)
 }
 
@@ -322,155 +323,132 @@ let package = Package(
         ),
         tests(
             of: "KeelAnalytics",
-            [
-                "KeelAnalyticsCrashWriter", "KeelConformance", "KeelCore", "KeelJournal",
-                "KeelTestKit",
-            ]
+            ["KeelAnalyticsCrashWriter", "KeelConformance", "KeelCore", "KeelJournal"]
         ),
         tests(
             of: "KeelAnalyticsHTTP",
             exclude: ["Support/official-clients.py"],
-            ["KeelAnalytics", "KeelCore", "KeelHTTP", "KeelTestKit", "KeelTestServer", httpTypes]
+            ["KeelAnalytics", "KeelCore", "KeelHTTP", "KeelTestServer", httpTypes]
         ),
         tests(
             of: "KeelAsyncHTTPClient",
-            ["KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit", "KeelTestServer", httpTypes]
+            ["KeelConformance", "KeelCore", "KeelHTTP", "KeelTestServer", httpTypes]
                 + asyncHTTPClient
         ),
-        tests(
-            of: "KeelCache",
-            ["KeelCacheCrashWriter", "KeelConformance", "KeelCore", "KeelTestKit"]
-        ),
+        tests(of: "KeelCache", ["KeelCacheCrashWriter", "KeelConformance", "KeelCore"]),
         tests(
             of: "KeelConformance",
             [
                 "KeelCore", "KeelStorage", "KeelStorageFirestore", "KeelStorageObservability",
-                "KeelStorageSQLite", "KeelTestKit",
+                "KeelStorageSQLite",
             ]
         ),
-        tests(of: "KeelCore", ["KeelTestKit"]),
+        tests(of: "KeelCore", []),
         tests(of: "KeelDependencies", ["KeelDependenciesTesting"]),
-        tests(
-            of: "KeelFiles",
-            ["KeelConformance", "KeelCore", "KeelFileCrashWriter", "KeelTestKit"]
-        ),
+        tests(of: "KeelFiles", ["KeelConformance", "KeelCore", "KeelFileCrashWriter"]),
         tests(
             of: "KeelFilesS3",
             exclude: ["Support/botocore-signatures.py", "Support/s3-peer.py"],
             [
                 "KeelAsyncHTTPClient", "KeelConformance", "KeelCore", "KeelFiles", "KeelHTTP",
-                "KeelS3CrashWriter", "KeelTestKit", httpTypes,
+                "KeelS3CrashWriter", httpTypes,
             ] + ciphers
         ),
-        tests(of: "KeelHTTP", ["KeelCore", "KeelTestKit", httpTypes]),
+        tests(of: "KeelHTTP", ["KeelCore", httpTypes]),
         tests(
             of: "KeelHTTPCaching",
-            [
-                "KeelCache", "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelTestKit",
-                "KeelZlib", httpTypes,
-            ]
+            ["KeelCache", "KeelCore", "KeelHTTP", "KeelHTTPCompression", "KeelZlib", httpTypes]
         ),
-        tests(of: "KeelHTTPCompression", ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes]),
+        tests(of: "KeelHTTPCompression", ["KeelCore", "KeelHTTP", httpTypes]),
         tests(
             of: "KeelHTTPObservability",
-            ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes] + observability
+            ["KeelCore", "KeelHTTP", httpTypes] + observability
                 + observabilityDoubles
         ),
-        tests(of: "KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelSecrets", "KeelTestKit"]),
+        tests(of: "KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelSecrets"]),
         tests(
             of: "KeelHTTPTransfers",
             [
-                "KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", "KeelTestKit", "KeelTestServer",
+                "KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", "KeelTestServer",
                 "KeelTransferProgram", httpTypes,
             ] + ciphers
         ),
-        tests(of: "KeelJournal", ["KeelCore", "KeelJournalCrashWriter", "KeelTestKit"]),
-        tests(of: "KeelLocation", ["KeelConformance", "KeelCore", "KeelTestKit"]),
+        tests(of: "KeelJournal", ["KeelCore", "KeelJournalCrashWriter"]),
+        tests(of: "KeelLocation", ["KeelConformance", "KeelCore"]),
         tests(
             of: "KeelLogging",
-            ["KeelCore", "KeelLogCrashWriter", "KeelLogSecrets", "KeelTestKit"] + logging
+            ["KeelCore", "KeelLogCrashWriter", "KeelLogSecrets"] + logging
                 + observability + observabilityDoubles
         ),
         tests(
             of: "KeelLoggingOTLP",
             exclude: ["Support/decode-otlp.py"],
             [
-                "KeelCore", "KeelHTTP", "KeelJournal", "KeelLogSecrets", "KeelLogging",
-                "KeelTestKit", httpTypes,
+                "KeelCore", "KeelHTTP", "KeelJournal", "KeelLogSecrets", "KeelLogging", httpTypes,
             ] + logging
         ),
         tests(
             of: "KeelRepositories",
             [
                 "KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", "KeelStorageSQLite", "KeelSync",
-                "KeelTestKit", httpTypes,
+                httpTypes,
             ]
         ),
         tests(
             of: "KeelSecrets",
             exclude: ["Support/secret-storage-peer.py"],
-            ["KeelConformance", "KeelCore", "KeelSecretWriter", "KeelTestKit"] + ciphers
+            ["KeelConformance", "KeelCore", "KeelSecretWriter"] + ciphers
         ),
         tests(
             of: "KeelSecurity",
             exclude: ["Support/security-peer.py"],
-            [
-                "KeelCache", "KeelCore", "KeelJournal", "KeelStorage", "KeelStorageSQLite",
-                "KeelTestKit",
-            ]
+            ["KeelCache", "KeelCore", "KeelJournal", "KeelStorage", "KeelStorageSQLite"]
         ),
         tests(
             of: "KeelSecurityFiles",
-            ["KeelConformance", "KeelCore", "KeelFiles", "KeelSecurity", "KeelTestKit"]
+            ["KeelConformance", "KeelCore", "KeelFiles", "KeelSecurity"]
         ),
-        tests(
-            of: "KeelSecuritySecrets",
-            ["KeelCore", "KeelSecrets", "KeelSecurity", "KeelTestKit"]
-        ),
+        tests(of: "KeelSecuritySecrets", ["KeelCore", "KeelSecrets", "KeelSecurity"]),
         tests(
             of: "KeelServiceLifecycle",
             [
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelHTTP", "KeelLifecycleProgram",
-                "KeelLogging", "KeelStorage", "KeelSync", "KeelTestKit",
+                "KeelLogging", "KeelStorage", "KeelSync",
             ] + serviceLifecycle + logging
         ),
         tests(
             of: "KeelServing",
             [
                 "KeelAsyncHTTPClient", "KeelCore", "KeelHTTP", "KeelStorage",
-                "KeelStorageFirestore", "KeelStorageSQLite", "KeelTestKit", httpTypes,
+                "KeelStorageFirestore", "KeelStorageSQLite", httpTypes,
             ]
         ),
         tests(
             of: "KeelServingObservability",
             [
                 "KeelHTTP", "KeelHTTPObservability", "KeelServing", "KeelStorage",
-                "KeelStorageFirestore", "KeelStorageObservability", "KeelStorageSQLite",
-                "KeelTestKit", httpTypes,
+                "KeelStorageFirestore", "KeelStorageObservability", "KeelStorageSQLite", httpTypes,
             ] + observability + observabilityDoubles
         ),
         tests(
             of: "KeelStorageFirestore",
             [
                 "KeelConformance", "KeelCore", "KeelHTTP", "KeelServing", "KeelStorage",
-                "KeelStorageSQLite", "KeelTestKit", crypto, httpTypes,
+                "KeelStorageSQLite", crypto, httpTypes,
             ]
         ),
-        tests(of: "KeelStorage", ["KeelConformance", "KeelCore", "KeelTestKit"]),
+        tests(of: "KeelStorage", ["KeelConformance", "KeelCore"]),
         tests(
             of: "KeelStorageObservability",
-            ["KeelCore", "KeelStorage", "KeelTestKit"] + observability + observabilityDoubles
+            ["KeelCore", "KeelStorage"] + observability + observabilityDoubles
         ),
         tests(
             of: "KeelStorageSQLite",
-            ["KeelCore", "KeelStorage", "KeelStorageCrashWriter", "KeelTestKit"] + grdb
+            ["KeelCore", "KeelStorage", "KeelStorageCrashWriter"] + grdb
         ),
         tests(
             of: "KeelSync",
-            [
-                "KeelCore", "KeelOutboxCrashWriter", "KeelStorage", "KeelStorageSQLite",
-                "KeelTestKit",
-            ]
+            ["KeelCore", "KeelOutboxCrashWriter", "KeelStorage", "KeelStorageSQLite"]
         ),
         tests(
             of: "KeelTestKit",
@@ -481,20 +459,20 @@ let package = Package(
         ),
         tests(
             of: "KeelTestServer",
-            ["KeelConformance", "KeelCore", "KeelHTTP", "KeelTestKit", httpTypes] + testServer
+            ["KeelConformance", "KeelCore", "KeelHTTP", httpTypes] + testServer
         ),
         tests(
             of: "Keel",
             [
                 "KeelAnalytics", "KeelConformance", "KeelDependencies", "KeelDependenciesTesting",
                 "KeelFilesS3", "KeelHTTPTransfers", "KeelLogging", "KeelLoggingOTLP",
-                "KeelServiceLifecycle", "KeelServing", "KeelTestKit", "KeelTestServer", httpTypes,
+                "KeelServiceLifecycle", "KeelServing", "KeelTestServer", httpTypes,
             ] + logging + serviceLifecycle
         ),
         tests(
             of: "KeelWebSocket",
             exclude: ["Support/echo-server.py"],
-            ["KeelCore", "KeelHTTP", "KeelTestKit", httpTypes] + webSocket
+            ["KeelCore", "KeelHTTP", httpTypes] + webSocket
         ),
     ]
 )
