@@ -18,7 +18,8 @@ extension FirestoreExchange {
                 "a query over all collections is not available in a transaction"
             )
         }
-        let wanted = query.limit.map { query.offset + $0 } ?? Self.mostOfTree
+        let asked = query.limit.map { query.offset + $0 }
+        let wanted = min(asked ?? Self.mostOfTree, Self.mostOfTree)
         var found: [DocumentPath] = []
         var last: DocumentPath?
         var isCut = true
@@ -35,11 +36,11 @@ extension FirestoreExchange {
             }
             found += names
         }
-        guard query.limit != nil || !isCut else {
+        guard !isCut || asked.map({ found.count >= $0 }) ?? false else {
             throw StorageError(
                 .tooLarge,
                 "a query over all collections finds more than \(Self.mostOfTree) documents; set a "
-                    + "limit, and go on behind the last document"
+                    + "smaller limit, and go on behind the last document"
             )
         }
         let page = found.dropFirst(query.offset).prefix(query.limit ?? .max)
@@ -55,7 +56,7 @@ extension FirestoreExchange {
         )
     }
 
-    /// The most documents that a query over all collections finds without a limit.
+    /// The most documents that a query over all collections finds, those that its offset passes over included.
     private static let mostOfTree = 1_000_000
 
     private func isVisible(_ path: DocumentPath) -> Bool {
