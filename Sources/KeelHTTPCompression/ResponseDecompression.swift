@@ -47,7 +47,8 @@ public struct ResponseDecompression: HTTPMiddleware, DeadlineKeeping {
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
         guard isActive, call.head.method != .head, call.options.downloadObserver == nil,
-            call.head.headerFields[.acceptEncoding] == nil, call.head.headerFields[.range] == nil
+            call.head.headerFields[.acceptEncoding] == nil, call.head.headerFields[.range] == nil,
+            call.head.headerFields[.accept] != "text/event-stream"
         else { return try await next(call) }
         var asking = call
         asking.head.headerFields[.acceptEncoding] = "gzip, deflate"

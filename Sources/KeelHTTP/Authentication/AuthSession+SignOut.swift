@@ -51,15 +51,18 @@ extension AuthSession {
     /// Clears the store and runs the clean-ups in a turn that was reserved when the session ended.
     func cleanUp(
         _ reason: SignOutReason,
-        in turn: Int
+        in turn: Int,
+        clearingStore: Bool = true
     ) async -> [(name: String, error: any Error)] {
         await turns.begin(turn)
         defer { turns.end() }
         var failures: [(name: String, error: any Error)] = []
-        do {
-            try await store.clear()
-        } catch {
-            failures.append(("credential store", error))
+        if clearingStore {
+            do {
+                try await store.clear()
+            } catch {
+                failures.append(("credential store", error))
+            }
         }
         for work in cleanUps.withLock({ $0 }) {
             do {

@@ -83,7 +83,12 @@ extension AuthSession {
     /// others wait, and a refresh that is cut off loses the new refresh token.
     private func carryOut(_ flight: RefreshFlight) async {
         if ledger.withLock({ $0.held(for: flight)?.isSaved }) == true {
-            guard await lookIntoStore(for: flight) != .ended else { return }
+            switch await lookIntoStore(for: flight) {
+            case .ended: return
+            case .signedOut: return await followSignOut(flight)
+            // A store that cannot be read now may well take what the server gives.
+            case .unchanged, .renewed, .unreadable: break
+            }
         }
         guard let held = ledger.withLock({ $0.held(for: flight) }) else { return }
         if held.isSaved {
@@ -99,24 +104,28 @@ extension AuthSession {
                 return
             }
         }
-        await save(flight)
+        if await save(flight) == false { await followSignOut(flight) }
     }
 
     /// Brings the renewed credentials into the store, then into use.
-    private func save(_ flight: RefreshFlight) async {
+    ///
+    /// - Returns: Whether the store still had a user; false leaves it empty.
+    private func save(_ flight: RefreshFlight) async -> Bool {
         let turn = turns.reserve()
         await turns.begin(turn)
         defer { turns.end() }
         // The session may have ended while the turn was waited for: its clean-up is over then.
-        guard let held = ledger.withLock({ $0.held(for: flight) }) else { return }
-        if let other = try? await store.load(), takeOver(other, from: flight, held) { return }
+        guard let held = ledger.withLock({ $0.held(for: flight) }) else { return true }
         do {
+            guard let stored = try await store.load() else { return false }
+            if takeOver(stored, from: flight, held) { return true }
             try await store.save(held.credentials)
             change { $0.land(flight) }
             flight.end(.success(()))
         } catch {
             await settle(flight, AuthenticationError(.storeFailed, cause: error))
         }
+        return true
     }
 
     /// Ends a refresh that failed, and the session with it if the server denied.
@@ -129,18 +138,35 @@ extension AuthSession {
         }
         switch await lookIntoStore(for: flight) {
         case .ended: return
-        case .renewed:
-            // The next call renews with what was found.
+        case .signedOut: return await followSignOut(flight)
+        case .renewed, .unreadable:
+            // The next call renews with what the store has by then: another session may have renewed.
             return await settle(flight, AuthenticationError(.refreshFailed, cause: error))
-        case .unchanged: break
+        case .unchanged: await end(flight, .denied, error, clearingStore: true)
         }
+    }
+
+    /// Ends the session of a refresh, and runs the clean-ups.
+    private func end(
+        _ flight: RefreshFlight,
+        _ reason: SignOutReason,
+        _ error: AuthenticationError,
+        clearingStore: Bool
+    ) async {
         let turn = change { ledger -> Int? in
             guard ledger.held(for: flight) != nil else { return nil }
-            _ = ledger.end(.denied, error)
+            _ = ledger.end(reason, error)
             return turns.reserve()
         }
         flight.end(.failure(error))
-        if let turn { _ = await cleanUp(.denied, in: turn) }
+        if let turn { _ = await cleanUp(reason, in: turn, clearingStore: clearingStore) }
+    }
+
+    /// Signs out because another session has signed out on the same store.
+    ///
+    /// The store stays as it is: somebody may have signed in since.
+    private func followSignOut(_ flight: RefreshFlight) async {
+        await end(flight, .requested, AuthenticationError(.signedOut), clearingStore: false)
     }
 }
 
@@ -155,6 +181,10 @@ extension AuthSession {
         case renewed
         /// What makes the refresh needless, or void.
         case ended
+        /// Nobody: another session has signed out.
+        case signedOut
+        /// It cannot be read now.
+        case unreadable
     }
 
     /// Looks whether another session on the same store, as an extension of the app has one, has
@@ -167,8 +197,14 @@ extension AuthSession {
         let turn = turns.reserve()
         await turns.begin(turn)
         defer { turns.end() }
-        guard let stored = try? await store.load() else { return .unchanged }
+        let stored: Credentials?
+        do {
+            stored = try await store.load()
+        } catch {
+            return .unreadable
+        }
         guard let held = ledger.withLock({ $0.held(for: flight) }) else { return .ended }
+        guard let stored else { return .signedOut }
         if takeOver(stored, from: flight, held) { return .ended }
         guard stored.sessionID == held.name, held.isSaved,
             stored.accessToken != held.credentials.accessToken

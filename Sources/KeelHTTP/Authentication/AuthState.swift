@@ -14,7 +14,7 @@ public enum AuthState: Sendable, Hashable {
 public enum SignOutReason: Sendable, Hashable {
     /// Nobody has signed in yet.
     case notSignedIn
-    /// The app has signed the user out.
+    /// The app has signed the user out, in this session or in another one on the same store.
     case requested
     /// The identity server refused to renew the credentials.
     case denied

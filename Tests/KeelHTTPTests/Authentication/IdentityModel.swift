@@ -130,7 +130,13 @@ final class RecordingStore: CredentialStore {
 
     struct Full: Error {}
 
-    func load() async -> BearerCredentials? { kept }
+    /// Whether it can be read.
+    let isReadable = Watched(true)
+
+    func load() async throws -> BearerCredentials? {
+        guard isReadable.value else { throw Full() }
+        return kept
+    }
 
     func save(_ credentials: BearerCredentials) async throws {
         await pause()

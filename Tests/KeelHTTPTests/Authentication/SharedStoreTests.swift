@@ -106,4 +106,44 @@ struct SharedStoreTests {
         #expect(store.kept == app.current)
         #expect(identity.refreshCount == 1)
     }
+
+    @Test(
+        "A sign-out in one session is one of all, and no renewal brings the user back",
+        arguments: [false, true]
+    )
+    func followsSignOuts(isUnderWay: Bool) async throws {
+        let door = Door()
+        let identity = IdentityModel(answer: { _ in await door.wait() })
+        let store = RecordingStore(identity.grant())
+        let app = try await session(identity, store)
+        let widget = try await session(identity, store)
+        let cleanUps = Watched(0)
+        widget.onSignOut("count") { _ in cleanUps.change { $0 += 1 } }
+        if !isUnderWay { try await app.signOut() }
+        let late = Task { try await widget.refresh() }
+        if isUnderWay {
+            await door.waitForArrival()
+            try await app.signOut()
+        }
+        door.open()
+        let error = await #expect(throws: AuthenticationError.self) { try await late.value }
+        #expect(error?.code == .signedOut)
+        #expect(widget.state == .signedOut(.requested))
+        #expect(cleanUps.value == 1)
+        #expect(store.kept == nil)
+    }
+
+    @Test("A denial while the store cannot be read is not final")
+    func outlivesLockedStores() async throws {
+        let identity = IdentityModel()
+        let store = RecordingStore(identity.grant())
+        let app = try await session(identity, store)
+        let widget = try await session(identity, store)
+        try await app.refresh()
+        store.isReadable.change { $0 = false }
+        let error = await #expect(throws: AuthenticationError.self) { try await widget.refresh() }
+        #expect(error?.code == .refreshFailed)
+        #expect(store.kept == app.current)
+        #expect(widget.state == .signedIn(version: 1))
+    }
 }

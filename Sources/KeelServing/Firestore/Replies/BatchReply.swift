@@ -4,8 +4,11 @@ import KeelStorageFirestore
 /// A message for each of some documents: first what is there, then, for `batchGet`, what is not.
 ///
 /// Over a store with a history, everything is of one moment. Over another, each read is of its own
-/// moment; the first one has up to ``StorageServer/Configuration/firstPageBytes``.
+/// moment; the first one has up to ``StorageServer/Configuration/firstPageBytes`` and 10,000 names.
 struct BatchReply: ReplyPieces {
+    /// How many names one read is asked for: adapters may look at all of them.
+    private static let mostPaths = 10_000
+
     /// Which method's messages they are.
     enum Kind {
         case batchGet, runQuery
@@ -90,8 +93,10 @@ struct BatchReply: ReplyPieces {
 
     /// Reads the next documents.
     private mutating func readOn() async throws(StorageError) -> TransactionReads {
+        // A transaction reads all at once. Not every adapter heeds a limit of bytes.
+        let asked = snapshot.notesReads ? rest : rest.prefix(Self.mostPaths)
         let (found, result) = try await exchange.documents(
-            Array(rest),
+            Array(asked),
             asOf: time,
             needsTime: true,
             mostBytes: mostBytes,
