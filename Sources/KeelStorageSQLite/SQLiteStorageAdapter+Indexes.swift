@@ -92,21 +92,30 @@ extension SQLiteStorageAdapter {
         try statement.bind(1, built)
         let statements = WriteStatements(database)
         var last: Int64?
+        var isHeldUp = false
         try statement.each { row in
             let number = row.integer(0)
-            last = number
             guard StoredName.same(try reader.path(of: row.integer(1)).name, index.collection) else {
+                last = number
                 return true
             }
             let document: Document
             do {
                 document = try reader.document(row)
             } catch let error as StorageError {
-                // A damaged document must not keep an index from being built. But with a wrong key
-                // no document can be read, and an index without any of them would be wrong.
+                // With a wrong key nothing can be read.
                 guard try opensProof(in: database) else { throw error }
+                // Without this document the index would hide it, also once it can be read again. Until
+                // it is readable, replaced or removed, queries scan and name it. A text search cannot
+                // scan, and goes without it.
+                guard case .search = index.kind else {
+                    isHeldUp = true
+                    return false
+                }
+                last = number
                 return true
             }
+            last = number
             let writer = IndexWriter(
                 statements: statements,
                 sealing: sealing,
@@ -119,8 +128,9 @@ extension SQLiteStorageAdapter {
             return true
         }
         try statements.finishEntries()
+        if isHeldUp, last == nil { return false }
         try Self.note(last, of: index.number, in: database)
-        return last != nil
+        return last != nil && !isHeldUp
     }
 
     /// Whether the store's key is at hand, and opens what it has sealed.

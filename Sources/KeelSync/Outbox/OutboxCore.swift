@@ -43,8 +43,8 @@ final class OutboxCore: Sendable {
         do throws(StorageError) {
             try await client.adapter.prepare(StorageSchema(indexes: [index]))
         } catch {
-            // An index has every document: one that cannot be read keeps it from being built. Until
-            // the next start the store finds entries without it, all but that one.
+            // No entry can be read, as with a wrong key. Until the next start the store finds entries
+            // by scans.
             guard error.code == .corrupted else { throw error }
         }
         isPrepared.store(true, ordering: .relaxed)
