@@ -165,8 +165,8 @@ struct DamagedDocumentTests {
     }
 
     @Test(
-        "An index waits for a damaged document, so that it hides none",
-        arguments: Damage.allCases
+        "An index waits for a document that cannot be unsealed, so that it hides none",
+        arguments: [Damage.sealedByAnother, .torn]
     )
     func buildsIndexes(_ damage: Damage) async throws {
         let adapter = try await damaged(damage)
@@ -188,7 +188,8 @@ struct DamagedDocumentTests {
         let (documents, plan) = try await adapter.found(query)
         #expect(plan?.access == .index(index.name))
         #expect(documents.map(\.id) == ["2", "5", "4"])
-        #expect(try await adapter.checkIntegrity().isSound)
+        let problems = try await adapter.checkIntegrity().problems
+        #expect(problems.allSatisfy { $0.hasPrefix("in the history") }, "\(problems)")
     }
 
     @Test("An index is not built while the key opens nothing")
