@@ -111,6 +111,7 @@ struct OutboxOutcomeTests {
         let clock = LeapingClock()
         var configuration = Outbox.Configuration(wall, clock: clock)
         configuration.pollInterval = .seconds(30)
+        configuration.leaseMargin = .seconds(15)
         let outbox = Outbox(storage, configuration: configuration)
         let server = RecordingServer()
         let running = Task { try await outbox.run(sending: server) }
