@@ -10,7 +10,7 @@ import Testing
 @Suite("Documents that cannot be unsealed", .timeLimit(.minutes(1)))
 struct UnreadableDocumentTests {
     private let folder: TemporaryFolder
-    private let sealing = RefusingSealing()
+    private let sealing = RefusingByteSealing()
     private let adapter: SQLiteStorageAdapter
 
     init() async throws {
@@ -114,29 +114,6 @@ struct UnreadableDocumentTests {
         var request = ReadRequest(.documents([]))
         request.needsPosition = true
         return try await adapter.read(request).position
-    }
-}
-
-/// Opens every document but one.
-private final class RefusingSealing: ByteSealing {
-    private let base = FakeByteSealing(key: 42)
-    private let refused = Mutex<String?>(nil)
-
-    func refuse(_ path: String?) { refused.withLock { $0 = path } }
-
-    func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        try base.seal(plain, context: context)
-    }
-
-    func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        if let refused = refused.withLock({ $0 }), Array(refused.utf8) == context {
-            throw CocoaError(.fileReadCorruptFile)
-        }
-        return try base.open(sealed, context: context)
-    }
-
-    func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        try base.fingerprint(plain, context: context)
     }
 }
 #endif

@@ -8,14 +8,18 @@ internal import Synchronization
 package final class HeldStates<State: Sendable>: Sendable {
     private struct Held {
         let state: State
-        /// The tasks that end each request to hold it.
-        var endings: [Int: Task<Void, Never>] = [:]
+        /// The longest that a request has asked for.
+        var duration = Duration.zero
+        /// Tells the last request from those before it.
+        var number = 0
+        var ending: Task<Void, Never>?
     }
 
     private struct Content {
         var held: [Timestamp: Held] = [:]
         var ended: [Timestamp] = []
         var count = 0
+        var isClosed = false
     }
 
     private let content = Mutex(Content())
@@ -42,20 +46,25 @@ package final class HeldStates<State: Sendable>: Sendable {
     /// Whether one more state can be held.
     package var hasRoom: Bool { content.withLock { $0.held.count < Self.most } }
 
-    /// Holds a state for a while; a state of the same time that is held already stays, for longer.
+    /// Holds a state for a while; a state of the same time that is held already stays, for at least as
+    /// long as any request has asked for, counted from the last one.
     ///
-    /// - Returns: Whether there was room for it.
+    /// - Returns: Whether there was room for it; false after ``endAll()``.
     package func hold(_ state: State, at time: Timestamp, for duration: Duration) -> Bool {
         content.withLock { content in
-            guard content.held[time] != nil || content.held.count < Self.most else { return false }
+            guard !content.isClosed,
+                content.held[time] != nil || content.held.count < Self.most
+            else { return false }
+            var held = content.held[time] ?? Held(state: state)
             content.count += 1
-            let number = content.count
-            let (clock, duration) = (clock, min(duration, Self.longest))
-            let ending = Task { [weak self] in
-                try? await clock.sleep(for: duration, tolerance: nil)
+            held.number = content.count
+            held.duration = max(held.duration, min(duration, Self.longest))
+            held.ending?.cancel()
+            held.ending = Task { [weak self, clock, number = held.number, wait = held.duration] in
+                try? await clock.sleep(for: wait, tolerance: nil)
                 self?.end(number, at: time)
             }
-            content.held[time, default: Held(state: state)].endings[number] = ending
+            content.held[time] = held
             return true
         }
     }
@@ -63,8 +72,7 @@ package final class HeldStates<State: Sendable>: Sendable {
     private func end(_ number: Int, at time: Timestamp) {
         // The state may be a connection, which closes when it is released: not under the lock.
         let last = content.withLock { content -> State? in
-            content.held[time]?.endings[number] = nil
-            guard let held = content.held[time], held.endings.isEmpty else { return nil }
+            guard let held = content.held[time], held.number == number else { return nil }
             content.held[time] = nil
             content.ended.append(time)
             if content.ended.count > 64 { content.ended.removeFirst() }
@@ -73,12 +81,13 @@ package final class HeldStates<State: Sendable>: Sendable {
         _ = last
     }
 
-    /// Ends all of them.
+    /// Ends all of them, and holds no further ones.
     package func endAll() {
         let all = content.withLock { content in
             defer { content.held = [:] }
+            content.isClosed = true
             return Array(content.held.values)
         }
-        for held in all { for ending in held.endings.values { ending.cancel() } }
+        for held in all { held.ending?.cancel() }
     }
 }

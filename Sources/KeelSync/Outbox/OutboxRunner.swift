@@ -140,6 +140,8 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         let (situation, stallEnd) = state.withLock { state in
             defer { state.ignoresPausesOfUnreached = false }
             let now = timer.now
+            // A key whose writes have gone elsewhere is forgotten after an hour.
+            state.stalledKeys = state.stalledKeys.filter { now - $0.value.until < .seconds(3_600) }
             let stalled = state.stalledKeys.filter { $0.value.until > now }
             let situation = OutboxPlan.Situation(
                 now: core.now,

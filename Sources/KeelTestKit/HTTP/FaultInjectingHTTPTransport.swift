@@ -95,6 +95,10 @@ public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTranspor
     }
 }
 
+extension FaultInjectingHTTPTransport: LayeringTransport where Upstream: LayeringTransport {
+    package var clientLayers: [any HTTPMiddleware] { upstream.clientLayers }
+}
+
 extension HTTPTransport {
     /// Lets exchanges fail as a closure says; see ``FaultInjectingHTTPTransport``.
     public func failing(

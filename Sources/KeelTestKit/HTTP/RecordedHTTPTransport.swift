@@ -77,6 +77,10 @@ public struct RecordedHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
     public func shutdown() async { await upstream.shutdown() }
 }
 
+extension RecordedHTTPTransport: LayeringTransport where Upstream: LayeringTransport {
+    package var clientLayers: [any HTTPMiddleware] { upstream.clientLayers }
+}
+
 extension HTTPTransport {
     /// Remembers the calls; see ``RecordedHTTPTransport``.
     public func recorded() -> RecordedHTTPTransport<Self> { RecordedHTTPTransport(self) }

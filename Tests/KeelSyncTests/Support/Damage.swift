@@ -52,7 +52,7 @@ final class DamageableStore: Sendable {
     }
 
     let client: StorageClient
-    private let sealing = RefusingSealing()
+    private let sealing = RefusingByteSealing()
 
     init(_ kind: Kind, _ wall: Wall) throws {
         switch kind {
@@ -100,28 +100,5 @@ final class DamageableStore: Sendable {
         guard case .documents(let documents) = result.payload, let document = documents.first ?? nil
         else { throw StorageError(.documentNotFound, "there is no entry") }
         return DocumentWrite(path, .set(DocumentBody(bytes: bytes(document.body.bytes))))
-    }
-}
-
-/// Opens every document but one.
-private final class RefusingSealing: ByteSealing {
-    private let base = FakeByteSealing(key: 42)
-    private let refused = Mutex<String?>(nil)
-
-    func refuse(_ path: String?) { refused.withLock { $0 = path } }
-
-    func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        try base.seal(plain, context: context)
-    }
-
-    func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        if let refused = refused.withLock({ $0 }), Array(refused.utf8) == context {
-            throw CocoaError(.fileReadCorruptFile)
-        }
-        return try base.open(sealed, context: context)
-    }
-
-    func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        try base.fingerprint(plain, context: context)
     }
 }

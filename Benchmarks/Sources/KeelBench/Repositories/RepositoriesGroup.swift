@@ -4,7 +4,7 @@ import KeelRepositories
 import KeelStorage
 import KeelStorageSQLite
 
-/// What the memory of a repository saves.
+/// Measures how much a repository's memory saves.
 ///
 /// The peer is the same repository without one, which reads its store; Documentation/Benchmarks.md
 /// has the targets.

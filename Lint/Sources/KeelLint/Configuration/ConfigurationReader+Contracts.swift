@@ -58,7 +58,7 @@ extension ConfigurationReader {
         var contract = Contract(name: name, kind: kind)
         contract.line = line(node)
         contract.because = fields["because"].flatMap { text($0) }
-        // Whoever may use a protected module is in turn used by others.
+        // The modules that may use a protected one are used by others in turn.
         contract.isTransitive =
             fields["transitive"].flatMap { bool($0) } ?? (type != "protected")
         configuration.contracts.append(contract)

@@ -2,7 +2,7 @@
 package enum NameWords {
     /// The words of a name, in lower case: `url`, `cache` of `URLCache`.
     ///
-    /// Whatever is no letter stands between words.
+    /// Digits, underscores and all other characters that are not letters separate words.
     package static func of(_ name: some StringProtocol) -> [String] {
         var words: [String] = []
         var word = ""

@@ -23,7 +23,7 @@ package struct NamingRule: Sendable {
 public enum LintProfile: String, Sendable, CaseIterable {
     /// The domain stays free of frameworks, and frameworks stay in adapters.
     case cleanArchitecture = "clean-architecture"
-    /// What is fetched and kept is mapped, and no failure is lost on the way.
+    /// Data that is fetched or stored is mapped, and failures are reported.
     case dataLayer = "data-layer"
     /// Services are held by their protocols, passed in, and leave the screen alone.
     case services
@@ -32,13 +32,13 @@ public enum LintProfile: String, Sendable, CaseIterable {
     /// Names and places of repositories, data sources and DTOs.
     case dataLayerNaming = "data-layer-naming"
 
-    /// What it asks for, in one sentence.
+    /// Describes the rules of the profile in one sentence.
     public var summary: String {
         switch self {
         case .cleanArchitecture:
             "The domain stays free of frameworks, and frameworks stay in adapters."
         case .dataLayer:
-            "What is fetched and kept is mapped, and no failure is lost on the way."
+            "Data that is fetched or stored is mapped, and failures are reported."
         case .services:
             "Services are held by their protocols, passed in, and leave the screen alone."
         case .infrastructureNaming:
@@ -51,7 +51,7 @@ public enum LintProfile: String, Sendable, CaseIterable {
     /// The names of transfer objects beside `*DTO`.
     var transferObjects: [Glob] { self == .infrastructureNaming ? [Glob("Net[A-Z]*")] : [] }
 
-    /// What it asks for in names and places.
+    /// The names and places that the profile demands.
     var naming: [NamingRule] {
         switch self {
         case .cleanArchitecture, .dataLayer, .services: []

@@ -10,7 +10,7 @@ package struct ConfigurationProposal: Sendable {
         configuration.isProposed = true
         configuration.layers = guess.layers
         if !guess.isComplete {
-            // What lies in no layer may know everything, and be known by everybody.
+            // Code outside of all layers may use everything, and everything may use it.
             var setting = RuleSetting()
             setting.isTransitive = false
             configuration.rules["layers"] = setting

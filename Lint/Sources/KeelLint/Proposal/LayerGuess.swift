@@ -3,7 +3,7 @@
 /// It would rather find no layer than a wrong one: what it takes for a layer by mistake gives findings
 /// about code that is fine.
 struct LayerGuess {
-    /// What a target or a folder is taken for.
+    /// The part that a target or a folder plays.
     fileprivate enum Part: Hashable {
         case role(LayerRole)
         /// The implementations behind interfaces, as `ApiClientLive` of `ApiClient`.

@@ -87,8 +87,8 @@ extension BuiltInRules {
             "Entities of the domain are not handed to a store or cache.",
             reason:
                 """
-                What is stored outlives the version of the program that wrote it. An entity stored as it is \
-                can no longer change without making yesterday's data unreadable; a record of its own can.
+                Stored data outlives the version of the program that wrote it. An entity that is stored \
+                as it is cannot change without making older data unreadable; a separate record can.
                 """,
             bad: "func save(_ note: Note) async throws { try await database.save(note) }",
             good:
@@ -111,8 +111,8 @@ extension BuiltInRules {
             "A repository fetches, keeps, maps and returns; it does not decide.",
             reason:
                 """
-                What is decided where data are fetched holds only for those who fetch them there, and its \
-                tests need a database. In the domain it holds for everybody.
+                A decision made in a repository holds only for the callers of that repository, and testing \
+                it takes a database. In the domain it holds everywhere.
                 """,
             bad: "return dtos.filter { $0.rating > 4 }.map { $0.toDomain() }",
             good: "return dtos.map { $0.toDomain() }",
@@ -158,8 +158,8 @@ extension BuiltInRules {
             "A transfer object has a `toDomain()`.",
             reason:
                 """
-                Whoever looks for the way from what was sent to what the program works with finds it under \
-                the same name in each transfer object.
+                The step from a transfer object to an entity has the same name in each transfer object, \
+                so that readers find it.
                 """,
             bad: "struct NoteDTO: Codable {}",
             good: "extension NoteDTO { func toDomain() throws -> Note { … } }",

@@ -6,8 +6,8 @@ extension BuiltInRules {
             "A property holds a service by its protocol.",
             reason:
                 """
-                Whoever holds the type itself runs its network and its database in every test and in \
-                every preview. Whoever holds the protocol takes a double there.
+                Code that holds the concrete type runs its network and its database in every test and \
+                preview. Code that holds the protocol can take a double there.
                 """,
             bad: "private let users: UserService   // which implements UserServiceProtocol",
             good: "private let users: any UserServiceProtocol",
