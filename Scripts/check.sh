@@ -35,8 +35,9 @@ step_length() {
     keel_files '*.swift' | "$checks/file-length.py" "$KEEL_ROOT"
 }
 
-# Every public symbol is documented, and every link in the documentation leads somewhere. With every
-# trait, as the tests build the package; they are built too, because SwiftPM asks for all modules.
+# Every public symbol is documented, every link in the documentation leads somewhere, and what the page
+# about the source documents names is public. With every trait, as the tests build the package; they are
+# built too, because SwiftPM asks for all modules.
 step_docs() {
     local graphs module
     keel_swift build --package-path "$KEEL_ROOT" "${KEEL_TEST_OPTIONS[@]}" --build-tests
@@ -45,6 +46,8 @@ step_docs() {
         | sed -n 's/^Files written to //p' | tail -n 1)"
     [ -d "$graphs" ] || keel_die "SwiftPM wrote no symbol graphs."
     documented_modules | "$checks/doc-coverage.py" "$graphs"
+    documented_modules | "$checks/documents.py" "$graphs" \
+        "$KEEL_ROOT/Documentation/ComingFromTheDocuments.md"
     documented_modules | while IFS= read -r module; do
         compile_documentation "$module" "$graphs"
     done
