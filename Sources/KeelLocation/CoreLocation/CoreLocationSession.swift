@@ -91,29 +91,4 @@ final class CoreLocationSession: NSObject, CLLocationManagerDelegate, @unchecked
         LocationError(.permissionDenied, "Location is switched off on this device.", cause: error)
     }
 }
-
-extension LocationFix {
-    /// Reads a location of CoreLocation, which tells what is unknown by negative numbers.
-    fileprivate init?(_ location: CLLocation) {
-        func known(_ value: Double) -> Double? { value >= 0 ? value : nil }
-        guard location.horizontalAccuracy >= 0 else { return nil }
-        let hasAltitude = location.verticalAccuracy > 0
-        do throws(LocationError) {
-            try self.init(
-                LocationCoordinate(
-                    latitude: location.coordinate.latitude,
-                    longitude: location.coordinate.longitude
-                ),
-                horizontalAccuracy: location.horizontalAccuracy,
-                altitude: hasAltitude ? location.altitude : nil,
-                verticalAccuracy: hasAltitude ? location.verticalAccuracy : nil,
-                speed: known(location.speed),
-                course: known(location.course),
-                time: location.timestamp
-            )
-        } catch {
-            return nil
-        }
-    }
-}
 #endif

@@ -96,7 +96,8 @@ public struct LocationService: Sendable {
     /// Where the platform asks nobody, or the user has already decided, it returns at once.
     ///
     /// - Parameter scope: For how long the app asks to know the position.
-    /// - Returns: What was decided; ``LocationPermission/isGranted`` is the short form.
+    /// - Returns: What was decided. It is more than yes or no, because "denied" and "restricted" ask the
+    ///   app for different words; ``LocationPermission/isGranted`` is the short form.
     /// - Throws: ``LocationError`` with the code `unsupported` where the source cannot ask for that,
     ///   and `cancelled` when the task is.
     @discardableResult

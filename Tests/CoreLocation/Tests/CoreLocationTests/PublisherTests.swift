@@ -5,15 +5,17 @@ import KeelLocation
 import Synchronization
 import Testing
 
-@Suite("The publisher of states on a stand-in", .timeLimit(.minutes(2)))
+@Suite("The publishers on a stand-in", .timeLimit(.minutes(2)))
 struct PublisherTests {
     /// `@unchecked`, because of the subscription, which is set before anything else is called.
-    private final class Sink: Subscriber, @unchecked Sendable {
-        typealias Input = LocationState
-        typealias Failure = Never
+    private final class Sink<Input: Sendable, Failure: Error>: Subscriber, @unchecked Sendable {
+        private struct Memory {
+            var inputs: [Input] = []
+            var completion: Subscribers.Completion<Failure>?
+        }
 
         private var subscription: (any Subscription)?
-        private let received = Mutex<[LocationState]>([])
+        private let memory = Mutex(Memory())
         private let signal = Signal()
         private let demand: Subscribers.Demand
 
@@ -24,24 +26,33 @@ struct PublisherTests {
             subscription.request(demand)
         }
 
-        func receive(_ input: LocationState) -> Subscribers.Demand {
-            received.withLock { $0.append(input) }
+        func receive(_ input: Input) -> Subscribers.Demand {
+            memory.withLock { $0.inputs.append(input) }
             signal.raise()
             return .none
         }
 
-        func receive(completion: Subscribers.Completion<Never>) {}
+        func receive(completion: Subscribers.Completion<Failure>) {
+            memory.withLock { $0.completion = completion }
+            signal.raise()
+        }
 
-        var states: [LocationState] { received.withLock { $0 } }
+        var states: [Input] { memory.withLock { $0.inputs } }
+
+        var completion: Subscribers.Completion<Failure>? { memory.withLock { $0.completion } }
 
         func request(_ demand: Subscribers.Demand) { subscription?.request(demand) }
 
         func cancel() { subscription?.cancel() }
 
-        func wait(for count: Int) async {
+        func wait(for count: Int) async { await wait { self.states.count >= count } }
+
+        func waitForCompletion() async { await wait { self.completion != nil } }
+
+        private func wait(until condition: () -> Bool) async {
             while !Task.isCancelled {
                 let generation = signal.generation
-                if states.count >= count { return }
+                if condition() { return }
                 await signal.wait(since: generation)
             }
         }
@@ -57,7 +68,7 @@ struct PublisherTests {
     @Test("A subscriber gets the states, and nobody monitors after it")
     func states() async throws {
         let adapter = ScriptedLocationAdapter()
-        let sink = Sink(.unlimited)
+        let sink = Sink<LocationState, Never>(.unlimited)
         let publisher = LocationService(adapter).statePublisher
         #expect(adapter.monitoringCount == 0)
         publisher.receive(subscriber: sink)
@@ -73,7 +84,7 @@ struct PublisherTests {
     @Test("One that asks for less gets the newest when it asks again")
     func demand() async throws {
         let adapter = ScriptedLocationAdapter()
-        let sink = Sink(.max(1))
+        let sink = Sink<LocationState, Never>(.max(1))
         let location = LocationService(adapter)
         location.statePublisher.receive(subscriber: sink)
         await sink.wait(for: 1)
@@ -83,6 +94,59 @@ struct PublisherTests {
         sink.request(.max(2))
         await sink.wait(for: 3)
         #expect(sink.states.last == .fixed(try fix(19)))
+        sink.cancel()
+        await adapter.waitForMonitors(0)
+    }
+
+    @Test("A subscriber gets the fixes that are far enough apart, and nobody monitors after it")
+    func fixes() async throws {
+        let adapter = ScriptedLocationAdapter()
+        let sink = Sink<LocationFix, LocationError>(.unlimited)
+        let publisher = LocationService(adapter).fixPublisher(minimumDistance: 1000)
+        #expect(adapter.monitoringCount == 0)
+        publisher.receive(subscriber: sink)
+        await adapter.waitForMonitors(1)
+        let fixes = try [2, 2.0001, 3].map { try fix($0) }
+        for fix in fixes { adapter.send(.fix(fix)) }
+        await sink.wait(for: 2)
+        #expect(sink.states == [fixes[0], fixes[2]])
+        sink.cancel()
+        await adapter.waitForMonitors(0)
+        #expect(sink.completion == nil)
+    }
+
+    @Test("Fixes end with a failure that does not pass, and go on after one that does")
+    func failure() async throws {
+        let adapter = ScriptedLocationAdapter()
+        let sink = Sink<LocationFix, LocationError>(.unlimited)
+        LocationService(adapter).fixPublisher().receive(subscriber: sink)
+        await adapter.waitForMonitors(1)
+        adapter.send(.failure(LocationError(.unavailable, "It is away.")))
+        adapter.send(.fix(try fix(2)))
+        await sink.wait(for: 1)
+        adapter.send(.failure(LocationError(.permissionDenied, "No.")))
+        await sink.waitForCompletion()
+        guard case .failure(let error) = sink.completion else {
+            Issue.record("no failure: \(String(describing: sink.completion))")
+            return
+        }
+        #expect(error.code == .permissionDenied)
+        await adapter.waitForMonitors(0)
+    }
+
+    @Test("A subscriber that asks for two fixes gets two, and the rest when it asks again")
+    func demandOfFixes() async throws {
+        let adapter = ScriptedLocationAdapter()
+        let sink = Sink<LocationFix, LocationError>(.max(2))
+        LocationService(adapter).fixPublisher().receive(subscriber: sink)
+        await adapter.waitForMonitors(1)
+        let fixes = try (0..<5).map { try fix(Double($0)) }
+        for fix in fixes { adapter.send(.fix(fix)) }
+        await sink.wait(for: 2)
+        #expect(sink.states == Array(fixes.prefix(2)))
+        sink.request(.unlimited)
+        await sink.wait(for: 5)
+        #expect(sink.states == fixes)
         sink.cancel()
         await adapter.waitForMonitors(0)
     }
