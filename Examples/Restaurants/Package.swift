@@ -44,16 +44,18 @@ let package = Package(
             name: "RestaurantsData",
             dependencies: [
                 "RestaurantsDomain", keel("KeelAnalytics"), keel("KeelAnalyticsHTTP"),
-                keel("KeelCore"), keel("KeelHTTP"), keel("KeelRepositories"), keel("KeelStorage"),
+                keel("KeelCore"), keel("KeelHTTP"), keel("KeelHTTPSecrets"), keel("KeelLocation"),
+                keel("KeelRepositories"), keel("KeelSecrets"), keel("KeelStorage"),
                 keel("KeelSync"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .executableTarget(
             name: "RestaurantsApp",
             dependencies: [
                 "RestaurantsDomain", "RestaurantsPresentation", "RestaurantsData",
-                keel("Keel"), keel("KeelHTTP"), keel("KeelLogging"),
+                keel("Keel"), keel("KeelDependencies"), keel("KeelHTTP"), keel("KeelLogging"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -75,10 +77,12 @@ let package = Package(
         .testTarget(
             name: "RestaurantsTests",
             dependencies: [
-                "RestaurantsDomain", "RestaurantsPresentation", "RestaurantsData", "RestaurantsAPI",
-                keel("Keel"), keel("KeelHTTP"), keel("KeelRepositories"), keel("KeelStorage"),
-                keel("KeelStorageSQLite"), keel("KeelSync"), keel("KeelTestKit"),
+                "RestaurantsAPI", "RestaurantsData", "RestaurantsDemo", "RestaurantsDomain",
+                "RestaurantsPresentation", keel("Keel"), keel("KeelHTTP"), keel("KeelLocation"), keel("KeelRepositories"),
+                keel("KeelSecrets"), keel("KeelStorage"), keel("KeelStorageSQLite"),
+                keel("KeelSync"), keel("KeelTestKit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
     ]

@@ -41,7 +41,9 @@ struct APIRequest: Sendable {
 
     /// The body, if it is JSON of this form.
     func decoded<Form: Decodable>(as form: Form.Type) -> Form? {
-        try? JSONDecoder().decode(form, from: Data(body))
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try? decoder.decode(form, from: Data(body))
     }
 
     private static func decode(_ text: Substring) -> String {

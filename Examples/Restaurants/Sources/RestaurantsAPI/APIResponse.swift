@@ -15,9 +15,11 @@ struct APIResponse: Sendable, Hashable {
         APIResponse(status: 200, body: body, version: version)
     }
 
-    /// A value as JSON.
+    /// A value as JSON, in snake case.
     static func value(_ value: some Encodable) -> APIResponse {
-        guard let body = try? JSONEncoder().encode(value) else {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        guard let body = try? encoder.encode(value) else {
             return .failure(500, "the answer could not be written")
         }
         return APIResponse(status: 200, body: Array(body))

@@ -6,8 +6,8 @@ internal import Synchronization
 /// | request | body | response |
 /// |---|---|---|
 /// | `POST /auth/login` | `{"email": …, "password": …}` | tokens and the user |
-/// | `POST /auth/refresh` | `{"refreshToken": …}` | new tokens; the old one is used up |
-/// | `POST /auth/logout` | `{"refreshToken": …}` | nothing |
+/// | `POST /auth/refresh` | `{"refresh_token": …}` | new tokens; the old one is used up |
+/// | `POST /auth/logout` | `{"refresh_token": …}` | nothing |
 /// | `GET /me` with a bearer token | | the user |
 final class AccountBook: Sendable {
     /// Somebody who may sign in.
@@ -59,7 +59,7 @@ final class AccountBook: Sendable {
 
     func refresh(_ request: APIRequest) -> APIResponse {
         guard let form = request.decoded(as: RefreshForm.self) else {
-            return .failure(400, "the body must hold a refreshToken")
+            return .failure(400, "the body must hold a refresh_token")
         }
         guard let account = take(form.refreshToken) else {
             return .failure(401, "the refresh token is not good")
@@ -69,7 +69,7 @@ final class AccountBook: Sendable {
 
     func logOut(_ request: APIRequest) -> APIResponse {
         guard let form = request.decoded(as: RefreshForm.self) else {
-            return .failure(400, "the body must hold a refreshToken")
+            return .failure(400, "the body must hold a refresh_token")
         }
         _ = take(form.refreshToken)
         return APIResponse(status: 204, body: [])

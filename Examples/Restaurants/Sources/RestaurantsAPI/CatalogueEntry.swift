@@ -10,7 +10,14 @@ struct LineFlaw: Error {
 extension RestaurantCatalogue.Entry {
     /// What must be in a line to find it again.
     private struct Header: Decodable {
-        struct Address: Decodable { var street: String? }
+        /// The address of the service's own form; that of another form has no text.
+        struct Address: Decodable {
+            let text: String?
+
+            init(from decoder: any Decoder) {
+                text = try? decoder.singleValueContainer().decode(String.self)
+            }
+        }
 
         var id: String
         var name: String
@@ -20,19 +27,29 @@ extension RestaurantCatalogue.Entry {
     }
 
     init(_ line: [UInt8]) throws(LineFlaw) {
-        let header: Header
-        do {
-            header = try JSONDecoder().decode(Header.self, from: Data(line))
-        } catch {
-            throw LineFlaw(error)
+        var (line, header) = (line, try Self.decoded(Header.self, from: line))
+        if let address = header.address, address.text == nil {
+            line = try Self.decoded(InspectedRestaurant.self, from: line).json()
+            header = try Self.decoded(Header.self, from: line)
         }
         guard !header.id.isEmpty else { throw LineFlaw("the id is empty") }
-        let texts = [header.name, header.cuisine, header.borough, header.address?.street]
+        let texts = [header.name, header.cuisine, header.borough, header.address?.text]
         self.init(
             id: header.id,
             json: line,
             words: Set(texts.compactMap { $0 }.flatMap(SearchWord.split))
         )
+    }
+
+    private static func decoded<Form: Decodable>(
+        _ form: Form.Type,
+        from line: [UInt8]
+    ) throws(LineFlaw) -> Form {
+        do {
+            return try JSONDecoder().decode(form, from: Data(line))
+        } catch {
+            throw LineFlaw(error)
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 public import Foundation
 
-/// The restaurants that the service offers: the lines of a JSON Lines file, kept as they are.
+/// The restaurants that the service offers: the lines of a JSON Lines file.
 ///
-/// The file is read once. A line is sent byte by byte as it was read; only what is needed to find
-/// it is decoded.
+/// The file is read once. A line in the service's own form is sent byte by byte as it was read; only
+/// what is needed to find it is decoded. A line of a city's inspections, `InspectedRestaurant`, is
+/// put into that form when it is read.
 public struct RestaurantCatalogue: Sendable {
     struct Entry: Sendable {
         let id: String
-        /// The line of the file.
+        /// What is sent.
         let json: [UInt8]
         /// The words that searches look at.
         let words: Set<String>

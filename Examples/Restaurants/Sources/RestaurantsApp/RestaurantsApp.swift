@@ -1,4 +1,5 @@
 import Foundation
+import KeelDependencies
 import KeelLogging
 import Logging
 import RestaurantsData
@@ -31,7 +32,12 @@ struct RestaurantsApp {
 
     private static func run(_ invocation: Invocation, on screen: Screen) async throws {
         let settings = try Settings(invocation, environment: ProcessInfo.processInfo.environment)
-        let composition = try Composition(settings)
+        let infrastructure = try await Infrastructure(settings)
+        let composition = withDependencies {
+            infrastructure.set(in: &$0)
+        } operation: {
+            Composition(settings)
+        }
         let runner = CommandRunner(composition.useCases, on: screen) {
             settings.password ?? TerminalScreen.askForPassword()
         }
@@ -42,11 +48,11 @@ struct RestaurantsApp {
             try await run(invocation.command, as: user, runner, composition, settings)
         } catch {
             logger.logError("The command failed", error: error)
-            await composition.close()
+            await infrastructure.close()
             throw error
         }
         await composition.telemetry.send(within: .seconds(3))
-        await composition.close()
+        await infrastructure.close()
     }
 
     /// Carries a command out and tells the service what waits, as far as it answers in time.

@@ -4,6 +4,9 @@ import RestaurantsPresentation
 
 /// Where the app keeps things, whom it asks, and for whom.
 struct Settings {
+    /// The app's name in the folders of the system.
+    static let app = "Restaurants"
+
     /// Where the restaurants are kept; nil is the usual place for an app's data.
     let store: Store?
     /// The restaurant service.
@@ -14,6 +17,8 @@ struct Settings {
     let isLogged: Bool
     /// The folder of the log and of what is noted of the app's use.
     let telemetry: URL
+    /// The folder of the encrypted file with the tokens; nil is the platform's store of secrets.
+    let secrets: URL?
     /// Where these notes are sent; nil sends none.
     let usageServer: URL?
 
@@ -28,12 +33,17 @@ struct Settings {
         let folder = invocation.telemetry ?? environment["RESTAURANTS_TELEMETRY"]
         telemetry =
             folder.map { URL(fileURLWithPath: $0, isDirectory: true) }
-            ?? Self.applicationSupport.appending(path: "Restaurants/telemetry")
+            ?? Self.applicationSupport.appending(path: "\(Self.app)/telemetry")
+        let vault = invocation.secrets ?? environment["RESTAURANTS_SECRETS"]
+        secrets = vault.map { URL(fileURLWithPath: $0, isDirectory: true) }
         usageServer = try invocation.usageServer.map(Self.address)
         names = (invocation.user ?? environment["RESTAURANTS_USER"], environment["USER"])
         let address = invocation.api ?? environment["RESTAURANTS_API"] ?? "http://127.0.0.1:8080"
         api = try Self.address(address)
     }
+
+    /// Where the encrypted file is on a device without a store of secrets.
+    var usualSecrets: URL { Self.applicationSupport.appending(path: "\(Self.app)/secrets") }
 
     private static var applicationSupport: URL {
         FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first

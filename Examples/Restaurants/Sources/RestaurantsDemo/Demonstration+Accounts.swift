@@ -9,6 +9,23 @@ extension Demonstration {
         try expect(outcome.output == ["Signed in as Ada Lovelace (ada)."], "ada is signed in")
     }
 
+    /// What the app keeps of a session is JSON with these words, were it not encrypted.
+    func checkSecrets() async throws {
+        let words = ["accessToken", "refreshToken", "access_token", email].map { Array($0.utf8) }
+        var sizes: [String: Int] = [:]
+        for file in try setting.files() where !file.hasSuffix(".out") && !file.hasSuffix(".err") {
+            let bytes = Array(try Data(contentsOf: setting.folder.appending(path: file)))
+            sizes[file] = bytes.count
+            for word in words {
+                try expect(bytes.firstRange(of: word) == nil, "\(file) does not tell of a session")
+            }
+        }
+        let sealed = sizes.filter { $0.key.hasPrefix("secrets/") && $0.value > 0 }
+        try expect(!sealed.isEmpty, "the session is in the encrypted file")
+        try expect(sizes.keys.contains { $0.hasSuffix(".sqlite") }, "the store was looked at")
+        note("looked through \(sizes.count) files for the words of a session, byte by byte")
+    }
+
     func refuseSignIn() async throws {
         let outcome = try await app(.a, as: nil, "login", email, password: "motor", status: 1)
         let first = outcome.errors.first ?? ""

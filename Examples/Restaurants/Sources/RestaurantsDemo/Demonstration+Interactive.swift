@@ -14,13 +14,15 @@ extension Demonstration {
 
                     export RESTAURANTS_STORE=\(setting.store)
                     export RESTAURANTS_API=\(address) RESTAURANTS_USER=ada
+                    export RESTAURANTS_SECRETS=\(setting.folder.path(percentEncoded: false))/secrets
                     alias restaurants=\(program)
                     restaurants watch
 
-                  In a second one, after the same three lines:
+                  In a second one, after the same four lines:
 
                     restaurants list --limit 10
                     restaurants search "caf*"
+                    restaurants near --at \(setting.place)
                     restaurants favourite \(setting.restaurants[1].id)
                     restaurants rate \(setting.restaurants[1].id) 4
                     restaurants favourites

@@ -6,12 +6,14 @@ extension Demonstration {
         [
             ("The service starts", startService),
             ("A signs in by e-mail", signIn),
+            ("A’s tokens are sealed: no file of the app tells them", checkSecrets),
             ("A wrong password is refused, and nothing changes", refuseSignIn),
             ("A withdrawn token is renewed, and nobody notices", renew),
             ("B asks for a restaurant twice at once: one exchange, repeated", showTwice),
             ("A loads all restaurants, page by page, though the service is busy", refresh),
             ("A lists", list),
             ("B searches", search),
+            ("A finds what is near", near),
             ("B watches what A does: a favourite", favourite),
             ("B watches what A does: a rating", rate),
             ("Favourites belong to one user", checkUsers),
@@ -37,6 +39,8 @@ extension Demonstration {
             ("The server ends when it is asked to", endServer),
         ]
     }
+
+    var stepTitles: [String] { steps.map(\.title) }
 
     /// The restaurant that is chosen: one whose name makes a good search.
     var chosen: Setting.Known {
@@ -92,6 +96,13 @@ extension Demonstration {
         let outcome = try await app(.b, "search", chosen.name)
         try expect(Output.ids(outcome.output).contains(chosen.id), "\(chosen.name) is found")
         online.search = outcome.output
+    }
+
+    private func near() async throws {
+        guard let first = setting.measured else { return note("no place is known in these data") }
+        let outcome = try await app(.a, "near", "--at", setting.place, "--limit", "3")
+        try expect(Output.ids(outcome.output).contains(first.id), "\(first.name) is there")
+        try expect(outcome.output.dropFirst().first?.hasSuffix(" 0 m") == true, "the nearest first")
     }
 
     // MARK: Live

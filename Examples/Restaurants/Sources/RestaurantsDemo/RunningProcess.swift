@@ -37,6 +37,8 @@ final class RunningProcess: Sendable {
         environment["RESTAURANTS_PASSWORD"] = password
         environment["RESTAURANTS_TELEMETRY"] =
             folder.appending(path: "telemetry-of-others").path(percentEncoded: false)
+        environment["RESTAURANTS_SECRETS"] =
+            folder.appending(path: "secrets").path(percentEncoded: false)
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         let files = (output: try output.open(), errors: try errors.open())

@@ -7,6 +7,22 @@ struct Setting: Sendable {
         let id: String
         let name: String
         let borough: String
+        /// Where it is, in the file's own words: the service's form, or that of inspections.
+        private let lat: Double?
+        private let lng: Double?
+        private let location: Location?
+
+        /// Degrees north and east; nil for one that nobody has measured.
+        var place: (latitude: Double, longitude: Double)? {
+            if let location { return (location.latitude, location.longitude) }
+            guard let lat, let lng else { return nil }
+            return (lat, lng)
+        }
+
+        private struct Location: Decodable, Sendable {
+            let latitude: Double
+            let longitude: Double
+        }
     }
 
     /// The folder that the programs are in.
@@ -32,9 +48,26 @@ struct Setting: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
+    /// The first restaurant whose place is known.
+    var measured: Known? { restaurants.first { $0.place != nil } }
+
+    /// Its place, as the app reads one.
+    var place: String { measured?.place.map { "\($0.latitude),\($0.longitude)" } ?? "0,0" }
+
     func cleanUp() {
         // The system empties its temporary folder anyway.
         try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// The files in the folder and in the folders in it.
+    func files() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder.path(percentEncoded: false))
+            .filter { path in
+                var isFolder: ObjCBool = false
+                let file = folder.appending(path: path).path(percentEncoded: false)
+                return FileManager.default.fileExists(atPath: file, isDirectory: &isFolder)
+                    && !isFolder.boolValue
+            }
     }
 
     func program(_ name: String) throws -> URL {

@@ -29,6 +29,12 @@ public struct DomainError: Error, Sendable {
         case changeNotFound(String)
         /// A search without a word.
         case emptySearch
+        /// The text cannot be a place on the globe.
+        case invalidPlace(String)
+        /// The user or the device does not let the app know where it is.
+        case locationRefused
+        /// The device cannot tell where it is.
+        case locationUnknown
         /// The source of restaurants could not be reached.
         case sourceUnreachable
         /// The source of restaurants answered, but refused.
@@ -68,6 +74,9 @@ extension DomainError: LocalizedError {
         case .ratingOutOfRange(let count): "A rating of \(count) stars is not possible."
         case .changeNotFound(let id): "“\(id)” is not the id of a change that waits."
         case .emptySearch: "There is nothing to search for."
+        case .invalidPlace(let text): "“\(text)” is not a place on the globe."
+        case .locationRefused: "This app may not know where the device is."
+        case .locationUnknown: "The device could not tell where it is."
         case .sourceUnreachable: "The restaurant service could not be reached."
         case .sourceRefused: "The restaurant service refused the request."
         case .sourceNotUnderstood: "The answer of the restaurant service was not understood."
@@ -91,6 +100,9 @@ extension DomainError: LocalizedError {
         case .ratingOutOfRange: "Give from 1 to 5 stars."
         case .changeNotFound: "Take the id from the list of what waits for the service."
         case .emptySearch: "Name at least one word of the restaurant’s name, cuisine or street."
+        case .invalidPlace: "Write degrees north and east, like 51.21,-3.38."
+        case .locationRefused: "Allow it in the system’s settings, or name a place."
+        case .locationUnknown: "Try again where there is a view of the sky, or name a place."
         case .sourceUnreachable:
             "What was loaded before can still be listed and searched. "
                 + "Check the connection and the address of the service, then refresh again."

@@ -43,7 +43,9 @@ struct APIAccountTests {
     }
 
     private func grant(_ response: APIResponse) throws -> Grant {
-        try JSONDecoder().decode(Grant.self, from: Data(response.body))
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try decoder.decode(Grant.self, from: Data(response.body))
     }
 
     @Test("Who signs in gets tokens, and with them what is the user’s")
@@ -61,7 +63,7 @@ struct APIAccountTests {
         let api = try api()
         #expect(signIn(api, "motor").status == 401)
         #expect(post(api, "/auth/login", "nonsense").status == 400)
-        #expect(post(api, "/auth/refresh", #"{"refreshToken": "x"}"#).status == 401)
+        #expect(post(api, "/auth/refresh", #"{"refresh_token": "x"}"#).status == 401)
         for token in [nil, "x"] {
             let response = me(api, token)
             #expect(response.status == 401)
@@ -73,7 +75,7 @@ struct APIAccountTests {
     func refresh() throws {
         let api = try api()
         let first = try grant(signIn(api))
-        let form = #"{"refreshToken": "\#(first.refreshToken)"}"#
+        let form = #"{"refresh_token": "\#(first.refreshToken)"}"#
         let second = try grant(post(api, "/auth/refresh", form))
         #expect(me(api, first.accessToken).status == 401)
         #expect(me(api, second.accessToken).status == 200)
@@ -84,7 +86,7 @@ struct APIAccountTests {
     func logOut() throws {
         let api = try api()
         let grant = try grant(signIn(api))
-        let form = #"{"refreshToken": "\#(grant.refreshToken)"}"#
+        let form = #"{"refresh_token": "\#(grant.refreshToken)"}"#
         #expect(post(api, "/auth/logout", form).status == 204)
         #expect(me(api, grant.accessToken).status == 401)
         #expect(post(api, "/auth/refresh", form).status == 401)

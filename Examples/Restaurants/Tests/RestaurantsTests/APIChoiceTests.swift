@@ -15,7 +15,10 @@ struct APIChoiceTests {
             catalogue: try RestaurantCatalogue(Array(line.utf8), file: "test.jsonl"),
             log: { [told] in told.add($0) }
         )
-        struct Grant: Decodable { let accessToken: String }
+        struct Grant: Decodable {
+            let token: String
+            private enum CodingKeys: String, CodingKey { case token = "access_token" }
+        }
         var tokens: [String: String] = [:]
         for account in AccountBook.accounts {
             let form = #"{"email": "\#(account.email)", "password": "\#(account.password)"}"#
@@ -23,7 +26,7 @@ struct APIChoiceTests {
                 APIRequest(method: "POST", target: "/auth/login", body: Array(form.utf8))
             )
             tokens[account.id] = try JSONDecoder()
-                .decode(Grant.self, from: Data(response.body)).accessToken
+                .decode(Grant.self, from: Data(response.body)).token
         }
         self.tokens = tokens
     }

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import KeelHTTP
-import KeelStorage
+import KeelSecrets
 import KeelTestKit
 import RestaurantsData
 import RestaurantsDomain
@@ -19,10 +19,10 @@ struct AccountTests {
         app.transport.calls.map { $0.head.headerFields[.authorization] }
     }
 
-    @Test("Who signs in is the user, in this process and in the next one on the same store")
+    @Test("Who signs in is the user, in this process and in the next one with the same secrets")
     func signIn() async throws {
-        let store = InMemoryStorageAdapter()
-        let app = try Instance(.json(ServiceJSON.grant(1)), on: store)
+        let vault = InMemorySecretStoreAdapter()
+        let app = try Instance(.json(ServiceJSON.grant(1)), secrets: vault)
         let user = try await app.accounts.signIn(email, password: "engine")
         #expect(user == User(id: try UserID("ada"), name: "Ada Lovelace", email: email))
         #expect(paths(app) == ["/auth/login"])
@@ -30,7 +30,7 @@ struct AccountTests {
         let form = try JSONDecoder().decode([String: String].self, from: Data(sent.body))
         #expect(form == ["email": "ada@example.com", "password": "engine"])
 
-        let next = try Instance(.json(ServiceJSON.user), on: store)
+        let next = try Instance(.json(ServiceJSON.user), secrets: vault)
         #expect(try await next.accounts.signedInUser() == user)
         #expect(try await next.accounts.currentUser() == user)
         #expect(tokens(next) == ["Bearer access-1"])
@@ -53,7 +53,7 @@ struct AccountTests {
 
     @Test("A grant without a user is not understood, and nobody is signed in")
     func badGrant() async throws {
-        let app = try Instance(.json(#"{"accessToken": "access-1"}"#))
+        let app = try Instance(.json(#"{"access_token": "access-1"}"#))
         let error = await #expect(throws: DomainError.self) {
             try await app.accounts.signIn(email, password: "engine")
         }
@@ -63,13 +63,13 @@ struct AccountTests {
 
     @Test("A refused token is renewed once, the call sent again, and the log tells of it")
     func renewal() async throws {
-        let store = InMemoryStorageAdapter()
+        let vault = InMemorySecretStoreAdapter()
         let app = try Instance(
             .json(ServiceJSON.grant(1)),
             .status(.unauthorized),
             .json(ServiceJSON.grant(2)),
             .json(ServiceJSON.user),
-            on: store
+            secrets: vault
         )
         let user = try await app.accounts.signIn(email, password: "engine")
         #expect(try await app.accounts.currentUser() == user)
@@ -79,7 +79,7 @@ struct AccountTests {
         #expect(!app.log.all.contains { $0.contains("access-") || $0.contains("refresh-") })
 
         // The new tokens are kept: the old refresh token is used up.
-        let next = try Instance(.json(ServiceJSON.user), on: store)
+        let next = try Instance(.json(ServiceJSON.user), secrets: vault)
         _ = try await next.accounts.currentUser()
         #expect(tokens(next) == ["Bearer access-2"])
     }
@@ -99,16 +99,16 @@ struct AccountTests {
         #expect(try await app.accounts.signedInUser() == nil)
     }
 
-    @Test("Signing out clears the store and tells the service; after it, nobody is signed in")
+    @Test("Signing out removes the secret and tells the service; after it, nobody is signed in")
     func signOut() async throws {
-        let store = InMemoryStorageAdapter()
-        let app = try Instance(.json(ServiceJSON.grant(1)), .status(.noContent), on: store)
+        let vault = InMemorySecretStoreAdapter()
+        let app = try Instance(.json(ServiceJSON.grant(1)), .status(.noContent), secrets: vault)
         let user = try await app.accounts.signIn(email, password: "engine")
         #expect(try await app.accounts.signOut() == user)
         #expect(paths(app) == ["/auth/login", "/auth/logout"])
-        #expect(app.transport.calls.last?.text == #"{"refreshToken":"refresh-1"}"#)
+        #expect(app.transport.calls.last?.text == #"{"refresh_token":"refresh-1"}"#)
 
-        #expect(try await Instance(on: store).accounts.signedInUser() == nil)
+        #expect(try await Instance(secrets: vault).accounts.signedInUser() == nil)
         let error = await #expect(throws: DomainError.self) {
             try await app.accounts.currentUser()
         }

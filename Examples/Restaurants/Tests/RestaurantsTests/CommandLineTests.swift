@@ -15,6 +15,8 @@ struct CommandLineTests {
                 .list(RestaurantFilter(borough: "Bronx", limit: 5))
             ),
             ("search fish and chips", .search("fish and chips")),
+            ("near", .near(place: nil, limit: 10)),
+            ("near --at 51.2,-3.4 --limit 3", .near(place: "51.2,-3.4", limit: 3)),
             ("show r-1", .show(["r-1"])), ("favourite r-1", .favourite("r-1")),
             ("unfavourite r-1", .unfavourite("r-1")), ("rate r-1 4", .rate("r-1", stars: 4)),
             ("watch", .watch(events: nil)), ("watch --for-events 2", .watch(events: 2)),

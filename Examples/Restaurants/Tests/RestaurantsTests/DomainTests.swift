@@ -70,6 +70,7 @@ struct DomainTests {
             .restaurantNotFound(try RestaurantID("r-1")), .invalidRestaurantID("?"),
             .invalidUserName("?"), .ratingOutOfRange(9), .emptySearch, .sourceUnreachable,
             .sourceRefused, .sourceNotUnderstood, .storageFailed, .invalidEmail("?"),
+            .invalidPlace("?"), .locationRefused, .locationUnknown,
             .missingPassword, .wrongPassword, .notSignedIn, .sessionEnded,
         ]
         for error in kinds.map({ DomainError($0) }) {
@@ -164,6 +165,39 @@ struct UseCaseTests {
         }
         #expect(error?.kind == kind)
         #expect(try await repositories.signedInUser() == nil)
+    }
+
+    @Test("What is near comes in the order of its distance, without what has no place")
+    func near() async throws {
+        let harbour = try #require(Coordinate(latitude: 51.21, longitude: -3.38))
+        let island = try #require(Coordinate(latitude: 51.30, longitude: -3.38))
+        let repositories = InMemoryRepositories([
+            try .fixture("r-1", "Far", at: island), try .fixture("r-2", "Near", at: harbour),
+            try .fixture("r-3", "Nowhere"),
+        ])
+        let find = FindNearbyRestaurants(restaurants: repositories, whereabouts: repositories)
+        let found = try await find(around: harbour)
+        #expect(found.map(\.restaurant.name) == ["Near", "Far"])
+        #expect(found.first?.metres == 0)
+        // A degree of latitude is 111.2 km everywhere.
+        #expect(abs((found.last?.metres ?? 0) - 10_007) < 10)
+        #expect(try await find(around: island, limit: 1).map(\.restaurant.name) == ["Far"])
+
+        let error = await #expect(throws: DomainError.self) { try await find() }
+        #expect(error?.kind == .locationUnknown)
+        repositories.set(island)
+        #expect(try await find().first?.restaurant.name == "Far")
+    }
+
+    @Test(
+        "A place is written in degrees north and east",
+        arguments: [
+            ("51.2,-3.38", true), (" 51.2 , -3.38 ", true), ("0,0", true), ("91,0", false),
+            ("51.2", false), ("51.2,-3.38,1", false), ("here", false), ("nan,0", false),
+        ]
+    )
+    func places(_ text: String, _ isPlace: Bool) {
+        #expect(((try? Coordinate(text)) != nil) == isPlace)
     }
 
     @Test("Several restaurants are shown in the order in which they were asked for")

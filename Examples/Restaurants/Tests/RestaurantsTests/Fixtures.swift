@@ -1,6 +1,7 @@
 import Foundation
 import Keel
 import KeelHTTP
+import KeelSecrets
 import KeelStorage
 import KeelSync
 import KeelTestKit
@@ -16,14 +17,20 @@ extension Restaurant {
         _ name: String,
         borough: String = "Harbour",
         cuisine: String = "Seafood",
+        rating: Double? = nil,
+        price: Int? = nil,
+        at location: Coordinate? = nil,
         scores: [Int] = []
     ) throws -> Restaurant {
         Restaurant(
             id: try RestaurantID(id),
             name: name,
-            borough: borough,
             cuisine: cuisine,
-            address: Address(building: "1", street: "Quay Lane", zipCode: "H-10"),
+            rating: rating,
+            priceLevel: price.flatMap { PriceLevel($0) },
+            address: "1 Quay Lane",
+            borough: borough,
+            location: location,
             grades: scores.enumerated().map { index, score in
                 Grade(date: day(index), mark: .a, score: score)
             }
@@ -47,15 +54,15 @@ enum ServiceJSON {
     ) -> String {
         """
         {"id": "\(id)", "name": "\(name)", "borough": "\(borough)", "cuisine": "\(cuisine)",
-         "address": {"building": "1", "street": "Quay Lane", "zipcode": "H-10"}, "grades": \(grades)}
+         "address": "1 Quay Lane", "grades": \(grades)}
         """
     }
 
     /// What a user gets who signs in, with tokens of a number.
     static func grant(_ number: Int, user: String = user) -> String {
         """
-        {"accessToken": "access-\(number)", "refreshToken": "refresh-\(number)",
-         "expiresIn": 900, "user": \(user)}
+        {"access_token": "access-\(number)", "refresh_token": "refresh-\(number)",
+         "expires_in": 900, "user": \(user)}
         """
     }
 
@@ -92,21 +99,31 @@ struct Instance {
     init(
         _ answers: ScriptedHTTPTransport.Answer...,
         on adapter: some StorageAdapter = InMemoryStorageAdapter(),
+        secrets: InMemorySecretStoreAdapter = InMemorySecretStoreAdapter(),
         at now: Date = day(0)
     ) throws {
-        try self.init(ScriptedHTTPTransport(answers), on: adapter, at: now)
+        try self.init(ScriptedHTTPTransport(answers), on: adapter, secrets: secrets, at: now)
     }
 
     /// Creates an instance whose calls are made once, unless a policy says otherwise.
     init(
         _ transport: ScriptedHTTPTransport,
         on adapter: some StorageAdapter = InMemoryStorageAdapter(),
+        secrets: InMemorySecretStoreAdapter = InMemorySecretStoreAdapter(),
         at now: Date = day(0),
         retry: HTTPRetryPolicy = .never,
         observers: [any HTTPEventObserver] = []
     ) throws {
         let address = try #require(URL(string: "http://service.example"))
-        try self.init(transport, address, on: adapter, at: now, retry: retry, observers: observers)
+        try self.init(
+            transport,
+            address,
+            on: adapter,
+            secrets: secrets,
+            at: now,
+            retry: retry,
+            observers: observers
+        )
     }
 
     init(
@@ -114,6 +131,7 @@ struct Instance {
         over real: (any HTTPTransport)? = nil,
         _ address: URL,
         on adapter: some StorageAdapter,
+        secrets: InMemorySecretStoreAdapter = InMemorySecretStoreAdapter(),
         at now: Date = day(0),
         retry: HTTPRetryPolicy = .never,
         observers: [any HTTPEventObserver] = []
@@ -131,7 +149,7 @@ struct Instance {
         let service = RestaurantService(
             network,
             transport: real ?? transport,
-            storage: storage,
+            secrets: try SecretStore(secrets, service: "restaurants"),
             now: { now },
             log: { lines.add($0) }
         )

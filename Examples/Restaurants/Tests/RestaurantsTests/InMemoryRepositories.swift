@@ -10,6 +10,7 @@ final class InMemoryRepositories: Sendable {
         var user: User?
         var changes: [PendingChange] = []
         var retried: [String] = []
+        var place: Coordinate?
     }
 
     private let state: Mutex<State>
@@ -23,6 +24,7 @@ final class InMemoryRepositories: Sendable {
     var ratings: [Rating] { state.withLock { $0.ratings } }
     var retried: [String] { state.withLock { $0.retried } }
 
+    func set(_ place: Coordinate?) { state.withLock { $0.place = place } }
     func set(_ changes: [PendingChange]) { state.withLock { $0.changes = changes } }
 }
 
@@ -132,6 +134,15 @@ extension InMemoryRepositories: PendingChangeRepository {
 
     func discard(_ change: PendingChange, of user: UserID) async throws(DomainError) {
         state.withLock { state in state.changes.removeAll { $0.id == change.id } }
+    }
+}
+
+extension InMemoryRepositories: WhereaboutsRepository {
+    func currentPlace() async throws(DomainError) -> Coordinate {
+        guard let place = state.withLock({ $0.place }) else {
+            throw DomainError(.locationUnknown)
+        }
+        return place
     }
 }
 

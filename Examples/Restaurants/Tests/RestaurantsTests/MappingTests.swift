@@ -1,4 +1,5 @@
 import Foundation
+import KeelHTTP
 import KeelRepositories
 import RestaurantsDomain
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @Suite("Mapping what the service wrote")
 struct MappingTests {
     private func mapped(_ json: String) throws -> Restaurant {
-        try JSONDecoder().decode(RestaurantDTO.self, from: Data(json.utf8)).toDomain()
+        try JSONCoding.snakeCase.decode(RestaurantDTO.self, from: Array(json.utf8)).toDomain()
     }
 
     private func failure(_ json: String) throws -> MappingError {
@@ -20,33 +21,47 @@ struct MappingTests {
         let page = #"{"restaurants": [\#(entries.joined(separator: ","))], "next": null}"#
         return RefreshPlan(
             from: [],
-            to: [try JSONDecoder().decode(RestaurantPageDTO.self, from: Data(page.utf8))]
+            to: [try JSONCoding.snakeCase.decode(RestaurantPageDTO.self, from: Array(page.utf8))]
         )
     }
 
-    @Test("A complete entry arrives whole")
+    @Test("A complete entry arrives whole, from snake case")
     func complete() throws {
-        let restaurant = try mapped(
-            """
-            {"id": "30075445", "name": "Bake Shop", "borough": "Bronx", "cuisine": "Bakery",
-             "address": {"building": "1007", "street": "Park Ave", "zipcode": "10462"},
-             "location": {"latitude": 40.5, "longitude": -73.5},
-             "grades": [{"date": "2014-03-03T00:00:00Z", "grade": "Not Yet Graded", "score": -1}]}
-            """
-        )
+        let restaurant = try RestaurantDTO.sample.toDomain()
 
-        #expect(restaurant.id == (try RestaurantID("30075445")))
-        #expect(restaurant.address.zipCode == "10462")
-        #expect(restaurant.location == Coordinate(latitude: 40.5, longitude: -73.5))
-        let date = Date(timeIntervalSince1970: 1_393_804_800)
-        #expect(restaurant.grades == [Grade(date: date, mark: .notYetGraded, score: -1)])
+        #expect(restaurant.id == (try RestaurantID("it-1")))
+        #expect(restaurant.name == "The Italian Kitchen" && restaurant.cuisine == "Italian")
+        #expect(restaurant.rating == 4.5 && restaurant.priceLevel == PriceLevel(2))
+        #expect(restaurant.address == "123 Main St" && restaurant.borough == "Harbour")
+        #expect(restaurant.location == Coordinate(latitude: 37.7749, longitude: -122.4194))
+        #expect(restaurant.imageURL?.absoluteString == "https://example.com/image.jpg")
+        #expect(restaurant.phoneNumber == "+1-555-0123")
+        #expect(restaurant.website?.absoluteString == "https://example.com")
+        #expect(restaurant.openingHours == ["Mon-Fri: 11:00-22:00"])
+        let date = Date(timeIntervalSince1970: 1_740_960_000)
+        #expect(restaurant.grades == [Grade(date: date, mark: .a, score: 2)])
     }
 
-    @Test("A place and grades may be missing")
+    @Test("What a service does not know is absent, and not made up")
     func optional() throws {
         let restaurant = try mapped(ServiceJSON.restaurant("r-1", "Gulls"))
-        #expect(restaurant.location == nil)
-        #expect(restaurant.grades == [])
+        #expect(restaurant.rating == nil && restaurant.priceLevel == nil)
+        #expect(restaurant.location == nil && restaurant.imageURL == nil)
+        #expect(restaurant.phoneNumber == nil && restaurant.website == nil)
+        #expect(restaurant.openingHours == [] && restaurant.grades == [])
+    }
+
+    @Test(
+        "A value that cannot be is a failure with the field’s name",
+        arguments: [
+            ("rating", "5.1"), ("price_level", "0"), ("price_level", "5"), ("image_url", "\"/x\""),
+            ("website", "\"not a page\""),
+        ]
+    )
+    func impossible(_ field: String, _ value: String) throws {
+        let json = ServiceJSON.restaurant("r-1", "Gulls").dropLast() + ", \"\(field)\": \(value)}"
+        let failure = try failure(String(json))
+        #expect(failure.field == field && failure.entity == "r-1")
     }
 
     @Test("A missing field is a failure with its name, never a made-up value")
@@ -54,8 +69,7 @@ struct MappingTests {
         let noID = #"{"name": "Gulls"}"#
         #expect(try failure(noID) == MappingError(.missing, field: "id"))
         let noName = """
-            {"id": "r-1", "borough": "Harbour", "cuisine": "Seafood",
-             "address": {"building": "1", "street": "Quay Lane", "zipcode": "H-10"}}
+            {"id": "r-1", "borough": "Harbour", "cuisine": "Seafood", "address": "1 Quay Lane"}
             """
         #expect(try failure(noName) == MappingError(.missing, field: "name", in: "r-1"))
     }
@@ -90,12 +104,13 @@ struct MappingTests {
 
     @Test("A place that is not on the globe is a failure")
     func invalidPlace() throws {
-        let json =
-            ServiceJSON.restaurant("r-1", "Gulls").dropLast()
-            + #", "location": {"latitude": 91, "longitude": 0}}"#
-        #expect(try failure(String(json)).field == "location")
-        let half = String(json).replacing(#", "longitude": 0"#, with: "")
-        #expect(try failure(half).field == "location.longitude")
+        func json(_ place: String) -> String {
+            ServiceJSON.restaurant("r-1", "Gulls").dropLast() + ", \(place)}"
+        }
+        #expect(try failure(json(#""lat": 91, "lng": 0"#)).field == "lat")
+        #expect(try failure(json(#""lat": 0, "lng": 181"#)).field == "lng")
+        #expect(try failure(json(#""lat": 0"#)).field == "lng")
+        #expect(try failure(json(#""lng": 0"#)).field == "lat")
     }
 
     @Test("An entry of another form is reported with its id and does not cost its neighbours")
@@ -123,9 +138,13 @@ struct MappingTests {
 
     @Test("What was kept comes back the same")
     func storedForm() throws {
-        let restaurant = try Restaurant.fixture("r-1", "Three Gulls", scores: [2, 9])
-        let stored = StoredRestaurant(domain: restaurant)
-        #expect(try stored.toDomain() == restaurant)
-        #expect(stored.listingKey == "three gulls")
+        for restaurant in [
+            try Restaurant.fixture("r-1", "Three Gulls", scores: [2, 9]),
+            try RestaurantDTO.sample.toDomain(),
+        ] {
+            let stored = StoredRestaurant(domain: restaurant)
+            #expect(try stored.toDomain() == restaurant)
+            #expect(stored.listingKey == restaurant.name.lowercased())
+        }
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Keel
 import KeelHTTP
+import KeelSecrets
 import KeelStorage
 import KeelTestKit
 import RestaurantsAPI
@@ -48,8 +49,8 @@ struct OfflineWriteTests {
 
     @Test("What is chosen without the service is there at once, and told by the next launch")
     func offline() async throws {
-        let store = InMemoryStorageAdapter()
-        let app = try Instance(.json(ServiceJSON.grant(1)), on: store)
+        let (store, vault) = (InMemoryStorageAdapter(), InMemorySecretStoreAdapter())
+        let app = try Instance(.json(ServiceJSON.grant(1)), on: store, secrets: vault)
         _ = try await app.accounts.signIn(email, password: "engine")
         try await app.favourites.save(favourite)
         try await app.ratings.save(rating)
@@ -60,7 +61,12 @@ struct OfflineWriteTests {
         #expect(waiting.map(\.subject) == [.favourite, .rating])
         #expect(waiting.allSatisfy { !$0.isRefused && $0.restaurant == favourite.restaurant })
 
-        let next = try Instance(.status(.noContent), .status(.noContent), on: store)
+        let next = try Instance(
+            .status(.noContent),
+            .status(.noContent),
+            on: store,
+            secrets: vault
+        )
         try await sendAgain(next)
         #expect(
             Set(writes(next).map { "\($0.head.method) \($0.head.path ?? "")" })

@@ -1,3 +1,4 @@
+import Foundation
 import RestaurantsData
 import RestaurantsDomain
 import Testing
@@ -18,8 +19,40 @@ struct RenderingTests {
             RestaurantListView.render(restaurants, limit: nil, screen) == """
                 ID    NAME                CUISINE             BOROUGH  GRADE
                 r-1   Ramen Under the V…  Seafood             Harbour  A
-                r-22  Ox                  Café/Coffee/Tea a…  Harbour  –
+                r-22  Ox                  Café/Coffee/Tea a…  Harbour
                 2 restaurants.
+                """
+        )
+    }
+
+    @Test("A column that has nothing to say is left out")
+    func columns() throws {
+        let restaurants = [
+            try Restaurant.fixture("r-1", "Three Gulls", rating: 4.5, price: 2),
+            try Restaurant.fixture("r-2", "Ox"),
+        ]
+        #expect(
+            RestaurantListView.render(restaurants, limit: nil, screen) == """
+                ID   NAME         CUISINE  BOROUGH  RATING  PRICE
+                r-1  Three Gulls  Seafood  Harbour  4.5     €€
+                r-2  Ox           Seafood  Harbour
+                2 restaurants.
+                """
+        )
+    }
+
+    @Test("What is near is listed with its distance")
+    func near() throws {
+        let near = [
+            NearbyRestaurant(restaurant: try .fixture("r-1", "Three Gulls"), metres: 994.9),
+            NearbyRestaurant(restaurant: try .fixture("r-2", "Ox"), metres: 1_249),
+        ]
+        #expect(
+            RestaurantListView.render(near, screen) == """
+                ID   NAME         CUISINE  BOROUGH  AWAY
+                r-1  Three Gulls  Seafood  Harbour  990 m
+                r-2  Ox           Seafood  Harbour  1.2 km
+                The nearest 2 restaurants.
                 """
         )
     }
@@ -56,7 +89,8 @@ struct RenderingTests {
         #expect(
             RestaurantDetailView.render(details, screen) == """
                 Three Gulls  r-1
-                Seafood · 1 Quay Lane, Harbour H-10
+                Seafood
+                1 Quay Lane, Harbour
 
                 ♥ your favourite since 2026-03-02
                 ★★★★☆ your rating
@@ -66,6 +100,41 @@ struct RenderingTests {
                 2026-03-02  A      9
                 2026-03-01  A      2
                 Average score 5.5; fewer is better.
+                """
+        )
+    }
+
+    @Test("Details show all that the service knows")
+    func allDetails() throws {
+        let restaurant = Restaurant(
+            id: try RestaurantID("r-1"),
+            name: "Three Gulls",
+            cuisine: "Seafood",
+            rating: 4.5,
+            priceLevel: PriceLevel(3),
+            address: "1 Quay Lane",
+            location: Coordinate(latitude: 51.2, longitude: -3.38),
+            phoneNumber: "+44 1632 960001",
+            website: URL(string: "https://gulls.example"),
+            openingHours: ["Mon-Fri: 11:00-22:00", "Sat: 12:00-23:00"]
+        )
+        let details = RestaurantDetails(
+            restaurant: restaurant,
+            favourite: nil,
+            ownRating: nil,
+            summary: nil
+        )
+        #expect(
+            RestaurantDetailView.render(details, screen) == """
+                Three Gulls  r-1
+                Seafood · €€€ · 4.5 of 5 from guests
+                1 Quay Lane
+                51.2000° N, 3.3800° W
+                +44 1632 960001 · https://gulls.example
+                Mon-Fri: 11:00-22:00
+                Sat: 12:00-23:00
+
+                Nobody has rated it yet.
                 """
         )
     }
@@ -117,6 +186,7 @@ struct RenderingTests {
             ratings: repositories,
             changes: repositories,
             accounts: repositories,
+            whereabouts: repositories,
             usage: NoUsage(),
             now: { day(0) }
         )
@@ -173,6 +243,7 @@ struct RenderingTests {
             ratings: repositories,
             changes: repositories,
             accounts: repositories,
+            whereabouts: repositories,
             usage: NoUsage(),
             now: { day(0) }
         )

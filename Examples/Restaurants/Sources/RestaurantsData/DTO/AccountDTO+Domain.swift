@@ -26,7 +26,7 @@ extension GrantDTO {
         let fields = FieldMapper()
         let user = try fields.one(user, "user")
         return BearerCredentials(
-            accessToken: try fields.required(accessToken, "accessToken"),
+            accessToken: try fields.required(accessToken, "access_token"),
             refreshToken: refreshToken,
             expiresAt: expiresIn.map { asked.addingTimeInterval($0) },
             fields: ["user": user.id.name, "name": user.name, "email": user.email.text]

@@ -7,32 +7,31 @@ extension RestaurantDTO: DomainConvertible {
         return Restaurant(
             id: try fields.restaurantID(id, "id"),
             name: try fields.required(name, "name"),
-            borough: try fields.required(borough, "borough"),
             cuisine: try fields.required(cuisine, "cuisine"),
-            address: try fields.one(address, "address"),
-            location: try fields.optional.one(location, "location"),
+            rating: try fields.optional.number(rating, "rating", in: Restaurant.ratingRange),
+            priceLevel: try fields.optional.value(
+                priceLevel,
+                "price_level",
+                expecting: "a level from 1 to 4"
+            ) {
+                PriceLevel($0)
+            },
+            address: try fields.required(address, "address"),
+            borough: fields.optional.text(borough),
+            location: try location(fields),
+            imageURL: try fields.optional.url(imageURL, "image_url"),
+            phoneNumber: fields.optional.text(phoneNumber),
+            website: try fields.optional.url(website, "website"),
+            openingHours: openingHours ?? [],
             grades: try fields.optional.list(grades, "grades")
         )
     }
-}
 
-extension AddressDTO: DomainConvertible {
-    func toDomain() throws(MappingError) -> Address {
-        let fields = FieldMapper()
-        return Address(
-            building: try fields.required(building, "building"),
-            street: try fields.required(street, "street"),
-            zipCode: try fields.required(zipcode, "zipcode")
-        )
-    }
-}
-
-extension CoordinateDTO: DomainConvertible {
-    func toDomain() throws(MappingError) -> Coordinate {
-        let fields = FieldMapper()
-        let latitude = try fields.required(latitude, "latitude")
-        let longitude = try fields.required(longitude, "longitude")
-        return try fields.value(latitude, "", expecting: "a place on the globe") {
+    /// The place, or nil where the service has none; half a place is a failure.
+    private func location(_ fields: FieldMapper) throws(MappingError) -> Coordinate? {
+        if latitude == nil, longitude == nil { return nil }
+        let longitude = try fields.number(longitude, "lng", in: -180...180)
+        return try fields.value(latitude, "lat", expecting: "a place on the globe") {
             Coordinate(latitude: $0, longitude: longitude)
         }
     }

@@ -17,7 +17,7 @@ extension StorageSchema {
         searches: [
             SearchDefinition(
                 "restaurants",
-                fields: ["name", "cuisine", "borough", "address.street"]
+                fields: ["name", "cuisine", "borough", "address"]
             )
         ]
     )

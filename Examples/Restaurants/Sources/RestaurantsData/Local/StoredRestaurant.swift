@@ -6,12 +6,6 @@ internal import RestaurantsDomain
 ///
 /// Nothing of a user is in it, so that replacing it loses nothing of a user's.
 struct StoredRestaurant: Codable, Hashable, Sendable, Identifiable, DomainMappable {
-    struct StoredAddress: Codable, Hashable, Sendable {
-        var building: String
-        var street: String
-        var zipCode: String
-    }
-
     struct StoredLocation: Codable, Hashable, Sendable {
         var latitude: Double
         var longitude: Double
@@ -27,26 +21,34 @@ struct StoredRestaurant: Codable, Hashable, Sendable, Identifiable, DomainMappab
     var name: String
     /// What lists are ordered by.
     var listingKey: String
-    var borough: String
     var cuisine: String
-    var address: StoredAddress
+    var rating: Double?
+    var priceLevel: Int?
+    var address: String
+    var borough: String?
     var location: StoredLocation?
+    var imageURL: String?
+    var phoneNumber: String?
+    var website: String?
+    var openingHours: [String]
     var grades: [StoredGrade]
 
     init(domain restaurant: Restaurant) {
         id = restaurant.id.text
         name = restaurant.name
         listingKey = restaurant.listingKey
-        borough = restaurant.borough
         cuisine = restaurant.cuisine
-        address = StoredAddress(
-            building: restaurant.address.building,
-            street: restaurant.address.street,
-            zipCode: restaurant.address.zipCode
-        )
+        rating = restaurant.rating
+        priceLevel = restaurant.priceLevel?.level
+        address = restaurant.address
+        borough = restaurant.borough
         location = restaurant.location.map {
             StoredLocation(latitude: $0.latitude, longitude: $0.longitude)
         }
+        imageURL = restaurant.imageURL?.absoluteString
+        phoneNumber = restaurant.phoneNumber
+        website = restaurant.website?.absoluteString
+        openingHours = restaurant.openingHours
         grades = restaurant.grades.map {
             StoredGrade(date: $0.date, mark: $0.mark.rawValue, score: $0.score)
         }
@@ -57,16 +59,18 @@ struct StoredRestaurant: Codable, Hashable, Sendable, Identifiable, DomainMappab
         return Restaurant(
             id: try fields.restaurantID(id, "id"),
             name: name,
-            borough: borough,
             cuisine: cuisine,
-            address: Address(
-                building: address.building,
-                street: address.street,
-                zipCode: address.zipCode
-            ),
+            rating: try fields.optional.number(rating, "rating", in: Restaurant.ratingRange),
+            priceLevel: try fields.optional.value(priceLevel, "priceLevel") { PriceLevel($0) },
+            address: address,
+            borough: borough,
             location: try fields.optional.value(location, "location") {
                 Coordinate(latitude: $0.latitude, longitude: $0.longitude)
             },
+            imageURL: try fields.optional.url(imageURL, "imageURL"),
+            phoneNumber: phoneNumber,
+            website: try fields.optional.url(website, "website"),
+            openingHours: openingHours,
             // What was kept may come from a newer version of the app.
             grades: try fields.list(grades, "grades") { grade, fields throws(MappingError) in
                 Grade(

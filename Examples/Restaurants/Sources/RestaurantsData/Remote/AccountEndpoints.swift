@@ -21,7 +21,7 @@ struct PostRefresh: Endpoint {
 
     var method: HTTPRequest.Method { .post }
     var path: EndpointPath { "/auth/refresh" }
-    var body: RequestBody? { .json(["refreshToken": refreshToken]) }
+    var body: RequestBody? { .json(["refresh_token": refreshToken]) }
 }
 
 /// `POST /auth/logout`: makes a session's tokens worthless.
@@ -32,7 +32,7 @@ struct PostLogout: Endpoint {
 
     var method: HTTPRequest.Method { .post }
     var path: EndpointPath { "/auth/logout" }
-    var body: RequestBody? { .json(["refreshToken": refreshToken]) }
+    var body: RequestBody? { .json(["refresh_token": refreshToken]) }
 }
 
 /// `GET /me`: the user whose token the call is signed with.

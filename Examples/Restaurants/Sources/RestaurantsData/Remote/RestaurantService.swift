@@ -1,7 +1,8 @@
 public import Foundation
 public import KeelHTTP
+internal import KeelHTTPSecrets
 internal import KeelRepositories
-public import KeelStorage
+public import KeelSecrets
 
 /// The restaurant service as this app calls it: in the name of whoever is signed in.
 ///
@@ -19,19 +20,20 @@ public struct RestaurantService: Sendable {
     /// - Parameters:
     ///   - configuration: What all calls have in common.
     ///   - transport: What carries the calls.
-    ///   - storage: Where the session is kept.
+    ///   - secrets: Where the tokens of the session are kept, and nowhere else.
     ///   - now: The time.
     ///   - log: Told what happens to calls, one short line each, without secrets; nil tells nobody.
     public init(
         _ configuration: NetworkClient.Configuration,
         transport: any HTTPTransport,
-        storage: StorageClient,
+        secrets: SecretStore,
         now: @escaping @Sendable () -> Date,
         log: (@Sendable (String) -> Void)? = nil
     ) {
         var configuration = configuration
         // Everybody may see restaurants; only what belongs to a user takes the user's token.
         configuration.options.authentication = .none
+        configuration.json = .snakeCase
         if let log { configuration.observers.append(CallLog(log)) }
 
         var policy = AuthSessionPolicy()
@@ -39,7 +41,7 @@ public struct RestaurantService: Sendable {
         let unsigned = NetworkClient(configuration, transport: transport)
         let session = AuthSession<BearerCredentials>(
             server: AccountRemoteDataSource(remote: RemoteDataSource(unsigned), now: now),
-            store: StoredSession(storage: storage),
+            store: SecretCredentialStore<BearerCredentials>(secrets),
             policy: policy
         )
         configuration.authorize(with: session)

@@ -1,6 +1,6 @@
 public import Foundation
 public import KeelHTTP
-internal import KeelRepositories
+public import KeelRepositories
 public import KeelStorage
 public import RestaurantsDomain
 
@@ -10,6 +10,9 @@ public import RestaurantsDomain
 /// is no second copy to go stale. What is kept is asked for first; the service is asked
 /// - for everything, by ``refresh()``, or when nothing was ever loaded;
 /// - for one restaurant that is not here, or that was loaded longer ago than ``maximumAge``.
+///
+/// What was read last is in memory, and read from there until it changes, whoever changes it: this
+/// repository or another process on the same store.
 ///
 /// Every write is finished when the call that made it returns.
 public struct OfflineFirstRestaurantRepository: RestaurantRepository {
@@ -28,16 +31,18 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
     /// - Parameters:
     ///   - api: The restaurant service.
     ///   - storage: Where restaurants are kept.
+    ///   - memory: What was read last.
     ///   - now: The time.
     public init(
         api: NetworkClient,
         storage: StorageClient,
+        memory: ResourceMemory = ResourceMemory(),
         now: @escaping @Sendable () -> Date
     ) {
         remote = RemoteDataSource(api)
         local = CollectionDataSource(storage.collection("restaurants", as: StoredRestaurant.self))
         ledger = RestaurantLedger(all: "restaurants/", fetches: CollectionFetchLedger(storage))
-        loader = ResourceLoader(ledger: ledger, now: now)
+        loader = ResourceLoader(ledger: ledger, memory: memory, now: now)
     }
 
     // MARK: Here
@@ -45,8 +50,7 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
     public func restaurants(
         _ filter: RestaurantFilter
     ) async throws(DomainError) -> [Restaurant] {
-        if try await !isLoaded() { _ = try await refresh() }
-        return try await query { query in
+        let wanted = selection("lists/\(filter)") { query in
             var query = query.order(by: "listingKey")
             if let borough = filter.borough {
                 query = query.where(.equal("borough", .string(borough)))
@@ -56,6 +60,9 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
             }
             return filter.limit.map { query.limit(to: $0) } ?? query
         }
+        if let kept = try await kept(wanted) { return kept }
+        _ = try await refresh()
+        return try await kept(wanted) ?? []
     }
 
     public func knownRestaurants(
@@ -73,13 +80,14 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
         _ words: String,
         limit: Int
     ) async throws(DomainError) -> [Restaurant] {
-        guard try await isLoaded() else {
-            return try await DomainError.mapping { () async throws(DataSourceError) in
-                try await remote.request(GetSearchResult(words: words, limit: limit))
-                    .restaurants.toDomain().elements
-            }
+        let wanted = selection("searches/\(limit) \(words)") {
+            $0.matching(words).order(by: "listingKey").limit(to: limit)
         }
-        return try await query { $0.matching(words).order(by: "listingKey").limit(to: limit) }
+        if let kept = try await kept(wanted) { return kept }
+        return try await DomainError.mapping { () async throws(DataSourceError) in
+            try await remote.request(GetSearchResult(words: words, limit: limit))
+                .restaurants.toDomain().elements
+        }
     }
 
     public func updates() -> LiveUpdates<Restaurant> { local.collection.updates() }
@@ -103,7 +111,8 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
     }
 
     private func one(_ id: String) -> Resource<Restaurant> {
-        Resource("\(ledger.all)\(id)") { () async throws(DataSourceError) in
+        // A refresh of all makes this one younger, too.
+        Resource("\(ledger.all)\(id)", tags: [ledger.all]) { () async throws(DataSourceError) in
             StoredRestaurant(domain: try await remote.domain(GetRestaurant(id: id)))
         } read: { () async throws(DataSourceError) in
             try await local.find(id)
@@ -112,7 +121,9 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
             if try await local.find(id) != arrived { try await local.save(arrived) }
         } forget: { () async throws(DataSourceError) in
             try await local.delete(id)
-        }.map { stored throws(MappingError) in try stored.toDomain() }
+        }
+        .following(local.collection)
+        .map { stored throws(MappingError) in try stored.toDomain() }
     }
 
     private var all: Resource<RefreshPlan> {
@@ -134,17 +145,29 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
 
     // MARK: Parts
 
-    private func query(
-        _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery
-    ) async throws(DomainError) -> [Restaurant] {
-        try await DomainError.mapping { () async throws(DataSourceError) in
-            try await local.query(refine).mapped()
+    /// A part of what is on this device; nil before all restaurants were loaded once.
+    private func selection(
+        _ key: String,
+        _ refine: @escaping @Sendable (DocumentQuery) throws -> DocumentQuery
+    ) -> Resource<[Restaurant]> {
+        Resource(key, tags: [ledger.all]) { () async throws(DataSourceError) in
+            throw DataSourceError(.unknown, "A selection is read on this device only.")
+        } read: { () async throws(DataSourceError) in
+            guard try await ledger.time(of: ledger.all) != nil else { return nil }
+            return try await local.query(refine).mapped()
+        } keep: { _ async throws(DataSourceError) in
         }
+        .following(local.collection)
     }
 
-    private func isLoaded() async throws(DomainError) -> Bool {
-        try await DomainError.mapping { () async throws(DataSourceError) in
-            try await ledger.time(of: ledger.all) != nil
+    private func kept(
+        _ selection: Resource<[Restaurant]>
+    ) async throws(DomainError) -> [Restaurant]? {
+        do throws(RepositoryError) {
+            return try await loader.load(selection, .cacheOnly).value
+        } catch {
+            guard error.code == .notKept else { throw DomainError(error) }
+            return nil
         }
     }
 }

@@ -1,38 +1,68 @@
-/// A restaurant as its city's inspectors know it.
+public import Foundation
+
+/// A restaurant, as its service knows it.
 ///
-/// It belongs to nobody: what a user thinks of it is a ``Favourite`` or a ``Rating``.
+/// It belongs to nobody: what a user thinks of it is a ``Favourite`` or a ``Rating``. What a source
+/// does not know is nil or empty, and never made up.
 public struct Restaurant: Hashable, Sendable, Identifiable {
+    /// The numbers that ``rating`` can be.
+    public static let ratingRange = 0.0...5.0
+
     /// What identifies the restaurant.
     public let id: RestaurantID
     /// The name over the door.
     public let name: String
-    /// The part of the city.
-    public let borough: String
     /// What is cooked.
     public let cuisine: String
-    /// Where the door is.
-    public let address: Address
+    /// The mean of what the service's guests gave, in ``ratingRange``.
+    public let rating: Double?
+    /// How much a meal costs.
+    public let priceLevel: PriceLevel?
+    /// The street and what finds the door in it.
+    public let address: String
+    /// The part of the city.
+    public let borough: String?
     /// Where the door is on the globe, if somebody has measured it.
     public let location: Coordinate?
-    /// What the inspectors found, in no particular order.
+    /// A picture of it.
+    public let imageURL: URL?
+    /// The number to call, as it is dialled.
+    public let phoneNumber: String?
+    /// Its own pages.
+    public let website: URL?
+    /// When it is open, a line for some days each, such as `Mon-Fri: 11:00-22:00`.
+    public let openingHours: [String]
+    /// What the city's inspectors found, in no particular order.
     public let grades: [Grade]
 
     /// Creates a restaurant.
     public init(
         id: RestaurantID,
         name: String,
-        borough: String,
         cuisine: String,
-        address: Address,
+        rating: Double? = nil,
+        priceLevel: PriceLevel? = nil,
+        address: String,
+        borough: String? = nil,
         location: Coordinate? = nil,
+        imageURL: URL? = nil,
+        phoneNumber: String? = nil,
+        website: URL? = nil,
+        openingHours: [String] = [],
         grades: [Grade] = []
     ) {
         self.id = id
         self.name = name
-        self.borough = borough
         self.cuisine = cuisine
+        self.rating = rating
+        self.priceLevel = priceLevel
         self.address = address
+        self.borough = borough
         self.location = location
+        self.imageURL = imageURL
+        self.phoneNumber = phoneNumber
+        self.website = website
+        self.openingHours = openingHours
         self.grades = grades
     }
 }
@@ -56,34 +86,19 @@ extension Restaurant {
     }
 }
 
-/// A place in a street.
-public struct Address: Hashable, Sendable {
-    /// The number of the building.
-    public let building: String
-    /// The street.
-    public let street: String
-    /// The postal code.
-    public let zipCode: String
+/// How much a meal costs, from 1, cheap, to 4.
+public struct PriceLevel: Hashable, Sendable, Comparable {
+    /// The levels that there are.
+    public static let range = 1...4
 
-    /// Creates an address.
-    public init(building: String, street: String, zipCode: String) {
-        self.building = building
-        self.street = street
-        self.zipCode = zipCode
+    /// The level.
+    public let level: Int
+
+    /// Creates a level; nil if there is no such one.
+    public init?(_ level: Int) {
+        guard Self.range.contains(level) else { return nil }
+        self.level = level
     }
-}
 
-/// A place on the globe.
-public struct Coordinate: Hashable, Sendable {
-    /// Degrees north of the equator.
-    public let latitude: Double
-    /// Degrees east of Greenwich.
-    public let longitude: Double
-
-    /// Creates a coordinate; nil if there is no such place.
-    public init?(latitude: Double, longitude: Double) {
-        guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
-        self.latitude = latitude
-        self.longitude = longitude
-    }
+    public static func < (left: Self, right: Self) -> Bool { left.level < right.level }
 }

@@ -37,6 +37,11 @@ public struct UserID: Hashable, Sendable {
         else { throw DomainError(.invalidUserName(name)) }
         self.name = name
     }
+
+    private init(known name: String) { self.name = name }
+
+    /// Whoever uses this device without an account.
+    public static let onThisDevice = UserID(known: "me")
 }
 
 extension UserID: CustomStringConvertible {

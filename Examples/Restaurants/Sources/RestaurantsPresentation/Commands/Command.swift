@@ -5,6 +5,8 @@ public enum Command: Hashable, Sendable {
     case refresh
     case list(RestaurantFilter)
     case search(String)
+    /// Lists the restaurants around a place; nil is where the device is.
+    case near(place: String?, limit: Int)
     /// Shows all about one restaurant or several.
     case show([String])
     case favourite(String)
@@ -45,6 +47,8 @@ public struct Invocation: Hashable, Sendable {
     public var isLogged: Bool
     /// The folder of logs and of what is noted of the app's use; nil is the usual one.
     public var telemetry: String?
+    /// The folder of the tokens; nil is the platform's store, or else the usual folder.
+    public var secrets: String?
     /// The address of the server that usage is sent to; nil sends none.
     public var usageServer: String?
 
@@ -56,6 +60,7 @@ public struct Invocation: Hashable, Sendable {
         user: String? = nil,
         isLogged: Bool = false,
         telemetry: String? = nil,
+        secrets: String? = nil,
         usageServer: String? = nil
     ) {
         self.command = command
@@ -64,6 +69,7 @@ public struct Invocation: Hashable, Sendable {
         self.user = user
         self.isLogged = isLogged
         self.telemetry = telemetry
+        self.secrets = secrets
         self.usageServer = usageServer
     }
 }
@@ -75,6 +81,7 @@ extension Command {
         case .refresh: "refresh"
         case .list: "list"
         case .search: "search"
+        case .near: "near"
         case .show: "show"
         case .favourite: "favourite"
         case .unfavourite: "unfavourite"

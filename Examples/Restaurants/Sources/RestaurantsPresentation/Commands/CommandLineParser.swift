@@ -19,6 +19,7 @@ public enum CommandLineParser: Sendable {
         invocation.user = try words.takeOption("--user")
         invocation.isLogged = words.takeFlag("--log")
         invocation.telemetry = try words.takeOption("--telemetry")
+        invocation.secrets = try words.takeOption("--secrets")
         invocation.usageServer = try words.takeOption("--usage-server")
         guard let name = words.takeWord() else {
             throw UsageError("There is no command.")
@@ -44,6 +45,11 @@ public enum CommandLineParser: Sendable {
                 )
             )
         case "search": .search(try words.takeRest("WORDS", of: "search"))
+        case "near":
+            .near(
+                place: try words.takeOption("--at"),
+                limit: try words.takeNumber("--limit") ?? 10
+            )
         case "show": .show(try words.takeAll("ID", of: "show"))
         case "favourite", "favorite": .favourite(try words.takeArgument("ID", of: "favourite"))
         case "unfavourite", "unfavorite":
@@ -94,7 +100,8 @@ public enum CommandLineParser: Sendable {
     }
 
     private static let names = [
-        "refresh", "list", "search", "show", "favourite", "unfavourite", "favourites", "rate",
+        "refresh", "list", "search", "near", "show", "favourite", "unfavourite", "favourites",
+        "rate",
         "watch", "pending", "login", "logout", "whoami", "consent", "usage",
     ]
 

@@ -41,6 +41,10 @@ public struct CommandRunner: Sendable {
         case .search(let words):
             let found = try await useCases.search(words)
             screen.show(RestaurantListView.render(found, searchedFor: words, screen))
+        case .near(let text, let limit):
+            let place = try text.map { text throws(DomainError) in try Coordinate(text) }
+            let found = try await useCases.findNearby(around: place, limit: limit)
+            screen.show(RestaurantListView.render(found, screen))
         case .show(let texts):
             let ids = try texts.map { text throws(DomainError) in try RestaurantID(text) }
             let details = try await useCases.show(ids, for: user)

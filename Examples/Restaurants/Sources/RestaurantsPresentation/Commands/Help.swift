@@ -14,6 +14,9 @@ public enum Help: Sendable {
               --limit N           At most so many; 20 unless said otherwise.
           search WORDS            Find restaurants that have all the words; a word that
                                   ends in * matches every word that begins with it.
+          near                    List the restaurants around you, the nearest first.
+              --at PLACE          Around this place, such as 51.21,-3.38, and not where you are.
+              --limit N           At most so many; 10 unless said otherwise.
           show ID…                Show all about one restaurant or several.
           favourite ID            Make a restaurant your favourite.
           unfavourite ID          End that.
@@ -40,6 +43,9 @@ public enum Help: Sendable {
                                   unless said otherwise. (RESTAURANTS_USER)
           --log                   Tell on the standard error stream what happens to calls of
                                   the service.
+          --secrets FOLDER        Where the tokens of who is signed in are kept, encrypted; the
+                                  platform’s store of secrets unless said otherwise.
+                                  (RESTAURANTS_SECRETS)
           --telemetry FOLDER      Where the log and the notes of the app’s use are kept.
                                   (RESTAURANTS_TELEMETRY)
           --usage-server URL      A keel server to send these notes to.

@@ -5,7 +5,7 @@ enum FavouriteListView {
     private static let columns = [
         TextTable.Column(title: "ID"),
         TextTable.Column(title: "NAME", isFlexible: true),
-        TextTable.Column(title: "BOROUGH"),
+        TextTable.Column(title: "BOROUGH", isOptional: true),
         TextTable.Column(title: "RATING"),
         TextTable.Column(title: "SINCE"),
     ]

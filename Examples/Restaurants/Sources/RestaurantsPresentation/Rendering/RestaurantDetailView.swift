@@ -4,14 +4,9 @@ internal import RestaurantsDomain
 /// All about one restaurant.
 enum RestaurantDetailView {
     static func render(_ details: RestaurantDetails, _ screen: Screen) -> String {
-        let restaurant = details.restaurant
-        let (address, style) = (restaurant.address, screen.style)
-        var lines = [
-            "\(style.bold(restaurant.name))  \(style.faint(restaurant.id.text))",
-            "\(restaurant.cuisine) · \(address.building) \(address.street), "
-                + "\(restaurant.borough) \(address.zipCode)",
-        ]
-        if let location = restaurant.location { lines.append(place(location)) }
+        let (restaurant, style) = (details.restaurant, screen.style)
+        var lines = ["\(style.bold(restaurant.name))  \(style.faint(restaurant.id.text))"]
+        lines += facts(about: restaurant)
         lines.append("")
         if let favourite = details.favourite {
             lines.append("\(style.red("♥")) your favourite since \(DayText.day(favourite.since))")
@@ -22,9 +17,22 @@ enum RestaurantDetailView {
         lines.append(
             details.summary.map(summary) ?? style.faint("Nobody has rated it yet.")
         )
-        lines.append("")
-        lines += grades(of: restaurant, screen)
+        if !restaurant.grades.isEmpty { lines += [""] + grades(of: restaurant, screen) }
         return lines.joined(separator: "\n")
+    }
+
+    /// What the service knows; what it does not know has no line.
+    private static func facts(about restaurant: Restaurant) -> [String] {
+        let kind = [
+            restaurant.cuisine, restaurant.priceLevel.map(PriceText.text),
+            restaurant.rating.map { "\(NumberText.decimal($0, places: 1)) of 5 from guests" },
+        ]
+        let door = [restaurant.address, restaurant.borough]
+        let contact = [restaurant.phoneNumber, restaurant.website?.absoluteString]
+        let lines =
+            [(kind, " · "), (door, ", "), ([restaurant.location.map(place)], ""), (contact, " · ")]
+            .map { parts, separator in parts.compactMap(\.self).joined(separator: separator) }
+        return lines.filter { !$0.isEmpty } + restaurant.openingHours
     }
 
     private static func place(_ location: Coordinate) -> String {
@@ -40,7 +48,7 @@ enum RestaurantDetailView {
     }
 
     private static func grades(of restaurant: Restaurant, _ screen: Screen) -> [String] {
-        guard let average = restaurant.averageScore else { return ["Never inspected."] }
+        guard let average = restaurant.averageScore else { return [] }
         let rows = restaurant.grades.sorted { $0.date > $1.date }.map { grade in
             [DayText.day(grade.date), GradeText.short(grade), "\(grade.score)"]
         }

@@ -6,8 +6,11 @@ enum RestaurantListView {
         TextTable.Column(title: "ID"),
         TextTable.Column(title: "NAME", isFlexible: true),
         TextTable.Column(title: "CUISINE", isFlexible: true),
-        TextTable.Column(title: "BOROUGH"),
-        TextTable.Column(title: "GRADE"),
+        TextTable.Column(title: "BOROUGH", isOptional: true),
+        TextTable.Column(title: "RATING", isOptional: true),
+        TextTable.Column(title: "PRICE", isOptional: true),
+        TextTable.Column(title: "GRADE", isOptional: true),
+        TextTable.Column(title: "AWAY", isOptional: true),
     ]
 
     static func render(_ restaurants: [Restaurant], limit: Int?, _ screen: Screen) -> String {
@@ -28,6 +31,12 @@ enum RestaurantListView {
         return table(restaurants, "\(count(restaurants, end: "")) for “\(words)”.", screen)
     }
 
+    static func render(_ near: [NearbyRestaurant], _ screen: Screen) -> String {
+        guard !near.isEmpty else { return "No restaurant whose place is known." }
+        let rows = near.map { row($0.restaurant, away: DistanceText.text($0.metres)) }
+        return table(rows, "The nearest \(count(near.map(\.restaurant)))", screen)
+    }
+
     private static func count(_ restaurants: [Restaurant], end: String = ".") -> String {
         "\(restaurants.count) restaurant\(restaurants.count == 1 ? "" : "s")\(end)"
     }
@@ -37,15 +46,37 @@ enum RestaurantListView {
         _ end: String,
         _ screen: Screen
     ) -> String {
-        let rows = restaurants.map { restaurant in
-            [
-                restaurant.id.text, restaurant.name, restaurant.cuisine, restaurant.borough,
-                restaurant.latestGrade.map(GradeText.short) ?? "–",
-            ]
-        }
+        table(restaurants.map { row($0) }, end, screen)
+    }
+
+    private static func table(_ rows: [[String]], _ end: String, _ screen: Screen) -> String {
         let lines = TextTable(columns: columns, rows: rows)
             .lines(width: screen.width, style: screen.style)
         return (lines + [screen.style.faint(end)]).joined(separator: "\n")
+    }
+
+    private static func row(_ restaurant: Restaurant, away: String = "") -> [String] {
+        [
+            restaurant.id.text, restaurant.name, restaurant.cuisine, restaurant.borough ?? "",
+            restaurant.rating.map { NumberText.decimal($0, places: 1) } ?? "",
+            restaurant.priceLevel.map(PriceText.text) ?? "",
+            restaurant.latestGrade.map(GradeText.short) ?? "", away,
+        ]
+    }
+}
+
+/// Prices in signs.
+enum PriceText {
+    static func text(_ price: PriceLevel) -> String { String(repeating: "€", count: price.level) }
+}
+
+/// Distances in words.
+enum DistanceText {
+    static func text(_ metres: Double) -> String {
+        // What is nearer than the position is accurate is told in tens.
+        metres < 995
+            ? "\(Int((metres / 10).rounded()) * 10) m"
+            : "\(NumberText.decimal(metres / 1000, places: 1)) km"
     }
 }
 

@@ -4,6 +4,8 @@ struct TextTable: Sendable {
         let title: String
         /// Whether the column gives way when the table is too wide.
         var isFlexible = false
+        /// Whether the column is left out when no row has a text in it.
+        var isOptional = false
     }
 
     let columns: [Column]
@@ -13,7 +15,20 @@ struct TextTable: Sendable {
     private static let leastFlexibleWidth = 8
 
     /// The table's lines; the first has the titles.
-    func lines(width: Int, style: Style) -> [String] {
+    func lines(width: Int, style: Style) -> [String] { shown.fittedLines(width, style) }
+
+    /// The table without columns that say nothing.
+    private var shown: TextTable {
+        let wanted = columns.indices.filter { index in
+            !columns[index].isOptional || rows.contains { !$0[index].isEmpty }
+        }
+        return TextTable(
+            columns: wanted.map { columns[$0] },
+            rows: rows.map { row in wanted.map { row[$0] } }
+        )
+    }
+
+    private func fittedLines(_ width: Int, _ style: Style) -> [String] {
         let widths = fittedWidths(into: width)
         let titles = line(columns.map(\.title), widths)
         return [style.bold(titles)] + rows.map { line($0, widths) }

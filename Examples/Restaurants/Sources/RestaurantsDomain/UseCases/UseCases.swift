@@ -1,21 +1,35 @@
 public import Foundation
-public import RestaurantsDomain
 
-/// All that the app can do, made of six repositories.
+/// All that the app can do, made of seven repositories.
 public struct UseCases: Sendable {
-    let list: ListRestaurants
-    let search: SearchRestaurants
-    let show: ShowRestaurant
-    let toggleFavourite: ToggleFavourite
-    let listFavourites: ListFavourites
-    let rate: RateRestaurant
-    let refresh: RefreshRestaurants
-    let watch: WatchRestaurants
-    let listPending: ListPendingChanges
-    let signIn: SignIn
-    let signOut: SignOut
-    let showCurrentUser: ShowCurrentUser
-    let usage: AccountForUsage
+    /// Lists restaurants.
+    public let list: ListRestaurants
+    /// Finds the restaurants around a place.
+    public let findNearby: FindNearbyRestaurants
+    /// Finds restaurants by words.
+    public let search: SearchRestaurants
+    /// Shows all about restaurants.
+    public let show: ShowRestaurant
+    /// Makes favourites, and ends that.
+    public let toggleFavourite: ToggleFavourite
+    /// Lists a user’s favourites.
+    public let listFavourites: ListFavourites
+    /// Gives stars.
+    public let rate: RateRestaurant
+    /// Loads all restaurants anew.
+    public let refresh: RefreshRestaurants
+    /// Tells what changes.
+    public let watch: WatchRestaurants
+    /// Lists what the service does not know yet.
+    public let listPending: ListPendingChanges
+    /// Signs a user in.
+    public let signIn: SignIn
+    /// Signs the user out.
+    public let signOut: SignOut
+    /// Tells who is signed in.
+    public let showCurrentUser: ShowCurrentUser
+    /// Accounts for what is noted of the app’s use.
+    public let usage: AccountForUsage
 
     /// Creates the use cases.
     public init(
@@ -24,10 +38,15 @@ public struct UseCases: Sendable {
         ratings: any RatingRepository,
         changes: any PendingChangeRepository,
         accounts: any AccountRepository,
+        whereabouts: any WhereaboutsRepository,
         usage: any UsageRepository,
         now: @escaping @Sendable () -> Date
     ) {
         list = ListRestaurants(restaurants: restaurants)
+        findNearby = FindNearbyRestaurants(
+            restaurants: restaurants,
+            whereabouts: whereabouts
+        )
         search = SearchRestaurants(restaurants: restaurants)
         show = ShowRestaurant(restaurants: restaurants, favourites: favourites, ratings: ratings)
         toggleFavourite = ToggleFavourite(

@@ -1,0 +1,88 @@
+import Foundation
+import Keel
+import KeelDependencies
+import RestaurantsData
+import RestaurantsDomain
+
+/// What the app stands on: made once, and read by whoever needs a part with `@Dependency`.
+struct Infrastructure {
+    let storage: StorageClient
+    let secrets: SecretStore
+    let network: NetworkClient
+    let location: LocationService
+
+    /// Opens everything that the settings name.
+    init(_ settings: Settings) async throws(DomainError) {
+        var keel = KeelConfiguration.production(
+            Settings.app,
+            api: settings.api,
+            schema: .restaurants
+        )
+        switch settings.store {
+        case nil: break
+        case .memory: keel.storage = .memory
+        case .file(let file): keel.storage = .file(file)
+        case .server(let address): keel.storage = .server(address)
+        }
+        do throws(StorageError) {
+            storage = try keel.makeStorage()
+        } catch {
+            throw DomainError(.storageFailed, cause: error)
+        }
+        do throws(SecretError) {
+            secrets = try await Self.openSecrets(keel, settings)
+        } catch {
+            throw DomainError(.storageFailed, cause: error)
+        }
+        network = Self.makeNetwork(keel)
+        location = keel.makeLocation()
+    }
+
+    /// Makes the parts those that `@Dependency` finds.
+    func set(in values: inout DependencyValues) {
+        values.storage = storage
+        values.secrets = secrets
+        values.network = network
+        values.location = location
+    }
+
+    /// Ends the connections to the service.
+    func close() async { await network.transport.shutdown() }
+
+    /// The store of secrets: that of the platform, or else an encrypted file, whose key lies beside
+    /// its folder and not in it.
+    private static func openSecrets(
+        _ keel: KeelConfiguration,
+        _ settings: Settings
+    ) async throws(SecretError) -> SecretStore {
+        var keel = keel
+        if case .memory = settings.store {
+            keel.secrets = .memory
+            return try keel.makeSecrets()
+        }
+        let folder = settings.secrets ?? settings.usualSecrets
+        let key = folder.deletingLastPathComponent()
+            .appending(path: "\(folder.lastPathComponent).key").path(percentEncoded: false)
+        let file = SecretFileKey.source(KeyFileSource(path: key))
+        guard settings.secrets == nil else {
+            keel.secrets = .file(folder, file, service: Settings.app)
+            return try keel.makeSecrets()
+        }
+        return try await SecretStore.platformDefault(
+            service: Settings.app,
+            orElse: EncryptedFileSecretStoreAdapter(
+                folder: folder.path(percentEncoded: false),
+                key: file
+            )
+        )
+    }
+
+    private static func makeNetwork(_ keel: KeelConfiguration) -> NetworkClient {
+        let usual = keel.makeNetwork()
+        var configuration = usual.configuration
+        // Somebody sits before the terminal and waits.
+        configuration.timeout = .seconds(15)
+        configuration.retry = .attempts(3)
+        return NetworkClient(configuration, transport: usual.transport)
+    }
+}

@@ -1,0 +1,50 @@
+public import KeelLocation
+public import RestaurantsDomain
+
+/// Where the device is, as its source of positions knows.
+public struct DeviceWhereabouts: WhereaboutsRepository {
+    /// How far a position may be off, in metres, to tell which restaurants are near.
+    static let accuracy = 500.0
+
+    private let location: LocationService
+    private let patience: Duration
+
+    /// Creates a repository.
+    ///
+    /// - Parameters:
+    ///   - location: The device's position.
+    ///   - patience: How long to wait for it at the most.
+    public init(_ location: LocationService, patience: Duration = .seconds(10)) {
+        self.location = location
+        self.patience = patience
+    }
+
+    public func currentPlace() async throws(DomainError) -> Coordinate {
+        do throws(LocationError) {
+            guard try await location.requestPermission().isGranted else {
+                throw LocationError(.permissionDenied, "The user did not give the permission.")
+            }
+            let fix = try await location.currentLocation(
+                accuracy: Self.accuracy,
+                timeout: patience
+            )
+            let place = fix.coordinate
+            guard let place = Coordinate(latitude: place.latitude, longitude: place.longitude)
+            else { throw LocationError(.invalidArgument, "The position is not on the globe.") }
+            return place
+        } catch {
+            throw DomainError(error.meaning, cause: error)
+        }
+    }
+}
+
+extension LocationError {
+    /// What the failure means to the app.
+    fileprivate var meaning: DomainError.Kind {
+        switch code {
+        case .permissionDenied, .permissionRestricted, .permissionNotDetermined: .locationRefused
+        case .cancelled: .cancelled
+        default: .locationUnknown
+        }
+    }
+}
