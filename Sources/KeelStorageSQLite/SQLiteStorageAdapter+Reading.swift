@@ -20,7 +20,7 @@ extension SQLiteStorageAdapter {
         if let time = request.asOf {
             if let snapshot = held.state(at: time) {
                 if let duration = request.heldFor {
-                    _ = held.hold(snapshot, at: time, for: duration)
+                    held.extend(at: time, for: duration)
                 }
                 return try snapshot.unsafeRead { database in
                     try answer(request, in: reader(database, remembers: false), isHeld: true)

@@ -8,6 +8,8 @@ internal import Synchronization
 package final class HeldStates<State: Sendable>: Sendable {
     private struct Held {
         let state: State
+        /// How many requests have begun to hold it and have not let go of it.
+        var holders = 0
         /// The longest that a request has asked for.
         var duration = Duration.zero
         /// Tells the last request from those before it.
@@ -56,29 +58,66 @@ package final class HeldStates<State: Sendable>: Sendable {
                 content.held[time] != nil || content.held.count < Self.most
             else { return false }
             var held = content.held[time] ?? Held(state: state)
-            content.count += 1
-            held.number = content.count
-            held.duration = max(held.duration, min(duration, Self.longest))
-            held.ending?.cancel()
-            held.ending = Task { [weak self, clock, number = held.number, wait = held.duration] in
-                try? await clock.sleep(for: wait, tolerance: nil)
-                self?.end(number, at: time)
-            }
-            content.held[time] = held
+            held.holders += 1
+            extend(&held, at: time, for: duration, in: &content)
             return true
         }
+    }
+
+    /// Holds a state that is held for a while longer; a duration of zero lets go of it.
+    ///
+    /// A state that several requests have begun to hold ends when the last one lets go of it.
+    package func extend(at time: Timestamp, for duration: Duration) {
+        // The state may be a connection, which closes when it is released: not under the lock.
+        let last = content.withLock { content -> State? in
+            guard var held = content.held[time] else { return nil }
+            guard duration <= .zero else {
+                extend(&held, at: time, for: duration, in: &content)
+                return nil
+            }
+            held.holders -= 1
+            guard held.holders <= 0 else {
+                content.held[time] = held
+                return nil
+            }
+            held.ending?.cancel()
+            Self.remove(time, from: &content)
+            return held.state
+        }
+        _ = last
+    }
+
+    private func extend(
+        _ held: inout Held,
+        at time: Timestamp,
+        for duration: Duration,
+        in content: inout Content
+    ) {
+        content.count += 1
+        held.number = content.count
+        held.duration = max(held.duration, min(duration, Self.longest))
+        held.ending?.cancel()
+        held.ending = Task { [weak self, clock, number = held.number, wait = held.duration] in
+            try? await clock.sleep(for: wait, tolerance: nil)
+            self?.end(number, at: time)
+        }
+        content.held[time] = held
     }
 
     private func end(_ number: Int, at time: Timestamp) {
         // The state may be a connection, which closes when it is released: not under the lock.
         let last = content.withLock { content -> State? in
             guard let held = content.held[time], held.number == number else { return nil }
-            content.held[time] = nil
-            content.ended.append(time)
-            if content.ended.count > 64 { content.ended.removeFirst() }
+            Self.remove(time, from: &content)
             return held.state
         }
         _ = last
+    }
+
+    private static func remove(_ time: Timestamp, from content: inout Content) {
+        content.held[time] = nil
+        content.ended.append(time)
+        if content.ended.count > 64 { content.ended.removeFirst() }
     }
 
     /// Ends all of them, and holds no further ones.

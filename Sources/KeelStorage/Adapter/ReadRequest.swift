@@ -52,6 +52,9 @@ public struct ReadRequest: Sendable, Hashable {
     /// answer are answered from the same state, and can extend the time by this property. Afterwards
     /// they throw ``StorageError/Code/snapshotTooOld``, unless the store has a history. A store holds
     /// few states at a time: if it has no room and no history, the answer has no time.
+    ///
+    /// A read ``asOf`` the time of a held state with a duration of zero lets go of the state early. Each
+    /// read that has begun to hold it does so once, since several of them may hold the same state.
     public var heldFor: Duration?
     /// Whether documents that cannot be read are reported in ``ReadResult/unreadable`` and left out;
     /// without it, or in an adapter that cannot tell them apart, one of them fails the read.

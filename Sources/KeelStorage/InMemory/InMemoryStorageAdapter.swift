@@ -64,7 +64,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
             return result
         }
         if let state = held.state(at: time) {
-            if let duration = request.heldFor { _ = held.hold(state, at: time, for: duration) }
+            if let duration = request.heldFor { held.extend(at: time, for: duration) }
             return try state.answer(request)
         }
         if held.hasEnded(time), !keepsHistory { throw .snapshotTooOld(time) }

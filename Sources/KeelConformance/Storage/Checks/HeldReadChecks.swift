@@ -54,6 +54,31 @@ extension StorageAdapterCheck {
             (position.asOf, position.needsPosition) = (first.time, true)
             #expect(try await store.adapter.read(position).position == first.position)
         },
+        held("stays until the last reader lets go of it") { store in
+            try await store.fill(["a": ["n": 1]])
+            var hold = ReadRequest(.documents([store.path("a")]))
+            hold.heldFor = .seconds(30)
+            let time = try #require(try await store.adapter.read(hold).time)
+            #expect(try await store.adapter.read(hold).time == time)
+            try await store.fill(["a": ["n": 2]])
+            var past = ReadRequest(.documents([store.path("a")]))
+            past.asOf = time
+            var end = past
+            end.heldFor = .zero
+            _ = try await store.adapter.read(end)
+            guard case .documents(let documents) = try await store.adapter.read(past).payload else {
+                Issue.record("a read of documents was answered with something else")
+                return
+            }
+            #expect(documents.first??["n"] == 1)
+            _ = try await store.adapter.read(end)
+            // A history has the state all the same.
+            guard !store.adapter.capabilities.contains(.pointInTimeReads) else { return }
+            let error = await #expect(throws: StorageError.self) {
+                try await store.adapter.read(past)
+            }
+            #expect(error?.code == .snapshotTooOld)
+        },
     ]
 
     private static func held(
