@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Shows the Restaurants app, an example on Keel, running on real data.
+# Shows the Restaurants app, an example on Keel, at work.
 #
 #     Scripts/demo.sh                  by itself, to the end
 #     Scripts/demo.sh --interactive    leaves it running, for you to use
-#     Scripts/demo.sh --data FILE      with the restaurants of a JSON Lines file
+#     Scripts/demo.sh --data FILE      with the restaurants of a JSON Lines file, such as
+#                                      Examples/Restaurants/Data/new-york.jsonl
 #
 # Exits with 0 only if every step of the demonstration held.
 

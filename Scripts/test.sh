@@ -71,9 +71,9 @@ while IFS= read -r folder <&3; do
     fi
 done 3< <(keel_nested_packages)
 
-# Apple's Keychain, CoreLocation and unified log on stand-ins. Each in a scratch folder of its own: they
+# Apple's Keychain, CoreLocation, unified log and SwiftUI on stand-ins. Each in a scratch folder of its own: they
 # compile the package's sources into modules of the same names.
-for name in Keychain CoreLocation OSLog; do
+for name in Keychain CoreLocation OSLog SwiftUI; do
     if [ "$(uname -s)" = "Linux" ]; then
         KEEL_SCRATCH_PATH="$KEEL_ROOT/.build/stand-ins/$name" run "Tests/$name" "$@"
     else

@@ -22,8 +22,10 @@ func keel(_ product: String) -> Target.Dependency { .product(name: product, pack
 // Presentation → Domain ← Data → Keel. Only the composition root sees all of them.
 let package = Package(
     name: "restaurants",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
+        // For the target of an app with screens.
+        .library(name: "RestaurantsScreens", targets: ["RestaurantsUI", "RestaurantsViews"]),
         .executable(name: "restaurants", targets: ["RestaurantsApp"]),
         .executable(name: "restaurants-api", targets: ["RestaurantsAPICommand"]),
         .executable(name: "restaurants-demo", targets: ["RestaurantsDemo"]),
@@ -40,6 +42,16 @@ let package = Package(
         // The app.
         .target(name: "RestaurantsDomain"),
         .target(name: "RestaurantsPresentation", dependencies: ["RestaurantsDomain"]),
+        // Screens: what they know, which is tested anywhere, and how SwiftUI shows it. The views are empty
+        // where there is no SwiftUI; Tests/SwiftUI compiles and shows them beside a stand-in.
+        .target(
+            name: "RestaurantsUI",
+            dependencies: ["RestaurantsDomain", keel("KeelDependencies")]
+        ),
+        .target(
+            name: "RestaurantsViews",
+            dependencies: ["RestaurantsDomain", "RestaurantsUI"]
+        ),
         .target(
             name: "RestaurantsData",
             dependencies: [
@@ -78,7 +90,8 @@ let package = Package(
             name: "RestaurantsTests",
             dependencies: [
                 "RestaurantsAPI", "RestaurantsData", "RestaurantsDemo", "RestaurantsDomain",
-                "RestaurantsPresentation", keel("Keel"), keel("KeelHTTP"), keel("KeelLocation"), keel("KeelRepositories"),
+                "RestaurantsPresentation", "RestaurantsUI", keel("Keel"), keel("KeelDependencies"),
+                keel("KeelHTTP"), keel("KeelLocation"), keel("KeelRepositories"),
                 keel("KeelSecrets"), keel("KeelStorage"), keel("KeelStorageSQLite"),
                 keel("KeelSync"), keel("KeelTestKit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

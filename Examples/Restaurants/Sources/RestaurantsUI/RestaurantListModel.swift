@@ -1,0 +1,121 @@
+public import Observation
+public import RestaurantsDomain
+
+/// The list of restaurants.
+///
+/// What was loaded before stays on the screen while it is loaded anew, and when that fails: the
+/// ``notice`` then says that it may be out of date.
+@MainActor
+@Observable
+public final class RestaurantListModel {
+    /// The order of the list.
+    public enum Order: Hashable, Sendable, CaseIterable {
+        /// By name.
+        case name
+        /// The nearest first; restaurants without a place are left out.
+        case distance
+    }
+
+    /// The restaurants.
+    public private(set) var content = ScreenContent<[RestaurantRow]>.loading
+    /// What went wrong while there was something to show: a refresh, or a favourite.
+    public private(set) var notice: ScreenFailure?
+    /// Whether what is shown could not be loaded anew.
+    public private(set) var isStale = false
+    /// The order; ``load()`` it after a change.
+    public var order = Order.name
+
+    private let session: SessionModel
+    private var useCases: UseCases { session.useCases }
+    /// Tells the last load from those before it, whose results come too late.
+    private var loads = 0
+
+    /// Creates the list of whoever is signed in.
+    public init(_ session: SessionModel) {
+        self.session = session
+    }
+
+    /// Shows what is on this device, or loads it from the service the first time.
+    public func load() async {
+        loads += 1
+        let load = loads
+        if case .failed = content { content = .loading }
+        do throws(DomainError) {
+            let rows = try await rows()
+            guard load == loads else { return }
+            content = .list(rows)
+        } catch {
+            guard load == loads else { return }
+            fail(error)
+        }
+    }
+
+    /// Loads all restaurants anew from the service.
+    public func refresh() async {
+        do throws(DomainError) {
+            _ = try await useCases.refresh()
+            (notice, isStale) = (nil, false)
+            await load()
+        } catch {
+            guard error.kind != .cancelled else { return }
+            // What is kept on this device is better than nothing.
+            if content.value == nil { await load() }
+            fail(error)
+            isStale = content.value != nil
+        }
+    }
+
+    /// Makes a restaurant a favourite, or ends that; taken back on the screen if it is refused.
+    public func toggleFavourite(_ id: RestaurantID) async {
+        guard let row = content.value?.first(where: { $0.id == id }) else { return }
+        let wanted = !row.isFavourite
+        mark(id, wanted)
+        let toggle = FavouriteToggle(useCase: useCases.toggleFavourite)
+        if let error = await toggle.set(wanted, id, for: session.userID) {
+            mark(id, !wanted)
+            notice = ScreenFailure(error)
+        }
+    }
+
+    /// Takes the notice off the screen.
+    public func dismissNotice() { notice = nil }
+
+    // MARK: Parts
+
+    private func rows() async throws(DomainError) -> [RestaurantRow] {
+        let liked = Set(
+            try await useCases.listFavourites(for: session.userID).map(\.favourite.restaurant)
+        )
+        switch order {
+        case .name:
+            return try await useCases.list().map {
+                RestaurantRow($0, isFavourite: liked.contains($0.id))
+            }
+        case .distance:
+            return try await useCases.findNearby(limit: 50).map { near in
+                RestaurantRow(
+                    near.restaurant,
+                    metres: near.metres,
+                    isFavourite: liked.contains(near.restaurant.id)
+                )
+            }
+        }
+    }
+
+    private func mark(_ id: RestaurantID, _ isFavourite: Bool) {
+        guard var rows = content.value, let index = rows.firstIndex(where: { $0.id == id }) else {
+            return
+        }
+        rows[index].isFavourite = isFavourite
+        content = .shown(rows)
+    }
+
+    private func fail(_ error: DomainError) {
+        guard let failure = ScreenFailure(error) else { return }
+        if content.value == nil {
+            content = .failed(failure)
+        } else {
+            notice = failure
+        }
+    }
+}

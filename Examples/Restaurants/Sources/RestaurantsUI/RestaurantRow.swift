@@ -1,0 +1,38 @@
+public import RestaurantsDomain
+
+/// A restaurant in a list, as one user sees it.
+public struct RestaurantRow: Identifiable, Hashable, Sendable {
+    /// The restaurant.
+    public let restaurant: Restaurant
+    /// The metres to it, in a list of what is near.
+    public let metres: Double?
+    /// Whether the user likes it.
+    public internal(set) var isFavourite: Bool
+
+    public var id: RestaurantID { restaurant.id }
+
+    /// Creates a row.
+    public init(_ restaurant: Restaurant, metres: Double? = nil, isFavourite: Bool = false) {
+        self.restaurant = restaurant
+        self.metres = metres
+        self.isFavourite = isFavourite
+    }
+
+    /// What is said below the name: cuisine, price, guests' rating, distance, as far as known.
+    public var summary: String {
+        var parts = [restaurant.cuisine]
+        if let price = restaurant.priceLevel {
+            parts.append(String(repeating: "€", count: price.level))
+        }
+        if let rating = restaurant.rating { parts.append("\(Self.tenths(rating)) of 5") }
+        if let metres {
+            parts.append(metres < 995 ? "\(Int(metres)) m" : "\(Self.tenths(metres / 1000)) km")
+        }
+        return parts.joined(separator: " · ")
+    }
+
+    private static func tenths(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

@@ -1,0 +1,67 @@
+public import Observation
+internal import RestaurantsDomain
+
+/// The search, which waits until somebody stops typing.
+///
+/// A view runs ``search()`` in a task that it cancels and begins anew with each change of
+/// ``words``: `.task(id: model.words) { await model.search() }`.
+@MainActor
+@Observable
+public final class SearchModel {
+    /// What was found, or nil while nothing is searched for.
+    public private(set) var content: ScreenContent<[RestaurantRow]>?
+    /// What is searched for.
+    public var words = ""
+
+    private let pause: Duration
+    private let clock: any Clock<Duration>
+    private let useCases: UseCases
+
+    /// Creates a search.
+    ///
+    /// - Parameters:
+    ///   - session: Who searches.
+    ///   - pause: How long nothing is typed before it is searched for.
+    ///   - clock: What the pause is measured on.
+    public init(
+        _ session: SessionModel,
+        pause: Duration = .milliseconds(300),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        useCases = session.useCases
+        self.pause = pause
+        self.clock = clock
+    }
+
+    /// Searches for the words after the pause, unless it is cancelled before.
+    public func search() async {
+        let wanted = words
+        guard wanted.contains(where: { !$0.isWhitespace }) else {
+            content = nil
+            return
+        }
+        do {
+            try await clock.sleep(for: pause)
+        } catch {
+            return
+        }
+        await find(wanted)
+    }
+
+    /// Searches for the words again at once, after a failure.
+    public func retry() async { await find(words) }
+
+    private func find(_ wanted: String) async {
+        if content?.value == nil { content = .loading }
+        let found: ScreenContent<[RestaurantRow]>
+        do throws(DomainError) {
+            found = .list(try await useCases.search(wanted).map { RestaurantRow($0) })
+        } catch {
+            guard let failure = ScreenFailure(error) else { return }
+            found = .failed(failure)
+        }
+        // What comes late is no answer to what is searched for now.
+        guard wanted == words, !Task.isCancelled else { return }
+        content = found
+    }
+}

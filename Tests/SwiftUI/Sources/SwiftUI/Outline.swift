@@ -1,0 +1,103 @@
+internal import Observation
+
+/// What a view shows, and what can be done with it: the stand-in's screen.
+@MainActor
+public final class Outline {
+    /// The texts in their order, also those of buttons and titles.
+    public private(set) var texts: [String] = []
+    /// The names of the system's images.
+    public private(set) var images: [String] = []
+    /// What each button does, by its title.
+    public private(set) var buttons: [String: @MainActor () -> Void] = [:]
+    /// The titles of buttons that cannot be pressed.
+    public private(set) var disabledButtons: Set<String> = []
+    /// What can be typed into, by its title.
+    public private(set) var fields: [String: Binding<String>] = [:]
+    /// What can be chosen from, by its title: a choice is the tag of one of its views.
+    public private(set) var pickers: [String: @MainActor (AnyHashable) -> Void] = [:]
+    /// What begins when the view appears.
+    public private(set) var tasks: [@MainActor () async -> Void] = []
+    /// What pulling the list down does.
+    public private(set) var refreshes: [@MainActor () async -> Void] = []
+    /// What the rows lead to.
+    public private(set) var links: [AnyHashable] = []
+    /// How many indicators tell that something is on its way.
+    public private(set) var indicators = 0
+
+    private var destinations: [@MainActor (AnyHashable) -> (any View)?] = []
+    private var isDisabled = false
+    private let changes: AsyncStream<Void>
+
+    /// Shows a view, and notices when what it has read changes, as SwiftUI does.
+    public init(of view: some View) {
+        let (changes, teller) = AsyncStream.makeStream(of: Void.self)
+        self.changes = changes
+        withObservationTracking {
+            show(view)
+        } onChange: {
+            teller.yield()
+            teller.finish()
+        }
+    }
+
+    /// Waits until something that was shown has changed.
+    public func waitForChange() async {
+        for await _ in changes { return }
+    }
+
+    /// The view that a link leads to.
+    public func destination(of link: AnyHashable) -> (any View)? {
+        destinations.lazy.compactMap { $0(link) }.first
+    }
+
+    // MARK: For views
+
+    func show(_ view: some View) {
+        if let known = view as? any BuiltIn {
+            known.show(in: self)
+        } else {
+            show(view.body)
+        }
+    }
+
+    func text(_ text: String) { texts.append(text) }
+    func image(_ name: String) { images.append(name) }
+    func indicator() { indicators += 1 }
+    func task(_ action: @escaping @MainActor () async -> Void) { tasks.append(action) }
+    func refresh(_ action: @escaping @MainActor () async -> Void) { refreshes.append(action) }
+    func link(to value: AnyHashable) { links.append(value) }
+
+    func destination(_ make: @escaping @MainActor (AnyHashable) -> (any View)?) {
+        destinations.append(make)
+    }
+
+    func field(_ title: String, _ text: Binding<String>) {
+        texts.append(title)
+        fields[title] = text
+    }
+
+    func picker(_ title: String, _ choose: @escaping @MainActor (AnyHashable) -> Void) {
+        pickers[title] = choose
+    }
+
+    /// Notes a button; its title is the texts of its label, or else the names of its images.
+    func button(
+        _ label: some View,
+        _ action: @escaping @MainActor () -> Void
+    ) {
+        let (textCount, imageCount) = (texts.count, images.count)
+        show(label)
+        let title =
+            (texts[textCount...] + images[imageCount...].prefix(texts.count > textCount ? 0 : 1))
+            .joined(separator: " ")
+        buttons[title] = action
+        if isDisabled { disabledButtons.insert(title) }
+    }
+
+    func disabled(_ isDisabled: Bool, _ content: some View) {
+        let before = self.isDisabled
+        self.isDisabled = before || isDisabled
+        show(content)
+        self.isDisabled = before
+    }
+}
