@@ -19,14 +19,14 @@ struct TextLine {
 
     func append(_ record: LogRecord, to line: inout LineBuffer) {
         if hasSymbols {
-            line.append(record.level.symbol)
+            line.append(record.level.symbolText)
             line.append(UInt8(ascii: " "))
         }
         line.append(UInt8(ascii: "["))
         line.append(local: record.time, offset: offset(record.time / 1_000_000))
         line.append("] [")
         if hasColors { line.append(record.level.color) }
-        line.append(record.level.title)
+        line.append(record.level.titleText)
         if hasColors { line.append("\u{1B}[0m") }
         line.append("] ")
         if !record.label.isEmpty {
@@ -116,31 +116,6 @@ extension LogRecord {
 }
 
 extension Logger.Level {
-    /// The level in capitals; `critical` is what document and people call fatal.
-    var title: StaticString {
-        switch self {
-        case .trace: "TRACE"
-        case .debug: "DEBUG"
-        case .info: "INFO"
-        case .notice: "NOTICE"
-        case .warning: "WARNING"
-        case .error: "ERROR"
-        case .critical: "FATAL"
-        }
-    }
-
-    var symbol: StaticString {
-        switch self {
-        case .trace: "👣"
-        case .debug: "🔍"
-        case .info: "ℹ️"
-        case .notice: "📌"
-        case .warning: "⚠️"
-        case .error: "❌"
-        case .critical: "💀"
-        }
-    }
-
     /// The escape sequence (ECMA-48, "select graphic rendition") of the level's colour.
     var color: StaticString {
         switch self {

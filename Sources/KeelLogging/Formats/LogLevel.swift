@@ -1,0 +1,37 @@
+#if Logging
+
+public import Logging
+
+extension Logger.Level {
+    /// The level in capitals, as lines of text have it: `critical` is `FATAL`.
+    public var title: String { "\(titleText)" }
+
+    var titleText: StaticString {
+        switch self {
+        case .trace: "TRACE"
+        case .debug: "DEBUG"
+        case .info: "INFO"
+        case .notice: "NOTICE"
+        case .warning: "WARNING"
+        case .error: "ERROR"
+        case .critical: "FATAL"
+        }
+    }
+
+    /// The level as one character for a person to see, as lines of text in a terminal have it.
+    public var symbol: String { "\(symbolText)" }
+
+    var symbolText: StaticString {
+        switch self {
+        case .trace: "👣"
+        case .debug: "🔍"
+        case .info: "ℹ️"
+        case .notice: "📌"
+        case .warning: "⚠️"
+        case .error: "❌"
+        case .critical: "💀"
+        }
+    }
+}
+
+#endif
