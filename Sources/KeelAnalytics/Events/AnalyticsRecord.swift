@@ -51,7 +51,8 @@ public struct AnalyticsRecord: Sendable, Hashable, Identifiable {
     public var session: Session?
     /// The properties of the event or screen, with the super properties of the time.
     public var properties: [String: AnalyticsValue]
-    /// What changed about the user; empty for events and screens.
+    /// What changed about the user; in events and screens what is known about the user, if
+    /// ``AnalyticsConfiguration/attachesUserProperties`` is set.
     public var userProperties: [String: AnalyticsValue]
     /// The app, the system and the language.
     public var context: AnalyticsContext

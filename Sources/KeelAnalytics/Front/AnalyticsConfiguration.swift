@@ -43,6 +43,14 @@ public struct AnalyticsConfiguration: Sendable {
     ///
     /// The user's id is kept as it is: choose one that says nothing about the user, and no address.
     public var redactor: Redactor? = .standard
+    /// Whether events and screens carry the properties of the user as well.
+    ///
+    /// They are then remembered across starts, until ``AnalyticsService/reset()``. It is off, because
+    /// destinations keep the properties of a user by themselves, and some take each event with
+    /// properties of the user for a change of them: Mixpanel gets a second record for each.
+    public var attachesUserProperties = false
+    /// Is told what is tracked, refused and delivered, for logs; it must return at once.
+    public var observer: (@Sendable (AnalyticsObservation) -> Void)?
     /// The app, the system and the language.
     public var context = AnalyticsContext.current
 
@@ -85,6 +93,24 @@ public struct AnalyticsConfiguration: Sendable {
         startingAt start: JournalConsumer.Start = .oldest
     ) {
         destinations.append(Entry(destination: destination, rules: rules, start: start))
+    }
+
+    /// The destinations, each of which tells the observer of its deliveries.
+    var observedDestinations: [Entry] {
+        guard let observer else { return destinations }
+        return destinations.map { entry in
+            var entry = entry
+            entry.destination = Self.observed(entry.destination, on: clock, by: observer)
+            return entry
+        }
+    }
+
+    private static func observed(
+        _ destination: some AnalyticsDestination,
+        on clock: any Clock<Duration>,
+        by observer: @escaping @Sendable (AnalyticsObservation) -> Void
+    ) -> any AnalyticsDestination {
+        destination.observed(clock: clock) { observer(.delivered($0)) }
     }
 
     /// Whether an id has a form that the redactor takes out of events.

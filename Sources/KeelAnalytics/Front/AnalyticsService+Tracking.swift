@@ -116,7 +116,16 @@ extension AnalyticsService {
     ) -> AnalyticsRecord.ID? {
         var draft = TrackedDraft(.userProperties)
         draft.userProperties = properties
-        return try? tracker.track(draft).text
+        guard let id = try? tracker.track(draft).text else { return nil }
+        if tracker.configuration.attachesUserProperties {
+            // What could not be written down is in force, and in the status.
+            _ = try? tracker.change { settings, writer in
+                let merged = settings.userProperties.merging(writer.redacted(properties)) { $1 }
+                defer { settings.userProperties = merged }
+                return merged != settings.userProperties
+            }
+        }
+        return id
     }
 
     /// Says who the user is, from the next event on and across starts.

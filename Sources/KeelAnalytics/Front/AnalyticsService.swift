@@ -54,6 +54,24 @@ public struct AnalyticsService: Sendable {
         )
     }
 
+    /// Opens a service that keeps everything in memory, for tests, previews and programs that
+    /// must leave nothing on the disk.
+    ///
+    /// What is not delivered ends with the service. Everything else is as in a folder.
+    ///
+    /// - Parameter configuration: Where events go, and what becomes of them before.
+    /// - Returns: The service.
+    /// - Throws: ``AnalyticsError`` for a configuration that contradicts itself.
+    public static func inMemory(
+        _ configuration: AnalyticsConfiguration = AnalyticsConfiguration()
+    ) throws(AnalyticsError) -> AnalyticsService {
+        try AnalyticsService(
+            at: "/analytics",
+            configuration: configuration,
+            files: MemoryFileSystem()
+        )
+    }
+
     package init(
         at path: String,
         configuration: AnalyticsConfiguration,
@@ -87,7 +105,7 @@ public struct AnalyticsService: Sendable {
                 configuration: configuration
             )
             var lanes: [DeliveryLane] = []
-            for entry in configuration.destinations {
+            for entry in configuration.observedDestinations {
                 lanes.append(try DeliveryLane(entry, of: tracker))
             }
             self.tracker = tracker

@@ -13,6 +13,8 @@ struct AnalyticsSettings: Sendable, Hashable {
     var anonymousID: String
     var userID: String?
     var superProperties: [String: AnalyticsValue] = [:]
+    /// What events say about the user, where they are to.
+    var userProperties: [String: AnalyticsValue] = [:]
     var session: Session?
     /// What the user decided.
     var consents: [ConsentPurpose: AnalyticsConsent] = [:]
@@ -35,10 +37,11 @@ struct AnalyticsSettings: Sendable, Hashable {
 /// | 4 | null, or the session's id, its start and its last event, in milliseconds since 1970 |
 /// | 5 | the decisions by purpose: 0 unknown, 1 granted, 2 denied, 3 denied, with records to remove |
 /// | 6 | whether decisions were lost |
+/// | 7 | the user's properties; missing where there are none, as earlier versions have it |
 extension AnalyticsSettings {
     var bytes: [UInt8] {
         var writer = CBORWriter()
-        writer.arrayHeader(7)
+        writer.arrayHeader(userProperties.isEmpty ? 7 : 8)
         writer.unsigned(1)
         writer.text(anonymousID)
         writer.write(userID)
@@ -58,6 +61,7 @@ extension AnalyticsSettings {
             writer.unsigned(isUnfinished ? Self.unfinishedNumber : consent.number)
         }
         writer.boolean(hasLostConsents)
+        if !userProperties.isEmpty { writer.write(userProperties) }
         var bytes = writer.bytes
         bytes.append(littleEndian: CRC32C.checksum(bytes))
         return bytes
@@ -80,7 +84,8 @@ extension AnalyticsSettings {
 
     private init(reading bytes: [UInt8]) throws(CBORError) {
         var reader = CBORReader(bytes)
-        guard try reader.readArrayHeader() == 7, try reader.readUnsigned() == 1 else {
+        let count = try reader.readArrayHeader()
+        guard count == 7 || count == 8, try reader.readUnsigned() == 1 else {
             throw CBORError(.unsupported, at: 0)
         }
         self.init(anonymousID: try reader.readText())
@@ -108,6 +113,7 @@ extension AnalyticsSettings {
             consents[purpose] = AnalyticsConsent(number: number) ?? .unknown
         }
         hasLostConsents = try reader.readBoolean()
+        if count == 8 { userProperties = try reader.readValues() }
         try reader.finish()
     }
 }

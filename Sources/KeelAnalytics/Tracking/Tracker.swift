@@ -69,6 +69,13 @@ final class Tracker: Sendable {
     /// Counts what did not come as far as ``track(_:)``.
     func refuse(_ code: AnalyticsError.Code) {
         board.change { $0.refused[code.name, default: 0] += 1 }
+        configuration.observer?(.refused(code))
+    }
+
+    /// Tells the observer what was tracked.
+    private func tell(_ kind: AnalyticsRecord.Kind) {
+        guard let observer = configuration.observer else { return }
+        observer(.tracked(state.withLock { $0.writer.redacted(kind) }))
     }
 
     /// Keeps a record.
@@ -78,6 +85,7 @@ final class Tracker: Sendable {
                 try append(draft, &state)
             }
             arrivals.raise()
+            tell(draft.kind)
             if appendedCount.isMultiple(of: configuration.deliveryThreshold) { hurry.raise() }
             return id
         } catch {
@@ -120,13 +128,25 @@ final class Tracker: Sendable {
             circumstances: state.circumstances
         )
         state.writer.write(draft.properties, and: timing, to: &writer)
-        state.writer.write(draft.userProperties, to: &writer)
+        state.writer.write(userProperties(draft, &state), to: &writer)
         do throws(JournalError) {
             try journal.append(writer.bytes)
         } catch {
             throw AnalyticsError(error, "Tracking")
         }
         return id
+    }
+
+    /// The properties of the user that a record carries.
+    private func userProperties(
+        _ draft: TrackedDraft,
+        _ state: inout State
+    ) -> [String: AnalyticsValue] {
+        guard configuration.attachesUserProperties else { return draft.userProperties }
+        switch draft.kind {
+        case .event, .screen: return state.settings.userProperties
+        case .identify, .userProperties: return draft.userProperties
+        }
     }
 
     private static let unnamed = AnalyticsError(
@@ -198,7 +218,10 @@ final class Tracker: Sendable {
             return (id, refusal)
         }
         if let refusal { refuse(refusal.code) }
-        if id != nil { arrivals.raise() }
+        if let draft, id != nil {
+            arrivals.raise()
+            tell(draft.kind)
+        }
         return id
     }
 
@@ -252,6 +275,7 @@ final class Tracker: Sendable {
         state.settings.anonymousID = RecordID.random(configuration.random).text
         state.settings.userID = nil
         state.settings.superProperties = [:]
+        state.settings.userProperties = [:]
         state.settings.session = nil
         state.timings = [:]
         state.encodeCircumstances(configuration.context, hasSessions: sessionMilliseconds != nil)

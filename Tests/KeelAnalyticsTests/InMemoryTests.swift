@@ -1,0 +1,100 @@
+import Foundation
+import KeelAnalytics
+import KeelCore
+import KeelJournal
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Analytics in memory, observed, and with the properties of the user")
+struct InMemoryTests {
+    let bench = Bench()
+    let vendor = ScriptedAnalyticsDestination()
+
+    @Test("A service in memory tracks, delivers, forgets and accounts as one in a folder")
+    func memory() async throws {
+        var configuration = bench.configuration
+        configuration.defaultConsent = .unknown
+        configuration.journal.byteLimit = 64 << 10
+        configuration.add(vendor)
+        let service = try AnalyticsService.inMemory(configuration)
+        for number in 0..<200 { service.trackEvent("a", parameters: ["number": .integer(number)]) }
+        #expect(await service.flush())
+        #expect(vendor.received.isEmpty)
+        try service.grantConsent(for: .analytics)
+        #expect(await service.flush())
+        #expect(vendor.received.map(\.number) == Array(0..<200))
+        try service.denyConsent(for: .analytics)
+        #expect(service.trackEvent("b") == nil)
+        let ledger = try #require(try service.ledgers()[vendor.name])
+        #expect(ledger.accepted == 200 && ledger.isBalanced)
+    }
+
+    @Test("Two services in memory have nothing in common, and can be there at once")
+    func apart() throws {
+        let first = try AnalyticsService.inMemory(bench.configuration)
+        let second = try AnalyticsService.inMemory(bench.configuration)
+        first.setUserID("u1")
+        #expect(second.userID == nil)
+        #expect(first.anonymousID != second.anonymousID)
+    }
+
+    @Test("Events carry the properties of the user across starts, until the user is forgotten")
+    func userProperties() async throws {
+        func service() throws -> AnalyticsService {
+            try bench.service(vendor) { $0.attachesUserProperties = true }
+        }
+        do {
+            let service = try service()
+            service.trackEvent("a")
+            service.trackUserProperty("plan", value: "gold")
+            service.trackUserProperties(["age": 30, "plan": "silver", "password": "s3cret"])
+        }
+        let service = try service()
+        service.trackEvent("b")
+        service.reset()
+        service.trackScreen("c")
+        #expect(await service.flush())
+        let carried = vendor.received.filter { $0.kind != .userProperties }.map(\.userProperties)
+        #expect(carried.map(\.count) == [0, 3, 0])
+        #expect(carried[1]["plan"] == "silver" && carried[1]["age"] == 30)
+        #expect(carried[1]["password"] != "s3cret")
+        let changes = vendor.received.filter { $0.kind == .userProperties }.map(\.userProperties)
+        #expect(changes.first == ["plan": "gold"])
+    }
+
+    @Test("Events carry no properties of the user unless it was asked for, and none are written")
+    func withoutUserProperties() async throws {
+        let service = try bench.service(vendor)
+        service.trackUserProperty("plan", value: "gold")
+        service.trackEvent("a")
+        #expect(await service.flush())
+        #expect(vendor.received.last?.userProperties == [:])
+        let file = try bench.files.open("/a/analytics.settings", for: .reading)
+        let text = String(decoding: try file.read(at: 0, count: file.size()), as: UTF8.self)
+        #expect(!text.contains("gold"))
+    }
+
+    @Test("An observer hears what is tracked, refused and delivered, without values")
+    func observed() async throws {
+        let heard = Mutex<[AnalyticsObservation]>([])
+        let service = try bench.service(vendor) { configuration in
+            configuration.observer = { observation in heard.withLock { $0.append(observation) } }
+        }
+        service.trackEvent("opened", parameters: ["secret": "s3cret"])
+        service.setUserID("u-17")
+        service.trackEvent("mail ada@example.com")
+        service.trackEvent("")
+        #expect(await service.flush())
+        let all = heard.withLock { $0 }
+        #expect(all.prefix(2) == [.tracked(.event("opened")), .tracked(.identify)])
+        #expect(all.contains(.refused(.invalidArgument)))
+        guard case .delivered(let report)? = all.last else {
+            Issue.record("The last is \(String(describing: all.last))")
+            return
+        }
+        #expect(report.recordCount == 3 && report.outcome == .delivered)
+        let text = "\(all)"
+        #expect(!text.contains("s3cret") && !text.contains("u-17") && !text.contains("ada@"))
+    }
+}
