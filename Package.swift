@@ -269,12 +269,12 @@ let package = Package(
         module(
             "Keel",
             [
-                "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies", "KeelFiles",
-                "KeelHTTP", "KeelHTTPCaching", "KeelHTTPSecrets", "KeelLocation",
-                "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecurityFiles",
-                "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite",
-                "KeelSync",
-            ]
+                "KeelAnalytics", "KeelAsyncHTTPClient", "KeelCache", "KeelCore", "KeelDependencies",
+                "KeelFiles", "KeelHTTP", "KeelHTTPCaching", "KeelHTTPSecrets", "KeelLocation",
+                "KeelLogging", "KeelRepositories", "KeelSecrets", "KeelSecurity",
+                "KeelSecurityFiles", "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore",
+                "KeelStorageSQLite", "KeelSync", httpTypes,
+            ] + logging.dropLast()
         ),
         module(
             "KeelConformance",
@@ -316,6 +316,7 @@ let package = Package(
             ] + serviceLifecycle + logging
         ),
         program("KeelS3CrashWriter", ["KeelAsyncHTTPClient", "KeelFiles", "KeelFilesS3"]),
+        program("KeelKeysetProgram", ["KeelSecrets", "KeelSecurity", "KeelSecuritySecrets"]),
         program("KeelSecretWriter", ["KeelSecrets"]),
         program(
             "KeelTransferProgram",
@@ -408,7 +409,10 @@ let package = Package(
             of: "KeelSecurityFiles",
             ["KeelConformance", "KeelCore", "KeelFiles", "KeelSecurity"]
         ),
-        tests(of: "KeelSecuritySecrets", ["KeelCore", "KeelSecrets", "KeelSecurity"]),
+        tests(
+            of: "KeelSecuritySecrets",
+            ["KeelCore", "KeelKeysetProgram", "KeelSecrets", "KeelSecurity"]
+        ),
         tests(
             of: "KeelServiceLifecycle",
             [

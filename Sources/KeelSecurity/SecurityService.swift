@@ -18,18 +18,45 @@ public import Foundation
 /// memory there is ``StreamingEncryption``, and for passwords ``PasswordHasher``: a hash made by
 /// ``hash(_:)`` is no protection for a password.
 public struct SecurityService: Sendable {
-    /// The keys of this service; nil if it only hashes and makes random bytes.
-    public let keys: KeyRing?
+    private let ring: KeyRing?
+    private let opening: KeyOpening?
+    var observer: (@Sendable (SecurityObservation) -> Void)?
+
+    /// The keys of this service; nil if it only hashes and makes random bytes, or if its keys cannot
+    /// be opened just now.
+    ///
+    /// Those of a service that opens its keys at the first use are opened by it.
+    public var keys: KeyRing? { try? keyRing() }
 
     /// Creates a service without keys, or with keys that others use too.
     ///
     /// - Parameter keys: The keys to encrypt and decrypt with.
-    public init(keys: KeyRing? = nil) { self.keys = keys }
+    public init(keys: KeyRing? = nil) {
+        ring = keys
+        opening = nil
+    }
 
     /// Creates a service with a keyset that does not change while the program runs.
     ///
     /// - Parameter keyset: The keys to encrypt and decrypt with.
-    public init(keyset: Keyset) { keys = KeyRing(keyset) }
+    public init(keyset: Keyset) { self.init(keys: KeyRing(keyset)) }
+
+    /// Creates a service that opens its keys at the first use, for a place that cannot wait.
+    ///
+    /// The first call that needs them waits for them with its thread, as for a file: call
+    /// ``prepare()`` before where that matters, on the main actor for example. All copies of the
+    /// service share the keys. What the opening throws, the call throws; the next one opens anew.
+    ///
+    /// - Parameter open: Opens the keys.
+    public init(opening open: @escaping @Sendable () async throws(SecurityError) -> KeyRing) {
+        ring = nil
+        opening = KeyOpening(open)
+    }
+
+    /// Opens the keys of a service that opens them at the first use; others have nothing to do.
+    ///
+    /// - Throws: What the opening throws.
+    public func prepare() async throws(SecurityError) { try await opening?.prepare() }
 
     /// Encrypts data with the primary key, and authenticates it.
     ///
@@ -38,12 +65,15 @@ public struct SecurityService: Sendable {
     ///   - associatedData: What the result belongs to, a record's name for example; it is not
     ///     stored, and decryption needs the same bytes.
     /// - Returns: Another result each time, 33 bytes longer than `data` with the usual keys.
-    /// - Throws: `keyNotFound`, `usageLimitReached`, `keyStoreFailed` or `encryptionFailed`.
+    /// - Throws: `keyNotFound`, `usageLimitReached`, `keyStoreFailed` or `encryptionFailed`, and
+    ///   what opening the keys throws.
     public func encrypt(
         _ data: Data,
         associatedData: Data = Data()
     ) throws(SecurityError) -> Data {
-        try keyRing().encrypt(data, associatedData: associatedData)
+        try observed(.encrypt, data.count) { () throws(SecurityError) in
+            try keyRing().encrypt(data, associatedData: associatedData)
+        }
     }
 
     /// Decrypts what was encrypted with any key of the keyset that is still enabled.
@@ -53,17 +83,20 @@ public struct SecurityService: Sendable {
     ///   - associatedData: The bytes that were given then.
     /// - Returns: What was encrypted.
     /// - Throws: `keyNotFound` if the service has no keys, and `decryptionFailed` for data that was
-    ///   changed, moved, or made with another key.
+    ///   changed, moved, or made with another key; what opening the keys throws.
     public func decrypt(
         _ data: Data,
         associatedData: Data = Data()
     ) throws(SecurityError) -> Data {
-        try keyRing().decrypt(data, associatedData: associatedData)
+        try observed(.decrypt, data.count) { () throws(SecurityError) in
+            try keyRing().decrypt(data, associatedData: associatedData)
+        }
     }
 
     private func keyRing() throws(SecurityError) -> KeyRing {
-        guard let keys else { throw SecurityError(.keyNotFound, "the service has no keyset") }
-        return keys
+        if let opening { return try opening.ring() }
+        guard let ring else { throw SecurityError(.keyNotFound, "the service has no keyset") }
+        return ring
     }
 }
 #else

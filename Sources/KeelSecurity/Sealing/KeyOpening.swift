@@ -1,0 +1,76 @@
+#if Crypto
+internal import Dispatch
+internal import Synchronization
+
+/// Keys that are opened at the first use, also by a call that cannot wait as a task does.
+final class KeyOpening: Sendable {
+    private let open: @Sendable () async throws(SecurityError) -> KeyRing
+    private let executor = OpeningExecutor()
+    private let opened = Mutex<KeyRing?>(nil)
+
+    init(_ open: @escaping @Sendable () async throws(SecurityError) -> KeyRing) {
+        self.open = open
+    }
+
+    /// Opens the keys unless they are open.
+    func prepare() async throws(SecurityError) {
+        guard opened.withLock({ $0 }) == nil else { return }
+        _ = keep(try await open())
+    }
+
+    /// The keys, for which the thread waits if they are not open.
+    ///
+    /// They are opened on a thread of their own: the callers may hold all threads of Swift's tasks,
+    /// each of them waiting here.
+    func ring() throws(SecurityError) -> KeyRing {
+        if let ring = opened.withLock({ $0 }) { return ring }
+        let result = OpeningResult()
+        Task(executorPreference: executor) { [open] in
+            do throws(SecurityError) {
+                result.end(.success(try await open()))
+            } catch {
+                result.end(.failure(error))
+            }
+        }
+        return keep(try result.wait())
+    }
+
+    /// Keeps what was opened, unless another call was faster: its keys are used then.
+    private func keep(_ ring: KeyRing) -> KeyRing {
+        opened.withLock { opened in
+            let kept = opened ?? ring
+            opened = kept
+            return kept
+        }
+    }
+}
+
+/// What an opening comes to, for a thread that waits for it.
+private final class OpeningResult: Sendable {
+    private let done = DispatchSemaphore(value: 0)
+    private let result = Mutex<Result<KeyRing, SecurityError>?>(nil)
+
+    func end(_ result: Result<KeyRing, SecurityError>) {
+        self.result.withLock { $0 = result }
+        done.signal()
+    }
+
+    func wait() throws(SecurityError) -> KeyRing {
+        done.wait()
+        guard let result = result.withLock({ $0 }) else {
+            throw SecurityError(.keyStoreFailed, "the keys were not opened")
+        }
+        return try result.get()
+    }
+}
+
+/// The thread on which keys are opened while a call waits for them.
+private final class OpeningExecutor: TaskExecutor {
+    private let queue = DispatchQueue(label: "keel.security.opening")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+#endif
