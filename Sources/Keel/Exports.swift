@@ -1,6 +1,7 @@
 // The umbrella's one job beside presets and dependency keys: `import Keel` is enough to begin with.
 // Not re-exported are swift-log, whose `Logger` an app imports itself, and KeelDependencies, whose
 // `DependencyKey` would clash with that of other packages.
+@_exported public import KeelAnalytics
 @_exported public import KeelCache
 @_exported public import KeelCore
 @_exported public import KeelFiles
@@ -22,4 +23,7 @@
 #endif
 #if AsyncHTTPClient && canImport(AsyncHTTPClient)
 @_exported public import KeelAsyncHTTPClient
+#endif
+#if Logging
+@_exported public import KeelLogging
 #endif

@@ -6,6 +6,10 @@ import KeelTestKit
 import Synchronization
 import Testing
 
+#if Logging
+import Logging
+#endif
+
 @Suite("Presets and dependency keys")
 struct PresetTests {
     struct Ping: Endpoint {
@@ -171,14 +175,98 @@ struct PresetTests {
     }
 
     #if Crypto
-    @Test("Security without keys hashes, and says that it has none")
+    @Test("Security encrypts in tests and previews, each with keys of its own")
     func security() throws {
         @Dependency(\.security) var security
         #expect(security.hash(Data()).hasPrefix("e3b0c44298fc1c14"))
-        let error = #expect(throws: SecurityError.self) { try security.encrypt(Data()) }
-        #expect(error?.code == .keyNotFound)
-        let preview = SecurityDependency.previewValue
-        #expect(try preview.decrypt(preview.encrypt(Data([1]))) == Data([1]))
+        try withDependencies {
+            $0.security = KeelConfiguration.test().makeSecurity()
+        } operation: {
+            let sealed = try security.encrypt(Data([1]))
+            #expect(try security.decrypt(sealed) == Data([1]))
+            let preview = SecurityDependency.previewValue
+            #expect(try preview.decrypt(preview.encrypt(Data([1]))) == Data([1]))
+            let error = #expect(throws: SecurityError.self) { try preview.decrypt(sealed) }
+            #expect(error?.code == .decryptionFailed)
+        }
+    }
+
+    @Test("A keyset under the platform's secrets is made once, and is there after a restart")
+    func keptSecurity() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var keel = KeelConfiguration.production("Notes")
+        keel.keys = .folder(folder.appending(path: "keys"))
+        let settings = folder.appending(path: "settings")
+        #if os(Linux)
+        // Where no Secret Service runs, the key is in an encrypted file whose own key is elsewhere.
+        let sealed = try keel.makeSecurity(keyFiles: settings).encrypt(Data("note".utf8))
+        let later = keel.makeSecurity(keyFiles: settings)
+        try await later.prepare()
+        #expect(try later.decrypt(sealed) == Data("note".utf8))
+        #endif
+        let key = KeyFileSource(path: folder.appending(path: "key").path)
+        keel.secrets = .file(folder.appending(path: "secrets"), .source(key), service: "Notes")
+        keel.keys = .folder(folder.appending(path: "other"))
+        let other = try keel.makeSecurity().encrypt(Data("note".utf8))
+        #expect(try keel.makeSecurity().decrypt(other) == Data("note".utf8))
+        #expect(try await keel.makeSecrets().list() == ["keyset-key"])
+    }
+    #endif
+
+    @Test("Events are in memory in tests, and kept from one service to the next in a folder")
+    func analytics() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var keel = KeelConfiguration.test()
+        try keel.makeAnalytics().setUserID("u-17")
+        #expect(try keel.makeAnalytics().userID == nil)
+        keel.analytics = .folder(folder)
+        try keel.makeAnalytics().setUserID("u-17")
+        #expect(try keel.makeAnalytics().userID == "u-17")
+    }
+
+    @Test("Analytics and caches of a test are in memory, and its own")
+    func ownValues() async throws {
+        @Dependency(\.analytics) var analytics
+        @Dependency(\.caches) var caches
+        let ids = await withDependencies { _ in
+        } operation: { () async -> [String] in
+            #expect(analytics.trackEvent("a") != nil)
+            await caches.cache("names", key: Int.self, value: String.self).set("Ada", for: 1)
+            return [analytics.anonymousID, analytics.anonymousID]
+        }
+        #expect(Set(ids).count == 1)
+        await withDependencies { _ in
+        } operation: {
+            #expect(analytics.anonymousID != ids[0])
+            let names = caches.cache("names", key: Int.self, value: String.self)
+            #expect(await names.get(1) == nil)
+        }
+        let set = try KeelConfiguration.test().makeAnalytics()
+        withDependencies {
+            $0.analytics = set
+        } operation: {
+            #expect(analytics.anonymousID == set.anonymousID)
+        }
+    }
+
+    #if Logging
+    @Test("Logs go to a file in production, to nobody in tests, and a level has its symbol")
+    func logging() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var keel = KeelConfiguration.production("Notes")
+        #expect(keel.logs == .applicationSupport("Notes"))
+        #expect(KeelConfiguration.development("Notes").logs == .console)
+        keel.logs = .file(folder.appending(path: "app.log"))
+        Logger(label: "app", factory: try keel.makeLogging()).logInfo("opened")
+        let text = try String(contentsOf: folder.appending(path: "app.log"), encoding: .utf8)
+        #expect(text.contains("opened"))
+        #expect(try KeelConfiguration.test().makeLogging()("a") is SwiftLogNoOpLogHandler)
+        @Dependency(\.logger) var logger
+        logger.info("nobody hears this")
+        #expect(Logger.Level.error.symbol == "❌" && Logger.Level.critical.title == "FATAL")
     }
     #endif
 

@@ -1,20 +1,21 @@
 #if Crypto
+internal import Foundation
 public import KeelDependencies
 public import KeelSecurity
 
 /// The dependency key of encryption, hashes and random bytes.
 ///
-/// Its live value has no keys: it hashes and makes random bytes, and encrypting throws
-/// `keyNotFound` until the composition root sets a service with the app's keyset. A preview has
-/// keys of its own, which end with it.
+/// Its live value has a keyset of its own under the process's name, made at the first use and kept:
+/// see ``KeelConfiguration/makeSecurity()``. An app that wants another place sets its own in the
+/// composition root. A test and a preview have keys that end with them.
 public enum SecurityDependency: DependencyKey, Sendable {
-    public static var liveValue: SecurityService { SecurityService() }
-
-    public static var testValue: SecurityService { SecurityService() }
-
-    public static var previewValue: SecurityService {
-        SecurityService(keys: (try? Keyset.make(.aes256GCM)).map { KeyRing($0) })
+    public static var liveValue: SecurityService {
+        KeelConfiguration.production(ProcessInfo.processInfo.processName).makeSecurity()
     }
+
+    public static var testValue: SecurityService { KeelConfiguration.test().makeSecurity() }
+
+    public static var previewValue: SecurityService { KeelConfiguration.preview().makeSecurity() }
 }
 
 extension DependencyValues {

@@ -18,7 +18,8 @@ extension KeelConfiguration {
             at: folder,
             configuration: DiskCacheTier.Configuration(byteLimit: cacheByteLimit)
         )
-        return CacheStore(configuration, over: tier)
+        guard let observer else { return CacheStore(configuration, over: tier) }
+        return CacheStore(configuration, over: tier.observed { observer(KeelObservation($0)) })
     }
 
     private var cacheFolder: URL? {

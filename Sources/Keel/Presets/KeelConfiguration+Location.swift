@@ -22,11 +22,17 @@ extension KeelConfiguration {
     ) -> LocationService {
         switch location {
         case .platform:
+            #if canImport(CoreLocation) && !os(tvOS)
+            return service(on: CoreLocationAdapter(), configuration)
+            #elseif canImport(Glibc) || canImport(Musl)
+            return service(on: GPSDLocationAdapter(), configuration)
+            #else
             return .platformDefault(configuration)
+            #endif
         case .gpsd(let host, let port):
             #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
             let adapter = GPSDLocationAdapter(.init(host: host, port: port))
-            return LocationService(adapter, configuration: configuration)
+            return service(on: adapter, configuration)
             #else
             return LocationService(
                 unavailable: LocationError(.unsupported, "There are no sockets for gpsd here.")
@@ -34,7 +40,20 @@ extension KeelConfiguration {
             #endif
         case .track(let track):
             let adapter = ScriptedLocationAdapter(track, clock: configuration.clock)
+            return service(on: adapter, configuration)
+        }
+    }
+
+    private func service(
+        on adapter: some LocationAdapter,
+        _ configuration: LocationService.Configuration
+    ) -> LocationService {
+        guard let observer else {
             return LocationService(adapter, configuration: configuration)
         }
+        return LocationService(
+            adapter.observed(clock: configuration.clock) { observer(KeelObservation($0)) },
+            configuration: configuration
+        )
     }
 }

@@ -52,7 +52,8 @@ extension KeelConfiguration {
         case .report(let report): settings.onScan = report
         case .refuse: settings.isStrict = true
         }
-        return StorageClient(adapter, configuration: settings)
+        guard let observer else { return StorageClient(adapter, configuration: settings) }
+        return StorageClient(TellingStorageAdapter(adapter, observer), configuration: settings)
     }
 
     /// Returns a client for the app's web service.
@@ -64,7 +65,9 @@ extension KeelConfiguration {
         guard let transport = Self.makeTransport() else {
             return refusing("no transport: enable the 'AsyncHTTPClient' trait of the keel package")
         }
-        return NetworkClient(baseURL: api, transport: transport)
+        var settings = NetworkClient.Configuration(baseURL: api)
+        if let observer { settings.observers.append(TellingEventObserver(observer)) }
+        return NetworkClient(settings, transport: transport)
     }
 
     private func refusing(_ reason: String) -> NetworkClient {

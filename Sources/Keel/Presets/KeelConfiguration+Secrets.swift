@@ -14,16 +14,15 @@ extension KeelConfiguration {
     public func makeSecrets() throws(SecretError) -> SecretStore {
         switch secrets {
         case .memory:
-            return SecretStore(InMemorySecretStoreAdapter(), of: "memory")
+            let adapter = InMemorySecretStoreAdapter()
+            guard let observer else { return SecretStore(adapter, of: "memory") }
+            return SecretStore(adapter.observed { observer(KeelObservation($0)) }, of: "memory")
         case .platform(let service):
-            return try SecretStore(PlatformSecretStoreAdapter(), service: service)
+            return try store(on: PlatformSecretStoreAdapter(), service)
         #if Crypto
         case .file(let folder, let key, let service):
             let path = folder.path(percentEncoded: false)
-            return try SecretStore(
-                EncryptedFileSecretStoreAdapter(folder: path, key: key),
-                service: service
-            )
+            return try store(on: EncryptedFileSecretStoreAdapter(folder: path, key: key), service)
         #else
         case .file:
             throw SecretError(
@@ -32,5 +31,16 @@ extension KeelConfiguration {
             )
         #endif
         }
+    }
+
+    func store(
+        on adapter: some SecretStoreAdapter,
+        _ service: String
+    ) throws(SecretError) -> SecretStore {
+        guard let observer else { return try SecretStore(adapter, service: service) }
+        return try SecretStore(
+            adapter.observed { observer(KeelObservation($0)) },
+            service: service
+        )
     }
 }

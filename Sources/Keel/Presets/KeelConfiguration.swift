@@ -13,6 +13,8 @@ public import KeelStorage
 /// let files = try keel.makeFiles()
 /// let secrets = try keel.makeSecrets()
 /// let location = keel.makeLocation()
+/// let security = keel.makeSecurity()
+/// let analytics = try keel.makeAnalytics()
 /// ```
 ///
 /// Start from a preset and change what you need; or put the parts together yourself, the presets
@@ -72,6 +74,19 @@ public struct KeelConfiguration: Sendable {
         case file(URL, SecretFileKey, service: String)
     }
 
+    /// Where logs go; the trait `Logging` makes the handlers.
+    public enum LogLocation: Sendable, Hashable {
+        /// Nowhere.
+        case none
+        /// The console: everything from `debug`.
+        case console
+        /// A rotating file in the user's folder for application data, under the app's name:
+        /// everything from `info`.
+        case applicationSupport(String)
+        /// A rotating file.
+        case file(URL)
+    }
+
     /// What a query does that no declared index serves.
     public enum UndeclaredQueries: Sendable {
         /// It looks at every document, quietly.
@@ -94,6 +109,12 @@ public struct KeelConfiguration: Sendable {
     public var files: FileLocation
     /// Where secrets are kept.
     public var secrets: SecretLocation
+    /// Where the app's keyset is kept, under a key in its secrets.
+    public var keys: FileLocation
+    /// Where events wait until they are delivered.
+    public var analytics: FileLocation
+    /// Where logs go.
+    public var logs: LogLocation
     /// Where the device's position comes from.
     public var location: LocationSource
     /// The indexes that the app's queries need.
@@ -104,6 +125,8 @@ public struct KeelConfiguration: Sendable {
     public var api: URL?
     /// Whether requests may leave the process.
     public var allowsNetwork: Bool
+    /// Is told of the calls of everything that the configuration makes; nil for nobody.
+    public var observer: KeelObserver?
 
     /// Creates a configuration from its parts.
     public init(
@@ -112,89 +135,29 @@ public struct KeelConfiguration: Sendable {
         caches: CacheLocation = .memory,
         files: FileLocation = .memory,
         secrets: SecretLocation = .memory,
+        keys: FileLocation = .memory,
+        analytics: FileLocation = .memory,
+        logs: LogLocation = .none,
         location: LocationSource = .platform,
         schema: StorageSchema = StorageSchema(),
         undeclaredQueries: UndeclaredQueries = .scan,
         api: URL? = nil,
-        allowsNetwork: Bool = true
+        allowsNetwork: Bool = true,
+        observing observer: KeelObserver? = nil
     ) {
         self.environment = environment
         self.storage = storage
         self.caches = caches
         self.files = files
         self.secrets = secrets
+        self.keys = keys
+        self.analytics = analytics
+        self.logs = logs
         self.location = location
         self.schema = schema
         self.undeclaredQueries = undeclaredQueries
         self.api = api
         self.allowsNetwork = allowsNetwork
-    }
-}
-
-extension KeelConfiguration {
-    /// For users: documents in the app's own folder, secrets in the platform's store, nothing
-    /// reported.
-    public static func production(
-        _ app: String,
-        api: URL? = nil,
-        schema: StorageSchema = StorageSchema()
-    ) -> Self {
-        Self(
-            environment: .production,
-            storage: .applicationSupport(app),
-            caches: .cachesFolder(app),
-            files: .applicationSupport(app),
-            secrets: .platform(service: app),
-            schema: schema,
-            api: api
-        )
-    }
-
-    /// For a developer's machine: as in production, in a folder of its own, and a query that needs
-    /// an index says so on the standard error stream.
-    public static func development(
-        _ app: String,
-        api: URL? = nil,
-        schema: StorageSchema = StorageSchema()
-    ) -> Self {
-        Self(
-            environment: .development,
-            storage: .applicationSupport("\(app) (development)"),
-            caches: .cachesFolder("\(app) (development)"),
-            files: .applicationSupport("\(app) (development)"),
-            secrets: .platform(service: "\(app) (development)"),
-            schema: schema,
-            undeclaredQueries: .report(Self.printReport),
-            api: api
-        )
-    }
-
-    /// For tests: empty stores in memory, forgotten indexes refused, no network, no position.
-    public static func test(schema: StorageSchema = StorageSchema()) -> Self {
-        Self(
-            environment: .test,
-            storage: .memory,
-            location: .track(LocationTrack()),
-            schema: schema,
-            undeclaredQueries: .refuse,
-            allowsNetwork: false
-        )
-    }
-
-    /// For previews: empty stores in memory, no network, a position that stands still.
-    public static func preview(schema: StorageSchema = StorageSchema()) -> Self {
-        Self(
-            environment: .preview,
-            storage: .memory,
-            location: .track(.preview),
-            schema: schema,
-            allowsNetwork: false
-        )
-    }
-
-    private static func printReport(_ query: DocumentQuery, _ plan: QueryPlan) {
-        guard let index = plan.suggestion else { return }
-        let text = "Keel: a query looked at \(plan.examined) documents; declare \(index)\n"
-        FileHandle.standardError.write(Data(text.utf8))
+        self.observer = observer
     }
 }

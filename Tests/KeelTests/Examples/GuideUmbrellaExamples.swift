@@ -46,6 +46,36 @@ struct GuideUmbrellaExamples {
         #expect(try await storage.count(DocumentQuery("notes")) == 1)
     }
 
+    @Test("Security, analytics and caches are made in the same place, and one run is for all")
+    func everything() async throws {
+        let keel = KeelConfiguration.test()
+        let security = keel.makeSecurity()
+        let analytics = try keel.makeAnalytics()
+        let caches = try keel.makeCaches()
+        var work = BackgroundWork()
+        work.add(caches)
+        work.add(analytics)
+        try await withDependencies {
+            $0.security = security
+            $0.analytics = analytics
+            $0.caches = caches
+        } operation: {
+            try await work.run { try await app() }
+        }
+        #expect(analytics.userID == "u-17")
+    }
+
+    @Sendable
+    private func app() async throws {
+        @Dependency(\.security) var security
+        @Dependency(\.analytics) var analytics
+        @Dependency(\.caches) var caches
+        let sealed = try security.encrypt(Data("Hello".utf8))
+        let plain = try security.decrypt(sealed)
+        await caches.cache("texts", key: Int.self, value: Data.self).set(plain, for: 1)
+        analytics.setUserID("u-17")
+    }
+
     private func run() async throws {
         @Dependency(\.storage) var storage
         try await storage.setDocument("notes/1", ["text": "Hello"])

@@ -28,7 +28,20 @@ enum PageTelemetryExamples {
         analytics.setUserID("u-17")
     }
 
+    static func current(_ analytics: AnalyticsService, app: () async throws -> Void) async throws {
+        try await withAnalytics(analytics) {
+            trackScreen("Menu")
+            trackEvent("order_placed", parameters: ["items": 2, "total": 31.5])
+            try await app()
+        }
+    }
+
     #if Logging
+    static func observing() -> KeelConfiguration {
+        let keel = KeelConfiguration.production("Notes", observing: .logger(Logger(label: "keel")))
+        return keel
+    }
+
     struct User {
         var name: String
     }

@@ -1,0 +1,29 @@
+#if Logging
+internal import Foundation
+public import KeelDependencies
+public import Logging
+
+/// The dependency key of the app's logger, of swift-log: `import Logging` to log with it.
+///
+/// Its live value has the process's name as its label, and logs where the app has bootstrapped
+/// swift-log to; see ``KeelConfiguration/makeLogging(shipping:)``. Tests and previews log nowhere.
+public enum LoggerDependency: DependencyKey, Sendable {
+    public static var liveValue: Logger { Logger(label: ProcessInfo.processInfo.processName) }
+
+    public static var testValue: Logger { silent }
+
+    public static var previewValue: Logger { silent }
+
+    private static var silent: Logger {
+        Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() }
+    }
+}
+
+extension DependencyValues {
+    /// The app's logger.
+    public var logger: Logger {
+        get { self[LoggerDependency.self] }
+        set { self[LoggerDependency.self] = newValue }
+    }
+}
+#endif

@@ -1,0 +1,89 @@
+/// One call of a part of Keel, as a line for a log.
+///
+/// It has names, counts and codes: no values, keys, paths, ids, tokens or messages of errors, which
+/// may name people.
+public struct KeelObservation: Sendable, Hashable {
+    /// The parts that tell of their calls; an app may add its own.
+    public struct Area: Sendable, Hashable, CustomStringConvertible {
+        /// The name, such as `storage`.
+        public let name: String
+
+        /// Creates an area of one's own.
+        ///
+        /// - Parameter name: The name.
+        public init(_ name: String) { self.name = name }
+
+        public var description: String { name }
+
+        /// Documents.
+        public static let storage = Self("storage")
+        /// The app's web service.
+        public static let network = Self("network")
+        /// The tier below the memory of caches; what is found in memory is not told of.
+        public static let caches = Self("caches")
+        /// Files.
+        public static let files = Self("files")
+        /// Secrets.
+        public static let secrets = Self("secrets")
+        /// The device's position.
+        public static let location = Self("location")
+        /// What is tracked and delivered.
+        public static let analytics = Self("analytics")
+        /// Encryption.
+        public static let security = Self("security")
+        /// Writes that wait for a server.
+        public static let outbox = Self("outbox")
+        /// The app's repositories; see ``KeelObserver/measure(_:_:clock:_:)``.
+        public static let repositories = Self("repositories")
+    }
+
+    /// Which part it was.
+    public var area: Area
+    /// What was called or has happened, such as `commit`.
+    public var operation: String
+    /// How long it took, where it took time.
+    public var duration: Duration?
+    /// Counts and names, such as `documents: 3`.
+    public var details: [String: String]
+    /// The code of the error, nil for what succeeded.
+    public var failure: String?
+    /// Whether somebody should hear of the failure; nobody waits for a call that was cancelled.
+    public var isWarning: Bool
+
+    /// Creates an observation, of a part of one's own.
+    ///
+    /// - Parameters:
+    ///   - area: Which part it was.
+    ///   - operation: What was called or has happened.
+    ///   - duration: How long it took.
+    ///   - details: Counts and names; no values.
+    ///   - failure: The code of the error, nil for what succeeded.
+    public init(
+        _ area: Area,
+        _ operation: String,
+        duration: Duration? = nil,
+        details: [String: String] = [:],
+        failure: String? = nil
+    ) {
+        self.area = area
+        self.operation = operation
+        self.duration = duration
+        self.details = details
+        self.failure = failure
+        isWarning = failure != nil && failure != "cancelled"
+    }
+}
+
+extension KeelObservation: CustomStringConvertible {
+    /// The line: `storage commit failed: conflict (documents: 1) in 0.002 seconds`.
+    public var description: String {
+        var line = "\(area) \(operation)"
+        if let failure { line += " failed: \(failure)" }
+        if !details.isEmpty {
+            let pairs = details.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+            line += " (\(pairs.joined(separator: ", ")))"
+        }
+        if let duration { line += " in \(duration)" }
+        return line
+    }
+}

@@ -1,0 +1,37 @@
+internal import HTTPTypes
+package import KeelHTTP
+internal import Synchronization
+
+/// Tells an observer of the calls of a client: method, status and time, without address.
+package final class TellingEventObserver: HTTPEventObserver {
+    private let observer: KeelObserver
+    private let methods = Mutex<[HTTPCallID: String]>([:])
+
+    package init(_ observer: KeelObserver) { self.observer = observer }
+
+    package func observe(_ event: HTTPEvent) {
+        switch event.moment {
+        case .started(let request):
+            methods.withLock { $0[event.call] = request.method.rawValue }
+        case .succeeded(let status):
+            let failure = status >= 500 ? "status \(status)" : nil
+            tell(event, ["status": "\(status)"], failure: failure)
+        case .failed(let error):
+            tell(event, [:], failure: error.code.name)
+        default: break
+        }
+    }
+
+    private func tell(_ event: HTTPEvent, _ details: [String: String], failure: String?) {
+        let method = methods.withLock { $0.removeValue(forKey: event.call) }
+        observer(
+            KeelObservation(
+                .network,
+                method ?? "request",
+                duration: event.elapsed,
+                details: details.merging(["attempts": "\(event.attempt)"]) { $1 },
+                failure: failure
+            )
+        )
+    }
+}

@@ -1,0 +1,88 @@
+public import Foundation
+public import KeelStorage
+
+extension KeelConfiguration {
+    /// For users: documents, keys, events and logs in the app's own folder, secrets in the platform's
+    /// store, nothing reported.
+    public static func production(
+        _ app: String,
+        api: URL? = nil,
+        schema: StorageSchema = StorageSchema(),
+        observing observer: KeelObserver? = nil
+    ) -> Self {
+        Self(
+            environment: .production,
+            storage: .applicationSupport(app),
+            caches: .cachesFolder(app),
+            files: .applicationSupport(app),
+            secrets: .platform(service: app),
+            keys: .applicationSupport(app),
+            analytics: .applicationSupport(app),
+            logs: .applicationSupport(app),
+            schema: schema,
+            api: api,
+            observing: observer
+        )
+    }
+
+    /// For a developer's machine: as in production, in a folder of its own, and a query that needs
+    /// an index says so on the standard error stream; logs go to the console.
+    public static func development(
+        _ app: String,
+        api: URL? = nil,
+        schema: StorageSchema = StorageSchema(),
+        observing observer: KeelObserver? = nil
+    ) -> Self {
+        Self(
+            environment: .development,
+            storage: .applicationSupport("\(app) (development)"),
+            caches: .cachesFolder("\(app) (development)"),
+            files: .applicationSupport("\(app) (development)"),
+            secrets: .platform(service: "\(app) (development)"),
+            keys: .applicationSupport("\(app) (development)"),
+            analytics: .applicationSupport("\(app) (development)"),
+            logs: .console,
+            schema: schema,
+            undeclaredQueries: .report(Self.printReport),
+            api: api,
+            observing: observer
+        )
+    }
+
+    /// For tests: empty stores in memory, forgotten indexes refused, no network, no position.
+    public static func test(
+        schema: StorageSchema = StorageSchema(),
+        observing observer: KeelObserver? = nil
+    ) -> Self {
+        Self(
+            environment: .test,
+            storage: .memory,
+            location: .track(LocationTrack()),
+            schema: schema,
+            undeclaredQueries: .refuse,
+            allowsNetwork: false,
+            observing: observer
+        )
+    }
+
+    /// For previews: empty stores in memory, no network, a position that stands still.
+    public static func preview(
+        schema: StorageSchema = StorageSchema(),
+        observing observer: KeelObserver? = nil
+    ) -> Self {
+        Self(
+            environment: .preview,
+            storage: .memory,
+            location: .track(.preview),
+            schema: schema,
+            allowsNetwork: false,
+            observing: observer
+        )
+    }
+
+    private static func printReport(_ query: DocumentQuery, _ plan: QueryPlan) {
+        guard let index = plan.suggestion else { return }
+        let text = "Keel: a query looked at \(plan.examined) documents; declare \(index)\n"
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+}

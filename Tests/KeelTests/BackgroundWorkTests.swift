@@ -1,0 +1,186 @@
+import Foundation
+import Keel
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Work in the background", .timeLimit(.minutes(1)))
+struct BackgroundWorkTests {
+    /// What happened, in order.
+    private final class Diary: Sendable {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func write(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    private struct Failure: Error, Equatable {}
+
+    private let diary = Diary()
+
+    /// A part that says when it has begun, and runs until it is cancelled.
+    private func add(_ name: String, to work: inout BackgroundWork) {
+        work.add(name) { [diary] in
+            diary.write("\(name) runs")
+            await Self.untilCancelled()
+            diary.write("\(name) ends")
+        } finish: { [diary] in
+            diary.write("\(name) finishes: \(!Task.isCancelled)")
+        }
+    }
+
+    private static func untilCancelled() async {
+        let (never, _) = AsyncStream<Void>.makeStream()
+        for await _ in never {}
+    }
+
+    private func waitForRuns(_ count: Int) async throws {
+        try await waitUntil { diary.all.count { $0.hasSuffix("runs") } == count }
+    }
+
+    @Test("Cancelled, the parts end in reverse order, each finished before the next one ends")
+    func cancelled() async throws {
+        var work = BackgroundWork()
+        add("logs", to: &work)
+        add("analytics", to: &work)
+        add("outbox", to: &work)
+        let run = Task { [work] in try await work.run() }
+        try await waitForRuns(3)
+        run.cancel()
+        try await run.value
+        #expect(
+            diary.all.dropFirst(3) == [
+                "outbox ends", "outbox finishes: true", "analytics ends",
+                "analytics finishes: true", "logs ends", "logs finishes: true",
+            ]
+        )
+        #expect(work.names == ["logs", "analytics", "outbox"])
+    }
+
+    @Test("A part that fails ends the others, and its error is thrown")
+    func failing() async throws {
+        var work = BackgroundWork()
+        add("a", to: &work)
+        let gate = Gate()
+        work.add("b") {
+            _ = try await gate.pass()
+            throw Failure()
+        }
+        let run = Task { [work] in try await work.run() }
+        try await waitForRuns(1)
+        gate.open()
+        await #expect(throws: Failure.self) { try await run.value }
+        #expect(diary.all == ["a runs", "a ends", "a finishes: true"])
+    }
+
+    @Test("A part that returns ends no other, and the run returns when none is left")
+    func returning() async throws {
+        var work = BackgroundWork()
+        add("a", to: &work)
+        work.add("b", run: {}, finish: { [diary] in diary.write("b finishes") })
+        let run = Task { [work] in try await work.run() }
+        try await waitForRuns(1)
+        run.cancel()
+        try await run.value
+        #expect(Set(diary.all) == ["a runs", "a ends", "a finishes: true", "b finishes"])
+        var short = BackgroundWork()
+        short.add("c", run: {}, finish: { [diary] in diary.write("c finishes") })
+        try await short.run()
+        #expect(diary.all.last == "c finishes")
+        try await BackgroundWork().run()
+    }
+
+    @Test("The parts run as long as an operation does, and end with it")
+    func operation() async throws {
+        var work = BackgroundWork()
+        add("a", to: &work)
+        let value = try await work.run { [self] in
+            try await waitForRuns(1)
+            return 7
+        }
+        #expect(value == 7)
+        #expect(diary.all == ["a runs", "a ends", "a finishes: true"])
+        await #expect(throws: Failure.self) {
+            try await work.run { () async throws -> Int in throw Failure() }
+        }
+    }
+
+    @Test("A part that fails cancels the operation")
+    func operationIsCancelled() async throws {
+        var work = BackgroundWork()
+        let gate = Gate()
+        work.add("a") {
+            _ = try await gate.pass()
+            throw Failure()
+        }
+        await #expect(throws: Failure.self) {
+            try await work.run { [diary] in
+                gate.open()
+                await Self.untilCancelled()
+                diary.write("ended")
+            }
+        }
+        #expect(diary.all == ["ended"])
+    }
+
+    @Test("What takes too long to finish is cancelled")
+    func limit() async throws {
+        let clock = TestClock()
+        var work = BackgroundWork(clock: clock)
+        let finish: @Sendable () async -> Void = { [diary] in
+            await Self.untilCancelled()
+            diary.write("given up")
+        }
+        work.add("a", finishingWithin: .seconds(3), run: {}, finish: finish)
+        let run = Task { [work] in try await work.run() }
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(3))
+        try await run.value
+        #expect(diary.all == ["given up"])
+    }
+
+    @Test("What is only done at the end waits for it, and values of the task are there")
+    func atEnd() async throws {
+        var work = BackgroundWork()
+        let analytics = try AnalyticsService.inMemory()
+        work.add(atEnd: "caches") { [diary] in
+            diary.write("\(AnalyticsService.current?.anonymousID ?? "none")")
+        }
+        try await withAnalytics(analytics) { [work] in
+            try await work.run { [diary] in diary.write("operation") }
+        }
+        #expect(diary.all == ["operation", analytics.anonymousID])
+    }
+
+    @Test("Analytics, an outbox, caches and a transport run together, and are flushed at the end")
+    func areas() async throws {
+        let vendor = ScriptedAnalyticsDestination()
+        var settings = AnalyticsConfiguration()
+        settings.defaultConsent = .granted
+        settings.add(vendor)
+        let keel = KeelConfiguration.test()
+        let analytics = try keel.makeAnalytics(settings)
+        let outbox = Outbox(try keel.makeStorage())
+        let sent = Mutex<[String]>([])
+        var work = BackgroundWork()
+        work.add(ScriptedHTTPTransport())
+        work.add(try keel.makeCaches())
+        work.add(analytics)
+        work.add(outbox, sending: Sender { key in sent.withLock { $0.append(key) } })
+        try await work.run {
+            _ = try await outbox.enqueue(OutboxWrite(key: "notes/1", kind: "save"))
+            analytics.trackEvent("saved")
+            try await waitUntil { sent.withLock { $0 } == ["notes/1"] }
+        }
+        #expect(vendor.received.map(\.kind) == [.event("saved")])
+        #expect(work.names == ["transport", "caches", "analytics", "outbox"])
+    }
+}
+
+private struct Sender: OutboxSender {
+    let take: @Sendable (String) -> Void
+
+    func send(_ delivery: OutboxDelivery) async -> OutboxVerdict {
+        take(delivery.write.key)
+        return .accepted()
+    }
+}
