@@ -41,6 +41,9 @@ extension NetworkClient {
 
     /// Calls an endpoint and leaves the status and the body to the caller.
     ///
+    /// ``NetworkResponse/value(as:coding:failures:)`` reads them as
+    /// ``request(_:timeout:options:)`` would.
+    ///
     /// A request that cannot be put together fails with
     /// ``TransportError/Code/invalidRequest``, whose cause is the ``NetworkError``.
     public func response(
@@ -48,7 +51,16 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async -> Result<NetworkResponse, TransportError> {
-        await result(of: RequestPlan(endpoint, CallWishes(timeout: timeout, options: options)))
+        var plan = RequestPlan(endpoint, CallWishes(timeout: timeout, options: options))
+        plan.isDecoded = Self.hasValue(endpoint)
+        return await result(of: plan)
+    }
+
+    /// Whether an endpoint names a response that its caller will decode.
+    private static func hasValue(_ endpoint: some ServiceEndpoint) -> Bool {
+        func hasValue<E: Endpoint>(_ endpoint: E) -> Bool { E.Response.self != EmptyResponse.self }
+        guard let endpoint = endpoint as? any Endpoint else { return false }
+        return hasValue(endpoint)
     }
 }
 
@@ -66,30 +78,12 @@ extension NetworkClient {
         to plan: RequestPlan,
         as type: Value.Type
     ) async throws(NetworkError) -> (value: Value, response: NetworkResponse) {
+        var plan = plan
+        plan.isDecoded = type != EmptyResponse.self
         let call = try plan.call(for: self)
         let response = try await accepted(call, plan)
-        return (try decoded(response, of: call, as: type), response)
-    }
-
-    private func decoded<Value: Decodable & Sendable>(
-        _ response: NetworkResponse,
-        of call: HTTPCall,
-        as type: Value.Type
-    ) throws(NetworkError) -> Value {
-        if let empty = EmptyResponse() as? Value { return empty }
-        guard !response.body.isEmpty else {
-            if let none = (type as? any ExpressibleByNilLiteral.Type)?.init(nilLiteral: ()),
-                let value = none as? Value
-            {
-                return value
-            }
-            throw NetworkError(.noData, response: response, url: call.redactedURL)
-        }
-        do {
-            return try configuration.json.decode(type, from: response.body)
-        } catch {
-            throw NetworkError(undecodable: response, url: call.redactedURL, cause: error)
-        }
+        let coding = plan.codings(of: configuration).values
+        return (try response.decoded(as: type, coding, url: call.redactedURL), response)
     }
 
     @concurrent
@@ -140,7 +134,7 @@ extension NetworkClient {
             refusal: response,
             url: call.redactedURL,
             declared: plan.failures + configuration.failures,
-            coding: configuration.json
+            coding: plan.codings(of: configuration).json
         )
     }
 

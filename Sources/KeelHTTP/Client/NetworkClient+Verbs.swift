@@ -3,7 +3,8 @@ import HTTPTypes
 /// Calls without an endpoint type: handy for small services and scripts.
 ///
 /// Each takes a total time for the call, nil uses the client's, and options for the layers. All
-/// throw ``NetworkError``. Where the answer has no body of interest, name ``EmptyResponse``.
+/// throw ``NetworkError``. Each verb that sends something has a form without a result too, which looks
+/// at the status alone. An absolute address is a path as well: ``EndpointPath/url(_:)``.
 extension NetworkClient {
     /// Gets what is at the path.
     public func get<Response: Decodable & Sendable>(
@@ -17,7 +18,7 @@ extension NetworkClient {
         return try await value(of: RequestPlan(.get, path, wishes, query: query), as: type)
     }
 
-    /// Sends a value as JSON with the method `POST`.
+    /// Sends a value in the client's coding, usually JSON, with the method `POST`.
     public func post<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -27,7 +28,7 @@ extension NetworkClient {
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
         let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.post, path, wishes, query: query, body: .json(body))
+        let plan = RequestPlan(.post, path, wishes, query: query, body: .value(body))
         return try await value(of: plan, as: type)
     }
 
@@ -45,7 +46,7 @@ extension NetworkClient {
         return try await value(of: plan, as: type)
     }
 
-    /// Sends a value as JSON with the method `PUT`.
+    /// Sends a value in the client's coding, usually JSON, with the method `PUT`.
     public func put<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -55,7 +56,7 @@ extension NetworkClient {
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
         let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.put, path, wishes, query: query, body: .json(body))
+        let plan = RequestPlan(.put, path, wishes, query: query, body: .value(body))
         return try await value(of: plan, as: type)
     }
 
@@ -73,7 +74,7 @@ extension NetworkClient {
         return try await value(of: plan, as: type)
     }
 
-    /// Sends a value as JSON with the method `PATCH`.
+    /// Sends a value in the client's coding, usually JSON, with the method `PATCH`.
     public func patch<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -83,7 +84,7 @@ extension NetworkClient {
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
         let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.patch, path, wishes, query: query, body: .json(body))
+        let plan = RequestPlan(.patch, path, wishes, query: query, body: .value(body))
         return try await value(of: plan, as: type)
     }
 
@@ -99,6 +100,18 @@ extension NetworkClient {
         let wishes = CallWishes(timeout: timeout, options: options)
         let plan = RequestPlan(.patch, path, wishes, query: query, body: body)
         return try await value(of: plan, as: type)
+    }
+
+    /// Deletes what is at the path and decodes the answer.
+    public func delete<Response: Decodable & Sendable>(
+        _ path: EndpointPath,
+        query: HTTPQuery = HTTPQuery(),
+        as type: Response.Type = Response.self,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(NetworkError) -> Response {
+        let wishes = CallWishes(timeout: timeout, options: options)
+        return try await value(of: RequestPlan(.delete, path, wishes, query: query), as: type)
     }
 
     /// Deletes what is at the path; a body in the answer is not looked at.

@@ -15,11 +15,17 @@ extension NetworkClient {
         /// call fails with ``NetworkError/Code/invalidURL`` otherwise.
         public var baseURL: URL
 
-        /// Header fields of every request; an endpoint's field of the same name replaces them.
+        /// Header fields of every request to the base URL's origin; an endpoint's field of the same
+        /// name replaces them.
         public var defaultHeaders: HTTPFields = [:]
 
         /// How the service writes JSON.
         public var json: JSONCoding = .standard
+
+        /// How values are written in bodies, where ``json`` does not suffice; nil is ``json``.
+        ///
+        /// ``FoundationJSONCoding`` takes coders of your own, and a ``BodyCoding`` can be of any format.
+        public var coding: (any BodyCoding)?
 
         /// Which types the bodies of refusing responses are read as, unless an endpoint or a
         /// service says otherwise.

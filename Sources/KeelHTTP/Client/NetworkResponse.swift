@@ -56,6 +56,73 @@ public struct NetworkResponse: Sendable, Hashable {
     }
 }
 
+extension NetworkResponse {
+    /// Returns the decoded body of a response with a status from 200 to 299.
+    ///
+    /// It reads a response of ``NetworkClient/response(to:timeout:options:)`` as
+    /// ``NetworkClient/request(_:timeout:options:)`` would: an empty body is fine for
+    /// ``EmptyResponse`` and for an optional.
+    ///
+    /// - Parameters:
+    ///   - type: What the body is decoded as.
+    ///   - coding: How the service writes JSON.
+    ///   - failures: Which types the body of a refusing response is read as.
+    /// - Returns: The value.
+    /// - Throws: ``NetworkError`` for another status, and for a body that does not fit.
+    public func value<Value: Decodable & Sendable>(
+        as type: Value.Type = Value.self,
+        coding: JSONCoding = .standard,
+        failures: [FailureBody] = []
+    ) throws(NetworkError) -> Value {
+        try value(as: type, using: coding, failures: failures)
+    }
+
+    /// Returns the decoded body of a response with a status from 200 to 299, in any format.
+    ///
+    /// See ``value(as:coding:failures:)``. The bodies of refusing responses are read as standard JSON
+    /// where the coding is of another format.
+    ///
+    /// - Throws: ``NetworkError`` for another status, and for a body that does not fit.
+    public func value<Value: Decodable & Sendable>(
+        as type: Value.Type = Value.self,
+        using coding: any BodyCoding,
+        failures: [FailureBody] = []
+    ) throws(NetworkError) -> Value {
+        let codings = BodyCodings(coding, json: JSONCoding.standard)
+        if let refusal = NetworkError(
+            refusal: self,
+            url: nil,
+            declared: failures,
+            coding: codings.json
+        ) {
+            throw refusal
+        }
+        return try decoded(as: type, coding, url: nil)
+    }
+
+    /// Returns the decoded body, whatever the status.
+    func decoded<Value: Decodable & Sendable>(
+        as type: Value.Type,
+        _ coding: any BodyCoding,
+        url: String?
+    ) throws(NetworkError) -> Value {
+        if let empty = EmptyResponse() as? Value { return empty }
+        guard !body.isEmpty else {
+            if let none = (type as? any ExpressibleByNilLiteral.Type)?.init(nilLiteral: ()),
+                let value = none as? Value
+            {
+                return value
+            }
+            throw NetworkError(.noData, response: self, url: url)
+        }
+        do {
+            return try coding.decode(type, from: body)
+        } catch {
+            throw NetworkError(undecodable: self, url: url, cause: error)
+        }
+    }
+}
+
 extension NetworkResponse: CustomStringConvertible, CustomReflectable {
     /// The status and the size: field values and contents are kept out of logs.
     public var description: String { "\(head.status.code), \(body.count) bytes" }

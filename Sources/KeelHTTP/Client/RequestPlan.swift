@@ -16,6 +16,9 @@ struct RequestPlan: Sendable {
     var timeout: Duration?
     var options = HTTPCallOptions()
     var failures: [FailureBody] = []
+    var coding: (any BodyCoding)?
+    /// Whether somebody decodes the answer, so that the server is told the format.
+    var isDecoded = false
     var uploadObserver: TransferObserver?
     var downloadObserver: TransferObserver?
 
@@ -32,6 +35,7 @@ struct RequestPlan: Sendable {
         options = endpoint.options
         options.merge(wishes.options)
         failures = endpoint.failures
+        coding = endpoint.coding
     }
 
     init(
@@ -71,19 +75,13 @@ extension RequestPlan {
     func call(for client: NetworkClient) throws(NetworkError) -> HTTPCall {
         let base = try client.base.get()
         let configuration = client.configuration
-        let target = try target(below: base)
-        var head = HTTPRequest(
-            method: method,
-            scheme: base.scheme,
-            authority: base.authority,
-            path: target,
-            headerFields: configuration.defaultHeaders
-        )
+        let codings = codings(of: configuration)
+        var head = try head(from: base, configuration.defaultHeaders)
         var prepared: HTTPBody?
         if let body {
-            head.headerFields[.contentType] = body.contentType
+            head.headerFields[.contentType] = body.mediaType(in: codings)
             do {
-                prepared = try body.make(configuration.json)
+                prepared = try body.make(codings)
             } catch {
                 let code: NetworkError.Code = error is HTTPFileError ? .file : .encoding
                 throw NetworkError(code, url: head.redactedURL, cause: error)
@@ -94,6 +92,9 @@ extension RequestPlan {
             for name in Set(headers.map(\.name)) {
                 head.headerFields[fields: name] = headers[fields: name]
             }
+        }
+        if isDecoded, head.headerFields[.accept] == nil {
+            head.headerFields[.accept] = codings.values.mediaType
         }
         var everything = client.options(for: options)
         if isLongUpload, timeout == nil, let limit = configuration.timeout {
@@ -114,24 +115,65 @@ extension RequestPlan {
 }
 
 extension RequestPlan {
-    /// Returns the encoded path with the query, those of the path's template first.
-    private func target(below base: BaseAddress) throws(NetworkError) -> String {
+    /// The codings of the call: the endpoint's own one goes before those of the client.
+    func codings(of configuration: NetworkClient.Configuration) -> BodyCodings {
+        let usual = BodyCodings(
+            configuration.coding ?? configuration.json,
+            json: configuration.json
+        )
+        return coding.map { BodyCodings($0, json: usual.json) } ?? usual
+    }
+
+    /// Returns the head with the client's header fields, which reach no other origin.
+    private func head(
+        from base: BaseAddress,
+        _ fields: HTTPFields
+    ) throws(NetworkError) -> HTTPRequest {
         switch path.content {
         case .refused(let reason):
             throw NetworkError(.invalidURL, reason, url: base.text)
         case .usable(let path, let query):
-            var target = base.path + "/" + path
-            var separator = "?"
-            for part in [query, self.query.encoded] where !part.isEmpty {
-                target += separator + part
-                separator = "&"
-            }
-            return target
+            return HTTPRequest(
+                method: method,
+                scheme: base.scheme,
+                authority: base.authority,
+                path: Self.target(base.path + "/" + path, [query, self.query.encoded]),
+                headerFields: fields
+            )
+        case .absolute(let url):
+            let address = try BaseAddress(absolute: url)
+            let path = url.path(percentEncoded: true)
+            let query = url.query(percentEncoded: true) ?? ""
+            var head = HTTPRequest(
+                method: method,
+                scheme: address.scheme,
+                authority: address.authority,
+                path: Self.target(path.isEmpty ? "/" : path, [query, self.query.encoded])
+            )
+            let home = HTTPRequest(
+                method: method,
+                scheme: base.scheme,
+                authority: base.authority,
+                path: "/"
+            )
+            if head.hasSameOrigin(as: home) { head.headerFields = fields }
+            return head
         }
+    }
+
+    /// Returns an encoded path with the parts of a query that are not empty.
+    private static func target(_ path: String, _ query: [String]) -> String {
+        var target = path
+        var separator = "?"
+        for part in query where !part.isEmpty {
+            target += separator + part
+            separator = "&"
+        }
+        return target
     }
 }
 
-/// A base URL taken apart and checked.
+/// A URL taken apart and checked.
 struct BaseAddress {
     let scheme: String
     let authority: String
@@ -142,18 +184,26 @@ struct BaseAddress {
     /// The address as text, fit for logs.
     var text: String { "\(scheme)://\(authority)\(path)" }
 
+    /// Reads a base URL.
     init(_ url: URL) throws(NetworkError) {
+        try self.init(url, called: "base URL")
+        guard url.query() == nil, url.fragment() == nil else {
+            throw NetworkError(.invalidURL, "The base URL has a query or a fragment.")
+        }
+    }
+
+    /// Reads the address of a call, whose query and fragment are not looked at.
+    init(absolute url: URL) throws(NetworkError) { try self.init(url, called: "URL of the call") }
+
+    private init(_ url: URL, called name: String) throws(NetworkError) {
         guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
-            throw NetworkError(.invalidURL, "The base URL does not begin with http or https.")
+            throw NetworkError(.invalidURL, "The \(name) does not begin with http or https.")
         }
         guard let host = url.host(percentEncoded: true), !host.isEmpty, !host.contains("%") else {
-            throw NetworkError(.invalidURL, "The base URL has no host, or one that is not ASCII.")
+            throw NetworkError(.invalidURL, "The \(name) has no host, or one that is not ASCII.")
         }
-        guard url.user() == nil, url.query() == nil, url.fragment() == nil else {
-            throw NetworkError(
-                .invalidURL,
-                "The base URL has user information, a query or a fragment."
-            )
+        guard url.user() == nil else {
+            throw NetworkError(.invalidURL, "The \(name) has user information.")
         }
         self.scheme = scheme
         let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host

@@ -21,6 +21,16 @@ package enum InternetDate {
         }
     }
 
+    /// Returns the first moment in UTC of a day such as `2025-01-31`, or nil if the text is none.
+    static func parseDay(_ text: String) -> Date? {
+        text.utf8.count == 10 ? parse(text + "T00:00:00Z") : nil
+    }
+
+    /// Returns the day of a date in UTC, or nil for a year outside 0 to 9999.
+    static func formatDay(_ date: Date) -> String? {
+        format(date, hasFraction: false).map { String($0.prefix(10)) }
+    }
+
     /// Returns the text of a date in UTC, or nil for a year outside 0 to 9999.
     ///
     /// With a fraction it has three digits behind the second; without, it names the second that

@@ -36,6 +36,12 @@ public struct JSONCoding: Sendable, Hashable {
         case secondsSince1970
         /// As a number of milliseconds since 1 January 1970.
         case millisecondsSince1970
+        /// As a day alone, such as `2025-01-31`: its first moment in UTC.
+        ///
+        /// Writing leaves the time of day out. Reading takes a day only.
+        case day
+        /// As text in a style of your own.
+        case custom(DateStyle)
     }
 
     /// How the names of properties are written.
@@ -64,10 +70,9 @@ public struct JSONCoding: Sendable, Hashable {
         encoder.outputFormatting = .withoutEscapingSlashes
         encoder.dateEncodingStrategy =
             switch dates {
-            case .iso8601: .custom { try Self.write($0, hasFraction: false, to: $1) }
-            case .iso8601WithFraction: .custom { try Self.write($0, hasFraction: true, to: $1) }
             case .secondsSince1970: .secondsSince1970
             case .millisecondsSince1970: .millisecondsSince1970
+            case .iso8601, .iso8601WithFraction, .day, .custom: .custom(dates.write)
             }
         // Foundation's own strategies for names are not used: they cannot read explicit keys.
         switch names {
@@ -84,9 +89,9 @@ public struct JSONCoding: Sendable, Hashable {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy =
             switch dates {
-            case .iso8601, .iso8601WithFraction: .custom(Self.readDate)
             case .secondsSince1970: .secondsSince1970
             case .millisecondsSince1970: .millisecondsSince1970
+            case .iso8601, .iso8601WithFraction, .day, .custom: .custom(dates.read)
             }
         switch names {
         case .asWritten:
@@ -95,37 +100,11 @@ public struct JSONCoding: Sendable, Hashable {
             return try decoder.decode(SnakeCaseDecodable<Value>.self, from: Data(bytes)).value
         }
     }
-
-    private static let readDate: @Sendable (any Decoder) throws -> Date = { decoder in
-        let container = try decoder.singleValueContainer()
-        guard let date = InternetDate.parse(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(
-                in: container,
-                debugDescription: "This is not an ISO 8601 date."
-            )
-        }
-        return date
-    }
-
-    private static func write(
-        _ date: Date,
-        hasFraction: Bool,
-        to encoder: any Encoder
-    ) throws {
-        guard let text = InternetDate.format(date, hasFraction: hasFraction) else {
-            let context = EncodingError.Context(
-                codingPath: encoder.codingPath,
-                debugDescription: "ISO 8601 has no year before 0 and after 9999."
-            )
-            throw EncodingError.invalidValue(date, context)
-        }
-        var container = encoder.singleValueContainer()
-        try container.encode(text)
-    }
 }
 
 extension JSONCoding.Dates {
-    /// The date as this style writes it outside JSON; nil for a year outside 0 to 9999.
+    /// The date as this style writes it outside JSON; nil for one that the style cannot write, such
+    /// as a year outside 0 to 9999.
     func text(of date: Date) -> String? {
         switch self {
         case .iso8601: InternetDate.format(date, hasFraction: false)
@@ -134,6 +113,48 @@ extension JSONCoding.Dates {
             Int64(exactly: date.timeIntervalSince1970.rounded(.down))?.description
         case .millisecondsSince1970:
             Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded())?.description
+        case .day: InternetDate.formatDay(date)
+        case .custom(let style): style.text(of: date)
         }
+    }
+
+    /// The date of a text in a style of text; nil if the text is none of it.
+    private func date(of text: String) -> Date? {
+        switch self {
+        case .day: InternetDate.parseDay(text)
+        case .custom(let style): style.date(of: text)
+        default: InternetDate.parse(text)
+        }
+    }
+
+    private var expectation: String {
+        switch self {
+        case .day: "a day as ISO 8601 writes it"
+        case .custom(let style): "a date in the style '\(style.name)'"
+        default: "an ISO 8601 date"
+        }
+    }
+
+    @Sendable fileprivate func read(from decoder: any Decoder) throws -> Date {
+        let container = try decoder.singleValueContainer()
+        guard let date = date(of: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "This is not \(expectation)."
+            )
+        }
+        return date
+    }
+
+    @Sendable fileprivate func write(_ date: Date, to encoder: any Encoder) throws {
+        guard let text = text(of: date) else {
+            let context = EncodingError.Context(
+                codingPath: encoder.codingPath,
+                debugDescription: "The date cannot be written as \(expectation)."
+            )
+            throw EncodingError.invalidValue(date, context)
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
     }
 }

@@ -29,7 +29,7 @@ public protocol ServiceEndpoint {
     /// The method; `GET` unless said otherwise.
     var method: HTTPRequest.Method { get }
 
-    /// The path below the client's base URL.
+    /// The path below the client's base URL, or an address of its own: ``EndpointPath/url(_:)``.
     var path: EndpointPath { get }
 
     /// The query; none unless said otherwise.
@@ -50,6 +50,14 @@ public protocol ServiceEndpoint {
     /// Which types the bodies of refusing responses are read as, beside those that the service and
     /// the client name; none unless said otherwise.
     var failures: [FailureBody] { get }
+
+    /// How values of the request and the response are written; nil, unless said otherwise, uses the
+    /// client's.
+    ///
+    /// ```swift
+    /// var coding: (any BodyCoding)? { JSONCoding(names: .snakeCase, dates: .day) }
+    /// ```
+    var coding: (any BodyCoding)? { get }
 }
 
 extension ServiceEndpoint {
@@ -60,6 +68,7 @@ extension ServiceEndpoint {
     public var timeout: Duration? { nil }
     public var options: HTTPCallOptions { HTTPCallOptions() }
     public var failures: [FailureBody] { [] }
+    public var coding: (any BodyCoding)? { nil }
 }
 
 /// An operation of a service that knows what it returns.

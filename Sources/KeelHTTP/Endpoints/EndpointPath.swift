@@ -19,12 +19,15 @@ public import Foundation
 /// refuses a literal with a question mark or a number sign: a query belongs into the endpoint's
 /// `query`.
 ///
-/// A path can also be written as a URI template, see `init(template:_:)`.
+/// A path can also be written as a URI template, see `init(template:_:)`, and an address outside of
+/// the base URL as ``url(_:)``.
 public struct EndpointPath: Sendable, Hashable {
     /// What became of the text.
     enum Content: Sendable, Hashable {
         /// The encoded path without its leading slash, and the encoded query that it brings.
         case usable(path: String, query: String)
+        /// An address that owes nothing to the base URL.
+        case absolute(URL)
         /// Why the client must refuse the path.
         case refused(String)
     }
@@ -48,7 +51,8 @@ public struct EndpointPath: Sendable, Hashable {
         self.init(encoded: form.path, query: form.query)
     }
 
-    /// The encoded path and the query that it brings; nil for a path that a client refuses.
+    /// The encoded path and the query that it brings; nil for a path that a client refuses, and for
+    /// an address of its own.
     package var encodedForm: (path: String, query: String)? {
         guard case .usable(let path, let query) = content else { return nil }
         return (path, query)
@@ -57,6 +61,25 @@ public struct EndpointPath: Sendable, Hashable {
     init(refusedFor reason: String) {
         content = .refused(reason)
     }
+
+    /// An absolute address in place of a path below the base URL, such as a link from a response.
+    ///
+    /// ```swift
+    /// let next = try await client.get(.url(page.next), as: Page.self)
+    /// ```
+    ///
+    /// Path and query are sent as the URL has them, and a fragment is not sent. The endpoint's `query`
+    /// is added. If the address has not the origin of the client's base URL, then the client's
+    /// ``NetworkClient/Configuration/defaultHeaders`` stay away, and so do the credentials of
+    /// ``NetworkClient/Configuration/authorize(with:alsoAt:)``: they are meant for that origin alone.
+    /// The endpoint's own header fields are sent in any case, and
+    /// ``NetworkClient/Configuration/pins`` hold for every address.
+    ///
+    /// A call fails with ``NetworkError/Code/invalidURL`` unless the URL is absolute, begins with
+    /// `http` or `https` and has no user information.
+    public static func url(_ url: URL) -> EndpointPath { EndpointPath(absolute: url) }
+
+    private init(absolute url: URL) { content = .absolute(url) }
 
     /// Creates a path of segments, each of which may hold any text.
     public init(segments: [String]) {

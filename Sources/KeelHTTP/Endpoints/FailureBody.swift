@@ -25,7 +25,7 @@ public import HTTPTypes
 /// without a declaration.
 public struct FailureBody: Sendable {
     private let statuses: ClosedRange<Int>
-    private let read: @Sendable ([UInt8], JSONCoding) throws -> any Sendable
+    private let read: @Sendable ([UInt8], any BodyCoding) throws -> any Sendable
 
     /// Reads the JSON body of one status as a type.
     public static func json<Value: Decodable & Sendable>(
@@ -56,7 +56,7 @@ public struct FailureBody: Sendable {
     static func value(
         of response: NetworkResponse,
         declared: [FailureBody],
-        coding: JSONCoding
+        coding: any BodyCoding
     ) -> (any Sendable)? {
         guard !response.body.isEmpty else { return nil }
         for failure in declared where failure.statuses.contains(response.status.code) {

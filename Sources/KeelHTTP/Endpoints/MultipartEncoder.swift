@@ -16,7 +16,7 @@ struct MultipartEncoder {
         return "multipart/form-data; boundary=\(boundary)"
     }
 
-    func body(_ coding: JSONCoding) throws -> HTTPBody {
+    func body(_ coding: any BodyCoding) throws -> HTTPBody {
         try checkBoundary()
         var sources: [HTTPBody] = []
         for part in form.parts {
@@ -28,7 +28,7 @@ struct MultipartEncoder {
         return HTTPBody(joining: sources, inMemoryUpTo: Self.joinedSize)
     }
 
-    private func source(of part: MultipartForm.Part, _ coding: JSONCoding) throws -> HTTPBody {
+    private func source(of part: MultipartForm.Part, _ coding: any BodyCoding) throws -> HTTPBody {
         switch part.content {
         case .bytes(let bytes):
             // A random boundary was chosen so that it does not occur here.

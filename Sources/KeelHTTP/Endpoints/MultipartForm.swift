@@ -89,7 +89,7 @@ extension MultipartForm {
 
         enum Content: Sendable {
             case bytes([UInt8])
-            case value(@Sendable (JSONCoding) throws -> [UInt8])
+            case value(@Sendable (any BodyCoding) throws -> [UInt8])
             case file(URL)
             case stream(HTTPBody)
         }
@@ -99,7 +99,7 @@ extension MultipartForm {
             Part(name: name, content: .bytes(Array(value.description.utf8)))
         }
 
-        /// A field with a value as JSON, in the client's ``JSONCoding``.
+        /// A field with a value as JSON, as ``RequestBody/json(_:)`` has it.
         public static func json(_ name: String, _ value: some Encodable & Sendable) -> Part {
             let content = Content.value { coding in try coding.encode(value) }
             return Part(name: name, contentType: "application/json", content: content)

@@ -6,28 +6,58 @@ public import Foundation
 
 /// What an endpoint sends, before the client has encoded it.
 public struct RequestBody: Sendable {
-    /// The media type that is sent unless the endpoint's headers name another.
+    /// The media type that is sent unless the endpoint's headers name another; nil for a
+    /// ``value(_:)``, which has that of its coding.
     public let contentType: String?
 
     /// Whether the bytes come from elsewhere while they are sent.
     package let isStreamed: Bool
 
-    package let make: @Sendable (JSONCoding) throws -> HTTPBody
+    package let make: @Sendable (BodyCodings) throws -> HTTPBody
+
+    private let kind: Kind
+
+    private enum Kind: Sendable {
+        case made
+        case json
+        case value
+    }
 
     private init(
         contentType: String?,
         isStreamed: Bool = false,
-        make: @escaping @Sendable (JSONCoding) throws -> HTTPBody
+        kind: Kind = .made,
+        make: @escaping @Sendable (BodyCodings) throws -> HTTPBody
     ) {
         self.contentType = contentType
         self.isStreamed = isStreamed
+        self.kind = kind
         self.make = make
     }
 
-    /// A value as JSON, in the client's ``JSONCoding``.
+    /// The media type that is sent with these codings, unless the endpoint's headers name another.
+    package func mediaType(in codings: BodyCodings) -> String? {
+        switch kind {
+        case .made: contentType
+        case .json: codings.json.mediaType
+        case .value: codings.values.mediaType
+        }
+    }
+
+    /// A value as JSON, in the endpoint's or the client's coding if that is one of JSON, and in the
+    /// client's ``NetworkClient/Configuration/json`` otherwise.
     public static func json(_ value: some Encodable & Sendable) -> RequestBody {
-        RequestBody(contentType: "application/json") { coding in
-            HTTPBody(try coding.encode(value))
+        RequestBody(contentType: "application/json", kind: .json) { codings in
+            HTTPBody(try codings.json.encode(value))
+        }
+    }
+
+    /// A value in the endpoint's or the client's coding, which may be of any format.
+    ///
+    /// See ``ServiceEndpoint/coding`` and ``NetworkClient/Configuration/coding``.
+    public static func value(_ value: some Encodable & Sendable) -> RequestBody {
+        RequestBody(contentType: nil, kind: .value) { codings in
+            HTTPBody(try codings.values.encode(value))
         }
     }
 
@@ -63,8 +93,8 @@ public struct RequestBody: Sendable {
             case .file, .stream: true
             }
         }
-        return RequestBody(contentType: encoder.contentType, isStreamed: isStreamed) { coding in
-            try encoder.body(coding)
+        return RequestBody(contentType: encoder.contentType, isStreamed: isStreamed) { codings in
+            try encoder.body(codings.json)
         }
     }
 

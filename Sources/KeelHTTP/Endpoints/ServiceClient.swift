@@ -13,8 +13,8 @@ public import Foundation
 /// let token = try await auth.request(.login(credentials), as: Token.self)
 /// ```
 ///
-/// Several services share one transport: give each a ``NetworkClient`` with its own configuration
-/// over the same transport.
+/// Several services share one transport: ``NetworkClientProvider`` makes their clients from one
+/// configuration.
 public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
     /// The client that carries the calls out.
     public let client: NetworkClient

@@ -20,12 +20,31 @@ extension NetworkError {
 
     /// Creates the error that a refusing status means, or nil for a status from 200 to 299.
     ///
+    /// It is the error that ``NetworkClient/request(_:timeout:options:)`` would throw for a response
+    /// that ``NetworkClient/response(to:timeout:options:)`` gave.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - url: The target, already redacted.
+    ///   - failures: Which types the body is read as.
+    ///   - coding: How the service writes JSON.
+    public init?(
+        refusing response: NetworkResponse,
+        url: String? = nil,
+        failures: [FailureBody] = [],
+        coding: JSONCoding = .standard
+    ) {
+        self.init(refusal: response, url: url, declared: failures, coding: coding)
+    }
+
+    /// Creates the error that a refusing status means, or nil for a status from 200 to 299.
+    ///
     /// The body is read as one of the types that are declared for it, in this coding.
     init?(
         refusal response: NetworkResponse,
-        url: String,
+        url: String?,
         declared failures: [FailureBody],
-        coding: JSONCoding
+        coding: any BodyCoding
     ) {
         let status = response.head.status
         guard status.kind != .successful else { return nil }
@@ -73,7 +92,7 @@ extension NetworkError {
     /// Creates the error of a body that does not fit its type.
     ///
     /// The message names the place in the body and what was expected there, never a value.
-    init(undecodable response: NetworkResponse, url: String, cause: any Error) {
+    init(undecodable response: NetworkResponse, url: String?, cause: any Error) {
         self.init(
             .decoding,
             DecodingFailure(cause).explanation,

@@ -4,6 +4,10 @@ public import KeelCore
 ///
 /// It says nothing about statuses: a response with status 500 is a successful exchange. Neither
 /// the message nor the description holds a query string, a header field or a byte of a body.
+///
+/// Compare errors by their ``code``: `error.code == .offline`. An error is not `Equatable`, because its
+/// ``cause`` can be any error, and because two failures of one kind differ in their target, their
+/// call and their attempts.
 public struct TransportError: KeelError {
     /// How far an exchange had come.
     public struct Phase: Hashable, Sendable, CustomStringConvertible {

@@ -109,7 +109,8 @@ extension EventStream {
 
     private var isReplayable: Bool {
         guard let body = plan.body else { return true }
-        return (try? body.make(client.configuration.json))?.isReplayable ?? false
+        let codings = plan.codings(of: client.configuration)
+        return (try? body.make(codings))?.isReplayable ?? false
     }
 
     static func stopwatch<C: Clock<Duration>>(

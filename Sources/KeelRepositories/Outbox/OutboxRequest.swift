@@ -23,25 +23,29 @@ public struct OutboxRequest: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - endpoint: What is to be sent.
-    ///   - coding: How its body is encoded; as the client has it.
+    ///   - coding: How its body is encoded, unless it has a coding of its own; as the client has it.
     /// - Throws: ``DataSourceError/Code/invalidRequest`` for an endpoint that cannot be kept.
     public init(
         _ endpoint: some ServiceEndpoint,
         coding: JSONCoding = .standard
     ) throws(DataSourceError) {
         guard let form = endpoint.path.encodedForm else {
-            throw DataSourceError(.invalidRequest, "The path of the endpoint is not valid.")
+            throw DataSourceError(
+                .invalidRequest,
+                "The path of the endpoint is not valid, or is an address of its own."
+            )
         }
+        let codings = BodyCodings(endpoint.coding ?? coding, json: coding)
         method = endpoint.method
         path = form.path
         query = [form.query, endpoint.query.encoded].filter { !$0.isEmpty }.joined(separator: "&")
         var headers: HTTPFields = [:]
-        headers[.contentType] = endpoint.body?.contentType
+        headers[.contentType] = endpoint.body?.mediaType(in: codings)
         for field in endpoint.headers where !Self.secretFields.contains(field.name) {
             headers[field.name] = field.value
         }
         self.headers = headers
-        body = try Self.bytes(of: endpoint.body, coding)
+        body = try Self.bytes(of: endpoint.body, codings)
     }
 
     private static let secretFields: Set<HTTPField.Name> = [
@@ -50,12 +54,12 @@ public struct OutboxRequest: Sendable, Hashable {
 
     private static func bytes(
         of body: RequestBody?,
-        _ coding: JSONCoding
+        _ codings: BodyCodings
     ) throws(DataSourceError) -> [UInt8] {
         guard let body else { return [] }
         let made: HTTPBody
         do {
-            made = try body.make(coding)
+            made = try body.make(codings)
         } catch {
             throw DataSourceError(.invalidRequest, "The body cannot be encoded.", cause: error)
         }

@@ -91,7 +91,7 @@ public struct CircuitBreakerMiddleware: HTTPMiddleware {
             refusal: NetworkResponse(head: reply.head),
             url: call.redactedURL,
             declared: [],
-            coding: .standard
+            coding: JSONCoding.standard
         ) ?? NetworkError(.unavailable)
     }
 

@@ -1,0 +1,102 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The clients of several services, made from one configuration over one transport.
+///
+/// ```swift
+/// extension NetworkClientProvider.Service {
+///     static let auth: Self = "auth"
+///     static let diary: Self = "diary"
+/// }
+///
+/// let network = NetworkClientProvider(
+///     [.auth: authAddress, .diary: diaryAddress],
+///     transport: transport
+/// ) { service, configuration in
+///     configuration.json = .snakeCase
+///     if service != .auth { configuration.authorize(with: session) }
+/// }
+/// let login = network.client(for: .auth, operations: AuthEndpoint.self)
+/// let diary = network.client(for: .diary)
+/// ```
+///
+/// Each service has one client, made once: its base URL, its credentials and its default header fields
+/// belong to it alone, and connections are shared.
+public struct NetworkClientProvider: Sendable {
+    /// The name of a service.
+    public struct Service: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+        public let description: String
+
+        /// Creates a name.
+        public init(_ name: String) { description = name }
+
+        public init(stringLiteral value: String) { self.init(value) }
+    }
+
+    private let clients: [Service: NetworkClient]
+    private let transport: any HTTPTransport
+
+    /// Creates the clients.
+    ///
+    /// - Parameters:
+    ///   - services: The base URL of each service.
+    ///   - transport: What carries the requests of all of them.
+    ///   - configure: Says what else the client of a service has; it is called once for each.
+    public init(
+        _ services: [Service: URL],
+        transport: any HTTPTransport,
+        configure: (Service, inout NetworkClient.Configuration) -> Void = { _, _ in }
+    ) {
+        var clients: [Service: NetworkClient] = [:]
+        for (service, address) in services {
+            var configuration = NetworkClient.Configuration(baseURL: address)
+            configure(service, &configuration)
+            clients[service] = NetworkClient(configuration, transport: transport)
+        }
+        self.clients = clients
+        self.transport = transport
+    }
+
+    /// The names of the services that have a client, in alphabetical order.
+    public var services: [Service] {
+        clients.keys.sorted { $0.description < $1.description }
+    }
+
+    /// Returns the client of a service.
+    ///
+    /// For a name that was not given, each call of the client fails with
+    /// ``TransportError/Code/invalidConfiguration``, and the message has the name.
+    public func client(for service: Service) -> NetworkClient {
+        if let client = clients[service] { return client }
+        let error = TransportError(
+            .invalidConfiguration,
+            "No service is called '\(service)'; give the provider its base URL."
+        )
+        // Any valid address does: the call ends before it is sent.
+        let nowhere = URL(string: "https://service.invalid") ?? URL(filePath: "/")
+        var configuration = NetworkClient.Configuration(baseURL: nowhere)
+        configuration.retry = .never
+        return NetworkClient(configuration, transport: UnavailableHTTPTransport(error))
+    }
+
+    /// Returns the client of a service whose operations are an enumeration.
+    ///
+    /// - Parameters:
+    ///   - service: The service.
+    ///   - operations: The type of its operations.
+    ///   - failures: Which types the bodies of refusing responses are read as.
+    /// - Returns: The client.
+    public func client<Operations: ServiceEndpoint>(
+        for service: Service,
+        operations: Operations.Type,
+        failures: [FailureBody] = []
+    ) -> ServiceClient<Operations> {
+        ServiceClient(client(for: service), failures: failures)
+    }
+
+    /// Shuts the transport down, and with it all clients.
+    public func shutdown() async { await transport.shutdown() }
+}

@@ -1,0 +1,55 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// JSON in the way of Foundation's coders, set up as you like.
+///
+/// ```swift
+/// configuration.coding = FoundationJSONCoding(
+///     encoder: {
+///         let encoder = JSONEncoder()
+///         encoder.dataEncodingStrategy = .base64
+///         return encoder
+///     },
+///     decoder: {
+///         let decoder = JSONDecoder()
+///         decoder.keyDecodingStrategy = .convertFromSnakeCase
+///         return decoder
+///     }
+/// )
+/// ```
+///
+/// Prefer ``JSONCoding`` where its names and dates suffice: its snake case goes together with explicit
+/// `CodingKeys`.
+public struct FoundationJSONCoding: BodyCoding {
+    public let mediaType: String
+
+    private let encoder: @Sendable () -> JSONEncoder
+    private let decoder: @Sendable () -> JSONDecoder
+
+    /// Creates a coding.
+    ///
+    /// - Parameters:
+    ///   - mediaType: The media type, such as `application/vnd.api+json`.
+    ///   - encoder: Makes an encoder, for each body a new one: calls share none.
+    ///   - decoder: Makes a decoder, for each body a new one.
+    public init(
+        mediaType: String = "application/json",
+        encoder: @escaping @Sendable () -> JSONEncoder = { JSONEncoder() },
+        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
+    ) {
+        self.mediaType = mediaType
+        self.encoder = encoder
+        self.decoder = decoder
+    }
+
+    public func encode(_ value: some Encodable) throws -> [UInt8] {
+        Array(try encoder().encode(value))
+    }
+
+    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+        try decoder().decode(type, from: Data(bytes))
+    }
+}

@@ -1,0 +1,40 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// An absolute address as an operation: an image of a CDN, a signed URL, a link from a response.
+///
+/// ```swift
+/// let image = try await client.download(from: URLEndpoint(restaurant.imageURL))
+/// ```
+///
+/// See ``EndpointPath/url(_:)`` for what a call to another origin is sent with.
+public struct URLEndpoint: ServiceEndpoint, Sendable {
+    /// The address.
+    public var url: URL
+
+    public var method: HTTPRequest.Method
+
+    public var headers: HTTPFields
+
+    public var body: RequestBody?
+
+    public var path: EndpointPath { .url(url) }
+
+    /// Creates an operation on an address.
+    public init(
+        _ url: URL,
+        method: HTTPRequest.Method = .get,
+        headers: HTTPFields = [:],
+        body: RequestBody? = nil
+    ) {
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.body = body
+    }
+}
