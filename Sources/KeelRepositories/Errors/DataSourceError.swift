@@ -43,6 +43,11 @@ public struct DataSourceError: KeelError {
     /// The failure of the service, where that is what failed.
     public var networkError: NetworkError? { cause as? NetworkError }
 
+    /// The failure of the exchange with the service, where that is what failed.
+    public var transportError: TransportError? {
+        cause as? TransportError ?? networkError?.transportError
+    }
+
     /// The failure of the store, where that is what failed.
     public var storageError: StorageError? { cause as? StorageError }
 
@@ -54,6 +59,28 @@ extension DataSourceError {
     /// Says what a failure of the service means.
     public init(_ error: NetworkError) {
         self.init(Self.code(for: error), error.message, source: .remote, cause: error)
+    }
+
+    /// Says what a failure of the exchange with the service means.
+    ///
+    /// Its ``cause`` is the `NetworkError` that the failure is for a caller.
+    public init(_ error: TransportError) { self.init(NetworkError(error)) }
+
+    /// Says what a response means whose status is not from 200 to 299; nil for one that succeeded.
+    ///
+    /// - Parameters:
+    ///   - response: A response of `NetworkClient.response(to:)`, which leaves the status to its
+    ///     caller.
+    ///   - failures: Which types its body is read as; ``networkError`` has the value.
+    ///   - coding: How the service writes JSON.
+    public init?(
+        refusing response: NetworkResponse,
+        failures: [FailureBody] = [],
+        coding: JSONCoding = .standard
+    ) {
+        guard let error = NetworkError(refusing: response, failures: failures, coding: coding)
+        else { return nil }
+        self.init(error)
     }
 
     /// Says what a failure of the store means.
