@@ -6,6 +6,28 @@ protocol DelayingFault: Sendable {
     var initialDelay: (duration: Duration, rest: Self?)? { get }
 }
 
+extension DelayingFault {
+    /// The fault without the delays that it begins with.
+    var withoutDelay: Self? {
+        var fault: Self? = self
+        while let (_, rest) = fault?.initialDelay { fault = rest }
+        return fault
+    }
+
+    /// Waits as long as the fault delays its call.
+    ///
+    /// - Returns: What else goes wrong with the call.
+    /// - Throws: What the clock throws when the task was cancelled.
+    func delay(on clock: any Clock<Duration>) async throws -> Self? {
+        var fault: Self? = self
+        while let (duration, rest) = fault?.initialDelay {
+            try await clock.sleep(for: duration)
+            fault = rest
+        }
+        return fault
+    }
+}
+
 /// What goes wrong with the calls of a double, one after the other.
 ///
 /// Copies share the count of calls and the position in the list.
@@ -36,11 +58,6 @@ struct CallFaults<Call, Fault: DelayingFault>: Sendable {
     /// - Throws: What the clock throws when the task was cancelled.
     func begin(_ call: Call) async throws -> Fault? {
         let position = counter.calls.wrappingAdd(1, ordering: .relaxed).oldValue
-        var fault = fault(call, position)
-        while let (duration, rest) = fault?.initialDelay {
-            try await clock.sleep(for: duration)
-            fault = rest
-        }
-        return fault
+        return try await fault(call, position)?.delay(on: clock)
     }
 }
