@@ -280,7 +280,7 @@ let package = Package(
             "KeelConformance",
             [
                 "KeelAnalytics", "KeelCache", "KeelCore", "KeelFiles", "KeelHTTP", "KeelLocation",
-                "KeelSecrets", "KeelStorage", "KeelTestKit", httpTypes,
+                "KeelRepositories", "KeelSecrets", "KeelStorage", "KeelTestKit", httpTypes,
             ]
         ),
         module(
@@ -391,8 +391,8 @@ let package = Package(
         tests(
             of: "KeelRepositories",
             [
-                "KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", "KeelStorageSQLite", "KeelSync",
-                httpTypes,
+                "KeelCache", "KeelConformance", "KeelCore", "KeelHTTP", "KeelStorage",
+                "KeelStorageSQLite", "KeelSync", httpTypes,
             ]
         ),
         tests(

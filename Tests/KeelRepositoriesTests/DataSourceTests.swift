@@ -14,39 +14,10 @@ struct Note: Codable, Sendable, Hashable, Identifiable {
 
 @Suite("Data sources")
 struct DataSourceTests {
-    static let sources: [@Sendable () -> any LocalDataSource<Note>] = [
-        { InMemoryDataSource<Note>() },
-        {
-            let storage = StorageClient(InMemoryStorageAdapter())
-            return CollectionDataSource(storage.collection("notes", as: Note.self))
-        },
-    ]
-
-    @Test("A local source keeps its promises", arguments: 0..<2)
-    func keepsPromises(index: Int) async throws {
-        let source = Self.sources[index]()
-        #expect(try await source.find("1") == nil)
-        #expect(try await source.findAll().isEmpty)
-        let notes = (1...3).map { Note(id: "\($0)", text: "note \($0)", stars: $0) }
-        try await source.save(notes)
-        #expect(try await source.findAll() == notes)
-        try await source.save(Note(id: "2", text: "changed", stars: 5))
-        #expect(try await source.find("2")?.text == "changed")
-        let good = try await source.find(where: #Predicate { $0.stars >= 3 })
-        #expect(Set(good.map(\.id)) == ["2", "3"])
-        // Not what a query of the store can say.
-        let odd = #Predicate<Note> { $0.text.count > 6 && $0.stars % 2 == 1 }
-        #expect(try await source.find(where: odd).map(\.id) == ["2"])
-        try await source.delete("2")
-        try await source.delete("2")
-        #expect(try await source.findAll().map(\.id) == ["1", "3"])
-        try await source.removeAll()
-        #expect(try await source.findAll().isEmpty)
-    }
-
     @Test("A collection takes more elements than one batch")
     func savesMany() async throws {
-        let source = Self.sources[1]()
+        let storage = StorageClient(InMemoryStorageAdapter())
+        let source = CollectionDataSource(storage.collection("notes", as: Note.self))
         let notes = (1...1_200).map { Note(id: "\($0 + 10_000)", text: "", stars: 0) }
         try await source.save(notes)
         #expect(try await source.findAll().count == 1_200)

@@ -61,12 +61,7 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
         } catch {
             guard error.code == .unsupported else { throw DataSourceError(error) }
         }
-        let all = try await findAll()
-        do {
-            return try all.filter { try predicate.evaluate($0) }
-        } catch {
-            throw DataSourceError(.invalidRequest, "The predicate cannot be tried.", cause: error)
-        }
+        return try await findAll().fulfilling(predicate)
     }
 
     /// Returns the elements that a query finds, in its order: limits, orders, searches.

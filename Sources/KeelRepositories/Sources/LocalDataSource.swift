@@ -44,12 +44,7 @@ extension LocalDataSource {
     public func find(
         where predicate: Predicate<Element>
     ) async throws(DataSourceError) -> [Element] {
-        let all = try await findAll()
-        do {
-            return try all.filter { try predicate.evaluate($0) }
-        } catch {
-            throw DataSourceError(.invalidRequest, "The predicate cannot be tried.", cause: error)
-        }
+        try await findAll().fulfilling(predicate)
     }
 
     /// Keeps one element, in place of one with the same id.

@@ -51,8 +51,8 @@ extension PredicateExpressions.KeyPath: PredicateCondition {
 }
 
 /// Finds the names of the fields that key paths lead to.
-enum PredicateNames {
-    static func names<Root, Value>(
+package enum PredicateNames {
+    package static func names<Root, Value>(
         of keyPath: KeyPath<Root, Value>,
         _ encoder: DocumentEncoder
     ) throws(StorageError) -> [String] {

@@ -1,0 +1,46 @@
+internal import Foundation
+internal import KeelRepositories
+internal import Testing
+
+/// An open source, and what a check asks of it.
+struct LocalDataSourceUnderTest<Element: Sendable & Equatable>: Sendable {
+    let source: any LocalDataSource<Element>
+    let subject: LocalDataSourceSubject<Element>
+
+    func element(_ id: String, _ number: Int = 1) -> Element { subject.make(id, number) }
+
+    /// Expects these elements and no others, in any order.
+    func expect(
+        _ elements: [Element],
+        _ location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let found = try await source.findAll()
+        #expect(Self.same(found, elements), sourceLocation: location)
+    }
+
+    /// Expects that each condition finds those of these elements, which the source has, that fulfil
+    /// it.
+    func expectConditions(
+        on elements: [Element],
+        _ location: SourceLocation = #_sourceLocation
+    ) async throws {
+        for condition in subject.conditions {
+            let expected = try elements.filter(condition.evaluate)
+            let found = try await source.find(where: condition)
+            #expect(Self.same(found, expected), "\(condition)", sourceLocation: location)
+        }
+    }
+
+    private static func same(_ some: [Element], _ others: [Element]) -> Bool {
+        some.count == others.count
+            && some.allSatisfy { one in
+                some.count(where: { $0 == one }) == others.count(where: { $0 == one })
+            }
+    }
+}
+
+extension Sequence {
+    fileprivate func count(where test: (Element) -> Bool) -> Int {
+        reduce(into: 0) { if test($1) { $0 += 1 } }
+    }
+}

@@ -1,0 +1,177 @@
+#if canImport(CoreData)
+public import CoreData
+internal import KeelStorage
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A data source over Core Data; each managed object becomes a plain value and is made of one.
+///
+/// ```swift
+/// let local = CoreDataSource<Note>(container)
+/// let good = try await local.find(where: #Predicate { $0.stars >= 4 })
+/// ```
+///
+/// The source has a background context of its own, which managed objects do not leave and which is
+/// emptied after each call. Elements are found in the order of their ids. A call of ``save(_:)`` or
+/// ``delete(_:)`` takes effect whole. Where others write the same entity, give its id a constraint
+/// that it is unique.
+///
+/// A predicate on elements is handed down to the database as far as ``ManagedObjectRepresentable``
+/// names the attributes; what the database finds is tried on the predicate once more.
+///
+/// - Important: It is compiled and tested beside a stand-in for Apple's module, and has not run on
+///   Apple's systems yet.
+public struct CoreDataSource<Element: ManagedObjectRepresentable>: LocalDataSource {
+    private let context: Context
+
+    /// How many ids one question has at most: SQLite limits the variables of a statement.
+    private static var idLimit: Int { 500 }
+
+    /// Creates a source of the objects that a container keeps, whose stores are loaded.
+    public init(_ container: NSPersistentContainer) {
+        context = Context(content: container.newBackgroundContext())
+    }
+
+    public func find(_ id: String) async throws(DataSourceError) -> Element? {
+        try await perform { try Self.objects([id], in: $0).first.map(Element.init) }
+    }
+
+    public func findAll() async throws(DataSourceError) -> [Element] {
+        try await perform { try $0.fetch(Self.request()).map(Element.init) }
+    }
+
+    public func find(
+        where predicate: Predicate<Element>
+    ) async throws(DataSourceError) -> [Element] {
+        // What cannot be translated is tried on all elements.
+        let filter = try? DocumentFilter(predicate)
+        let found = try await perform { context in
+            let attributes = Self.entity(in: context)?.attributesByName ?? [:]
+            let condition = filter?.managedCondition { property in
+                Element.attribute(for: property).flatMap { attributes[$0] }
+            }
+            return try context.fetch(Self.request(condition)).map(Element.init)
+        }
+        return try found.fulfilling(predicate)
+    }
+
+    public func save(_ elements: [Element]) async throws(DataSourceError) {
+        try await perform { context in
+            let ids = elements.map(\.managedID)
+            var known: [String: Element.Object] = [:]
+            for object in try Self.objects(ids, in: context) {
+                guard let id = object.value(forKey: Element.idAttribute) as? String else {
+                    continue
+                }
+                known[id] = object
+            }
+            for (id, element) in zip(ids, elements) {
+                let object = try known[id] ?? Self.newObject(id, in: context)
+                element.update(object)
+                known[id] = object
+            }
+            try context.save()
+        }
+    }
+
+    public func delete(_ ids: [String]) async throws(DataSourceError) {
+        try await perform { context in
+            for object in try Self.objects(ids, in: context) { context.delete(object) }
+            try context.save()
+        }
+    }
+
+    public func removeAll() async throws(DataSourceError) {
+        try await perform { context in
+            for object in try context.fetch(Self.request()) { context.delete(object) }
+            try context.save()
+        }
+    }
+
+    // MARK: In a context
+
+    private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription? {
+        NSEntityDescription.entity(forEntityName: Element.entityName, in: context)
+    }
+
+    private static func newObject(
+        _ id: String,
+        in context: NSManagedObjectContext
+    ) throws -> Element.Object {
+        let made = NSEntityDescription.insertNewObject(
+            forEntityName: Element.entityName,
+            into: context
+        )
+        guard let object = made as? Element.Object else {
+            throw DataSourceError(
+                .invalidRequest,
+                "Objects of the entity \"\(Element.entityName)\" are \(type(of: made)), and not "
+                    + "\(Element.Object.self)."
+            )
+        }
+        object.setValue(id, forKey: Element.idAttribute)
+        return object
+    }
+
+    /// The objects with these ids.
+    private static func objects(
+        _ ids: [String],
+        in context: NSManagedObjectContext
+    ) throws -> [Element.Object] {
+        var objects: [Element.Object] = []
+        var rest = ids[...]
+        while !rest.isEmpty {
+            let some = Array(rest.prefix(idLimit))
+            rest = rest.dropFirst(some.count)
+            let condition = NSPredicate(
+                format: "%K IN %@",
+                argumentArray: [Element.idAttribute, some]
+            )
+            objects += try context.fetch(request(condition))
+        }
+        return objects
+    }
+
+    private static func request(
+        _ predicate: NSPredicate? = nil
+    ) -> NSFetchRequest<Element.Object> {
+        let request = NSFetchRequest<Element.Object>(entityName: Element.entityName)
+        request.predicate = predicate
+        request.sortDescriptors = [NSSortDescriptor(key: Element.idAttribute, ascending: true)]
+        return request
+    }
+
+    private func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (NSManagedObjectContext) throws -> Value
+    ) async throws(DataSourceError) -> Value {
+        do {
+            return try await context.perform(body)
+        } catch let error as DataSourceError {
+            throw error
+        } catch {
+            throw DataSourceError(.storage, "Core Data failed.", cause: error)
+        }
+    }
+}
+
+/// A context, which is touched by the blocks alone that it is given.
+///
+/// `@unchecked`, because `perform` runs them one after the other, as no type says.
+private struct Context: @unchecked Sendable {
+    let content: NSManagedObjectContext
+
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (NSManagedObjectContext) throws -> Value
+    ) async throws -> Value {
+        try await content.perform {
+            // Neither what failed nor what others may change stays.
+            defer { content.reset() }
+            return try body(content)
+        }
+    }
+}
+#endif

@@ -1,0 +1,118 @@
+#if canImport(SwiftData)
+public import Foundation
+internal import KeelStorage
+public import SwiftData
+
+/// A data source over SwiftData; each model becomes a plain value and is made of one.
+///
+/// ```swift
+/// let local = SwiftDataSource<Note>(modelContainer: container)
+/// let good = try await local.find(where: #Predicate { $0.stars >= 4 })
+/// ```
+///
+/// The source is an actor off the main actor, and each call has a context of its own, which sees
+/// what others have saved. Elements are found in the order of their ids. A call of ``save(_:)`` or
+/// ``delete(_:)`` takes effect whole.
+///
+/// A predicate on elements is handed down to the database as far as ``ModelRepresentable`` names the
+/// properties that it compares; what the database finds is tried on the predicate once more.
+///
+/// - Important: It is compiled and tested beside a stand-in for Apple's module, and has not run on
+///   Apple's systems yet.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+public actor SwiftDataSource<Element: ModelRepresentable>: LocalDataSource {
+    private let container: ModelContainer
+
+    /// How many ids one question has at most: SQLite limits the variables of a statement.
+    private static var idLimit: Int { 500 }
+
+    /// Creates a source of the models that a container keeps.
+    public init(modelContainer: ModelContainer) { container = modelContainer }
+
+    public func find(_ id: String) async throws(DataSourceError) -> Element? {
+        try attempt { try Self.models([id], in: $0).first.map(Element.init) }
+    }
+
+    public func findAll() async throws(DataSourceError) -> [Element] {
+        try attempt { try $0.fetch(Self.descriptor()).map(Element.init) }
+    }
+
+    public func find(
+        where predicate: Predicate<Element>
+    ) async throws(DataSourceError) -> [Element] {
+        let condition = Element.modelPredicate(for: predicate)
+        let found = try attempt { context in
+            try context.fetch(Self.descriptor(condition)).map(Element.init)
+        }
+        return try found.fulfilling(predicate)
+    }
+
+    public func save(_ elements: [Element]) async throws(DataSourceError) {
+        try attempt { context in
+            let ids = elements.map(\.modelID)
+            var known: [String: Element.Model] = [:]
+            for model in try Self.models(ids, in: context) {
+                known[model[keyPath: Element.idPath]] = model
+            }
+            for (id, element) in zip(ids, elements) {
+                if let model = known[id] {
+                    element.update(model)
+                } else {
+                    let model = element.makeModel()
+                    context.insert(model)
+                    known[id] = model
+                }
+            }
+            try context.save()
+        }
+    }
+
+    public func delete(_ ids: [String]) async throws(DataSourceError) {
+        try attempt { context in
+            for model in try Self.models(ids, in: context) { context.delete(model) }
+            try context.save()
+        }
+    }
+
+    public func removeAll() async throws(DataSourceError) {
+        try attempt { context in
+            try context.delete(model: Element.Model.self)
+            try context.save()
+        }
+    }
+
+    /// The models with these ids.
+    private static func models(
+        _ ids: [String],
+        in context: ModelContext
+    ) throws -> [Element.Model] {
+        var models: [Element.Model] = []
+        var rest = ids[...]
+        while !rest.isEmpty {
+            let some = Array(rest.prefix(idLimit))
+            rest = rest.dropFirst(some.count)
+            models += try context.fetch(descriptor(Element.modelPredicate(ids: some)))
+        }
+        return models
+    }
+
+    private static func descriptor(
+        _ predicate: Predicate<Element.Model>? = nil
+    ) -> FetchDescriptor<Element.Model> {
+        FetchDescriptor(
+            predicate: predicate,
+            sortBy: [SortDescriptor(Element.idPath, comparator: .lexical)]
+        )
+    }
+
+    private func attempt<Value>(
+        _ body: (ModelContext) throws -> Value
+    ) throws(DataSourceError) -> Value {
+        do {
+            return try body(ModelContext(container))
+        } catch {
+            throw DataSourceError(.storage, "SwiftData failed.", cause: error)
+        }
+    }
+}
+#endif
