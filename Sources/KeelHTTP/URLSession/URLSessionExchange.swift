@@ -7,6 +7,10 @@ import Synchronization
 import FoundationNetworking
 #endif
 
+#if canImport(CFNetwork)
+import CFNetwork
+#endif
+
 /// One task of a URLSession, as a response head that is awaited and a body that is pulled.
 final class URLSessionExchange: Sendable {
     private typealias Reader = CheckedContinuation<
@@ -24,6 +28,7 @@ final class URLSessionExchange: Sendable {
         var reader: Reader?
         var isSuspended = false
         var upload: URLSessionUpload?
+        var isKeyRefused = false
     }
 
     let task: URLSessionTask
@@ -127,6 +132,9 @@ final class URLSessionExchange: Sendable {
 
     // MARK: - Told by the session
 
+    /// Notes that the server's key fits no pin, which ends the exchange.
+    func refuseKey() { state.withLock { $0.isKeyRefused = true } }
+
     func received(_ response: URLResponse) {
         // Foundation on Linux shows the informational ones too.
         if let status = (response as? HTTPURLResponse)?.statusCode, status < 200 { return }
@@ -153,8 +161,10 @@ final class URLSessionExchange: Sendable {
     }
 
     func ended(_ error: (any Error)?) {
-        let hasHead = state.withLock { $0.head != nil }
+        let (hasHead, isKeyRefused) = state.withLock { ($0.head != nil, $0.isKeyRefused) }
         let failure = error.map { error in
+            // To the session it is the delegate who cancelled.
+            if isKeyRefused { return TransportError(.tlsPinMismatch) }
             #if canImport(Darwin)
             let text = ""
             #else

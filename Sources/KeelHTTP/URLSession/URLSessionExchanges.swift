@@ -12,6 +12,12 @@ import FoundationNetworking
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     private let exchanges = Mutex<[Int: URLSessionExchange]>([:])
 
+    /// The pins that servers of this session must fit.
+    let pins: PublicKeyPins?
+
+    /// Creates the delegate of a session for calls with these pins.
+    init(_ pins: PublicKeyPins?) { self.pins = pins }
+
     /// Begins the exchange of a task that has not been started.
     func begin(_ task: URLSessionTask) -> URLSessionExchange {
         let exchange = URLSessionExchange(task)
@@ -19,7 +25,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
         return exchange
     }
 
-    private func exchange(of task: URLSessionTask) -> URLSessionExchange? {
+    func exchange(of task: URLSessionTask) -> URLSessionExchange? {
         exchanges.withLock { $0[task.taskIdentifier] }
     }
 

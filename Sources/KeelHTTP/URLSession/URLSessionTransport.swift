@@ -22,20 +22,22 @@ public import Foundation
 /// | streaming responses | yes; held back beyond 1 MiB that nobody has read, on Linux read ahead |
 /// | streaming requests | yes, at most 512 KiB ahead of the session; on Linux collected first |
 /// | content coding | removed by URLSession, which cannot be asked not to |
-/// | trailers, pinning, client certificates, connection information | no |
+/// | pinning | yes, once for each connection; on Linux no |
+/// | trailers, client certificates, connection information | no |
 ///
 /// On Linux a request body of more than 64 MiB that is produced on the way fails, and a
-/// ``TransferObserver`` reports it as sent when it has been collected. In place of pins, an app for
-/// Apple's systems declares `NSPinnedDomains` in its `Info.plist`.
+/// ``TransferObserver`` reports it as sent when it has been collected.
+///
+/// Calls with pins have connections of their own, apart for each set of pins. A mismatch is reported
+/// once for each connection that is tried, and not for each call.
 ///
 /// URLSession itself may repeat an idempotent request on a connection that had gone stale.
 public final class URLSessionTransport: HTTPTransport {
-    private let session: URLSession
-    private let exchanges = URLSessionExchanges()
+    private let sessions: URLSessionPool
     private let isShutDown = Mutex(false)
 
     #if canImport(Darwin)
-    public let features: HTTPTransportFeatures = [.streamingUpload]
+    public let features: HTTPTransportFeatures = [.streamingUpload, .pinning]
     #else
     public let features: HTTPTransportFeatures = []
     #endif
@@ -49,11 +51,7 @@ public final class URLSessionTransport: HTTPTransport {
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
         configuration.urlCache = nil
-        session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
-    }
-
-    deinit {
-        session.invalidateAndCancel()
+        sessions = URLSessionPool(configuration)
     }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
@@ -93,19 +91,25 @@ public final class URLSessionTransport: HTTPTransport {
 
     public func shutdown() async {
         isShutDown.withLock { $0 = true }
-        session.invalidateAndCancel()
+        sessions.invalidate()
     }
 
     private func exchange(for call: HTTPCall) async throws(TransportError) -> URLSessionExchange {
         var request = try request(for: call)
-        guard let body = call.body else { return exchanges.begin(session.dataTask(with: request)) }
+        #if canImport(Darwin)
+        let pins = call.options.pins
+        #else
+        // There the certificate of a server is not shown.
+        let pins: PublicKeyPins? = nil
+        #endif
+        guard let body = call.body else { return try begin(pins) { $0.dataTask(with: request) } }
         #if canImport(Darwin)
         if body.bytes == nil {
             // Without a length, URLSession sends the body in chunks.
             if let length = body.length {
                 request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
             }
-            let exchange = exchanges.begin(session.uploadTask(withStreamedRequest: request))
+            let exchange = try begin(pins) { $0.uploadTask(withStreamedRequest: request) }
             exchange.send(body)
             return exchange
         }
@@ -118,7 +122,15 @@ public final class URLSessionTransport: HTTPTransport {
             guard !error.isCancellation else { throw error }
             throw TransportError(.bodyProducerFailed, cause: error)
         }
-        return exchanges.begin(session.dataTask(with: request))
+        return try begin(pins) { $0.dataTask(with: request) }
+    }
+
+    private func begin(
+        _ pins: PublicKeyPins?,
+        _ task: (URLSession) -> URLSessionTask
+    ) throws(TransportError) -> URLSessionExchange {
+        guard let member = sessions.member(for: pins) else { throw Self.isGone }
+        return member.exchanges.begin(task(member.session))
     }
 
     private func request(for call: HTTPCall) throws(TransportError) -> URLRequest {

@@ -1,0 +1,47 @@
+/// Finds the public key in a certificate, without looking at anything else.
+///
+/// A certificate is DER (X.690): each element is a tag, a length and that many bytes. Inside of it is
+/// a TBSCertificate (RFC 5280 section 4.1): a version, which may lack, a serial number, an algorithm,
+/// an issuer, the times of its life, a subject, and then the SubjectPublicKeyInfo.
+enum CertificateKey {
+    private static let sequence: UInt8 = 0x30
+    private static let version: UInt8 = 0xA0
+
+    /// Returns the bytes of the SubjectPublicKeyInfo with its tag and length, which pins are digests
+    /// of; nil for what is no certificate.
+    static func info(in certificate: some Sequence<UInt8>) -> ArraySlice<UInt8>? {
+        var bytes = Array(certificate)[...]
+        guard var outer = element(&bytes, sequence)?.content,
+            var fields = element(&outer, sequence)?.content
+        else { return nil }
+        if fields.first == version { guard element(&fields) != nil else { return nil } }
+        // The serial number, the algorithm, the issuer, the times and the subject.
+        for _ in 0..<5 { guard element(&fields) != nil else { return nil } }
+        return element(&fields, sequence)?.whole
+    }
+
+    /// Takes the first element off.
+    private static func element(
+        _ bytes: inout ArraySlice<UInt8>,
+        _ tag: UInt8? = nil
+    ) -> (whole: ArraySlice<UInt8>, content: ArraySlice<UInt8>)? {
+        let whole = bytes
+        guard let first = bytes.popFirst(), tag == nil || first == tag,
+            let short = bytes.popFirst()
+        else { return nil }
+        var length = Int(short)
+        if short >= 0x80 {
+            // The number of bytes that the length has; more than three are no certificate's.
+            guard (0x81...0x83).contains(short) else { return nil }
+            length = 0
+            for _ in 0..<(short - 0x80) {
+                guard let byte = bytes.popFirst() else { return nil }
+                length = length << 8 | Int(byte)
+            }
+        }
+        guard length <= bytes.count else { return nil }
+        let content = bytes.prefix(length)
+        bytes = bytes.dropFirst(length)
+        return (whole[..<content.endIndex], content)
+    }
+}

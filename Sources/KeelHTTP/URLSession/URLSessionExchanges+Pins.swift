@@ -1,0 +1,46 @@
+#if canImport(Darwin) && canImport(Security) && canImport(CryptoKit)
+import CryptoKit
+import Foundation
+import Security
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLSessionExchanges {
+    /// Answers a server that shows its certificate.
+    ///
+    /// The usual validation comes first, and is the session's own; a server that passes it must fit
+    /// the pins of this session. Without a method for challenges of the whole session, URLSession
+    /// asks here, with the task that is waiting.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler:
+            @escaping @Sendable (
+                URLSession.AuthChallengeDisposition, URLCredential?
+            ) -> Void
+    ) {
+        let space = challenge.protectionSpace
+        guard let pins, pins.pins(for: space.host) != nil,
+            space.authenticationMethod == NSURLAuthenticationMethodServerTrust,
+            let trust = space.serverTrust, SecTrustEvaluateWithError(trust, nil)
+        else { return completionHandler(.performDefaultHandling, nil) }
+        guard pins.allows(Self.keyDigest(of: trust), for: space.host) else {
+            exchange(of: task)?.refuseKey()
+            return completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+        completionHandler(.performDefaultHandling, nil)
+    }
+
+    /// The digest of the key of the server itself; nil where there is none to be read.
+    private static func keyDigest(of trust: SecTrust) -> [UInt8]? {
+        guard let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate],
+            let server = chain.first,
+            let key = CertificateKey.info(in: SecCertificateCopyData(server) as Data)
+        else { return nil }
+        return Array(SHA256.hash(data: Data(key)))
+    }
+}
+#endif

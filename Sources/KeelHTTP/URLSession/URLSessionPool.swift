@@ -1,0 +1,85 @@
+#if canImport(Darwin) || URLSession
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The sessions of a transport: one for calls without pins, and one for each set of pins.
+///
+/// URLSession shows a server's certificate once for each connection and shares connections among the
+/// tasks of a session. So a connection that was opened without pins, or with other ones, must not
+/// carry a call with pins.
+final class URLSessionPool: Sendable {
+    /// A session and its delegate.
+    struct Member: Sendable {
+        let session: URLSession
+        let exchanges: URLSessionExchanges
+    }
+
+    private struct State {
+        var members: [(pins: Pins?, member: Member)] = []
+        var isShutDown = false
+    }
+
+    /// What tells two sets of pins apart: all but whom a mismatch is reported to.
+    private struct Pins: Hashable {
+        let hosts: [String: Set<PublicKeyPins.Pin>]
+        let mode: PublicKeyPins.Mode
+
+        init(_ pins: PublicKeyPins) {
+            hosts = pins.hosts
+            mode = pins.mode
+        }
+    }
+
+    private let configuration: URLSessionConfiguration
+    private let state = Mutex(State())
+
+    /// How many sets of pins have a session of their own at a time.
+    static let limit = 8
+
+    init(_ configuration: URLSessionConfiguration) { self.configuration = configuration }
+
+    deinit { invalidate() }
+
+    /// The session for calls with these pins; nil after ``invalidate()``.
+    func member(for pins: PublicKeyPins?) -> Member? {
+        let key = pins.map { Pins($0) }
+        return state.withLock { state in
+            guard !state.isShutDown else { return nil }
+            if let place = state.members.firstIndex(where: { $0.pins == key }) {
+                // The one that was used last is the last to go.
+                let known = state.members.remove(at: place)
+                state.members.append(known)
+                return known.member
+            }
+            let pinned = state.members.indices.filter { state.members[$0].pins != nil }
+            if key != nil, pinned.count == Self.limit {
+                // Its calls end in their own time.
+                state.members.remove(at: pinned[0]).member.session.finishTasksAndInvalidate()
+            }
+            let exchanges = URLSessionExchanges(pins)
+            let session = URLSession(
+                configuration: configuration,
+                delegate: exchanges,
+                delegateQueue: nil
+            )
+            let member = Member(session: session, exchanges: exchanges)
+            state.members.append((key, member))
+            return member
+        }
+    }
+
+    /// Ends all calls, and refuses later ones.
+    func invalidate() {
+        let members = state.withLock { state in
+            defer { state.members = [] }
+            state.isShutDown = true
+            return state.members
+        }
+        for (_, member) in members { member.session.invalidateAndCancel() }
+    }
+}
+#endif
