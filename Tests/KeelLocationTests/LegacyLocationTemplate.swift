@@ -1,0 +1,152 @@
+import Foundation
+import KeelConformance
+import KeelLocation
+import Synchronization
+import Testing
+
+// A template: an adapter over an SDK that calls a delegate, and knows nothing of Keel. Copy it, put
+// your SDK in the place of LegacyReceiver, and run LocationAdapterCheck against the result.
+
+/// Tells what a legacy SDK's receiver tells.
+///
+/// The receiver knows one listener at a time, so that each monitoring has a receiver of its own.
+final class LegacyLocationAdapter: LocationAdapter {
+    private let device: LegacyDevice
+
+    init(_ device: LegacyDevice) { self.device = device }
+
+    func capabilities() async -> LocationCapabilities {
+        LocationCapabilities(kind: .init(name: "legacy"))
+    }
+
+    /// The SDK asks nobody: who can open the receiver may read it.
+    func permission() async -> LocationPermission { .notRequired }
+
+    func requestPermission(
+        _ scope: LocationPermission.Scope
+    ) async throws(LocationError) -> LocationPermission { .notRequired }
+
+    func monitor(
+        _ request: LocationRequest,
+        report: @escaping @Sendable (LocationEvent) -> Void
+    ) -> @Sendable () -> Void {
+        let monitoring = LegacyMonitoring(report)
+        report(.searching)
+        monitoring.start(device)
+        return { monitoring.stop() }
+    }
+}
+
+/// One receiver, and what it is listened to for.
+private final class LegacyMonitoring: Sendable {
+    private let report: @Sendable (LocationEvent) -> Void
+    private let receiver = Mutex<LegacyReceiver?>(nil)
+
+    init(_ report: @escaping @Sendable (LocationEvent) -> Void) { self.report = report }
+
+    func start(_ device: LegacyDevice) {
+        let made = LegacyReceiver { [weak self] position in self?.received(position) }
+        receiver.withLock { $0 = made }
+        made.start(device)
+    }
+
+    /// Ends the reports; the receiver calls nobody when this has returned.
+    func stop() { receiver.withLock { $0.take() }?.stop() }
+
+    private func received(_ position: LegacyPosition?) {
+        guard let position else { return report(.searching) }
+        do {
+            // What the SDK means by a number that means nothing is nil here.
+            report(
+                .fix(
+                    try LocationFix(
+                        LocationCoordinate(
+                            latitude: position.latitude,
+                            longitude: position.longitude
+                        ),
+                        horizontalAccuracy: position.accuracy < 0 ? nil : position.accuracy,
+                        time: Date(timeIntervalSince1970: position.seconds)
+                    )
+                )
+            )
+        } catch {
+            report(.failure(error))
+        }
+    }
+}
+
+// MARK: The SDK
+
+/// The imaginary SDK's position; a negative accuracy is an unknown one.
+struct LegacyPosition: Sendable {
+    var latitude: Double
+    var longitude: Double
+    var accuracy: Double
+    var seconds: Double
+}
+
+/// The imaginary SDK: calls its listener with each position, or with nil when it has lost it.
+final class LegacyReceiver: Sendable {
+    private let listener: @Sendable (LegacyPosition?) -> Void
+    private let device = Mutex<LegacyDevice?>(nil)
+
+    init(_ listener: @escaping @Sendable (LegacyPosition?) -> Void) { self.listener = listener }
+
+    func start(_ device: LegacyDevice) {
+        self.device.withLock { $0 = device }
+        device.receivers.withLock { $0.append(self) }
+    }
+
+    func stop() {
+        let device = device.withLock { $0.take() }
+        device?.receivers.withLock { receivers in receivers.removeAll { $0 === self } }
+    }
+
+    fileprivate func tell(_ position: LegacyPosition?) { listener(position) }
+}
+
+/// The imaginary device, in the hands of the tests.
+final class LegacyDevice: Sendable {
+    fileprivate let receivers = Mutex<[LegacyReceiver]>([])
+
+    var receiverCount: Int { receivers.withLock(\.count) }
+
+    func move(to position: LegacyPosition?) {
+        for receiver in receivers.withLock({ $0 }) { receiver.tell(position) }
+    }
+}
+
+// MARK: The checks
+
+@Suite("The template of a source of positions over a legacy SDK", .timeLimit(.minutes(2)))
+struct LegacyLocationTests {
+    private static let features: LocationAdapterSubject.Features = [.searches, .repeats]
+
+    @Test("It keeps the promises", arguments: LocationAdapterCheck.applicable(to: features))
+    func promises(_ check: LocationAdapterCheck) async throws {
+        try await check.run(
+            on: LocationAdapterSubject(features: Self.features) { _ in
+                let device = LegacyDevice()
+                return .init(
+                    LegacyLocationAdapter(device),
+                    userCount: { device.receiverCount },
+                    feed: { feed in
+                        switch feed {
+                        case .fix(let fix):
+                            device.move(
+                                to: LegacyPosition(
+                                    latitude: fix.coordinate.latitude,
+                                    longitude: fix.coordinate.longitude,
+                                    accuracy: fix.horizontalAccuracy ?? -1,
+                                    seconds: fix.time.timeIntervalSince1970
+                                )
+                            )
+                        case .noFix: device.move(to: nil)
+                        case .breakConnection, .restoreConnection, .decide: break
+                        }
+                    }
+                )
+            }
+        )
+    }
+}

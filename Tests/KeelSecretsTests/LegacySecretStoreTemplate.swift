@@ -1,0 +1,118 @@
+import Foundation
+import KeelConformance
+import KeelSecrets
+import Synchronization
+import Testing
+
+// A template: an adapter over an SDK that keeps text under keys, and knows nothing of Keel. Copy it,
+// put your SDK in the place of LegacyVault, and run SecretStoreCheck against the result.
+
+/// Keeps secrets in a legacy SDK's vault.
+///
+/// The vault knows one name for each text, so that the two parts of Keel's names become one, and
+/// bytes become text. Both are Base64: no character of a name means anything to the vault, and two
+/// spellings of one character stay two names.
+final class LegacySecretStoreAdapter: SecretStoreAdapter {
+    private let vault: Mutex<LegacyVault>
+
+    init(_ vault: sending LegacyVault) { self.vault = Mutex(vault) }
+
+    func capabilities() async -> SecretStoreCapabilities {
+        SecretStoreCapabilities(kind: .init(name: "legacy"), features: [.writable, .persistent])
+    }
+
+    func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
+        try vault.withLock { vault throws(SecretError) in try vault.bytes(name) }
+    }
+
+    func replace(
+        _ name: SecretName,
+        with bytes: [UInt8]?,
+        expecting expectation: SecretExpectation
+    ) async throws(SecretError) -> Bool {
+        // Comparing and setting is one step for this process; the vault offers no more.
+        try vault.withLock { vault throws(SecretError) in
+            guard expectation.holds(for: try vault.bytes(name)) else { return false }
+            guard vault.set(bytes.map { Data($0).base64EncodedString() }, forKey: name.key) else {
+                // The vault's own text could hold the key, so that it is not repeated.
+                throw SecretError(.saveFailed, "The vault did not take the change.")
+            }
+            return true
+        }
+    }
+
+    func accounts(of service: String) async throws(SecretError) -> [String] {
+        vault.withLock { vault in
+            vault.keys.compactMap { SecretName(key: $0) }
+                .filter { $0.service.utf8.elementsEqual(service.utf8) }
+                .map(\.account)
+        }
+    }
+}
+
+extension LegacyVault {
+    fileprivate func bytes(_ name: SecretName) throws(SecretError) -> [UInt8]? {
+        guard let text = text(forKey: name.key) else { return nil }
+        guard let bytes = Data(base64Encoded: text) else {
+            throw SecretError(.damaged, "What the vault holds was not written by this adapter.")
+        }
+        return Array(bytes)
+    }
+}
+
+extension SecretName {
+    /// The name in the vault.
+    fileprivate var key: String {
+        [service, account].map { Data($0.utf8).base64EncodedString() }.joined(separator: ".")
+    }
+
+    /// Reads a name in the vault; nil where somebody else has written it.
+    fileprivate init?(key: String) {
+        let parts = key.split(separator: ".", omittingEmptySubsequences: false)
+            .map { Data(base64Encoded: String($0)).flatMap { String(bytes: $0, encoding: .utf8) } }
+        guard parts.count == 2, let service = parts[0], let account = parts[1] else { return nil }
+        self.init(service: service, account: account)
+    }
+}
+
+// MARK: The SDK
+
+/// The imaginary SDK: a vault of texts.
+final class LegacyVault {
+    private var texts: [String: String] = [:]
+
+    func text(forKey key: String) -> String? { texts[key] }
+
+    /// Returns false when the vault is full or locked.
+    func set(_ text: String?, forKey key: String) -> Bool {
+        texts[key] = text
+        return true
+    }
+
+    var keys: [String] { Array(texts.keys) }
+}
+
+// MARK: The checks
+
+@Suite("The template of a secret store over a legacy SDK")
+struct LegacySecretStoreTests {
+    private static let features: SecretStoreSubject.Features = [.writable, .anyBytes, .anyNames]
+
+    @Test("It keeps the promises", arguments: SecretStoreCheck.applicable(to: features))
+    func promises(_ check: SecretStoreCheck) async throws {
+        try await check.run(
+            on: SecretStoreSubject(features: Self.features) { _ in
+                LegacySecretStoreAdapter(LegacyVault())
+            }
+        )
+    }
+
+    @Test("Texts that others have written are no secrets of ours")
+    func others() async throws {
+        let vault = LegacyVault()
+        _ = vault.set("x", forKey: "theirs")
+        _ = vault.set("x", forKey: "a.b.c")
+        let store = LegacySecretStoreAdapter(vault)
+        #expect(try await store.accounts(of: "theirs").isEmpty)
+    }
+}
