@@ -3,14 +3,14 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-#if canImport(Glibc)
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
 import Musl
 #elseif canImport(Bionic)
 import Bionic
-#elseif canImport(Darwin)
-import Darwin
 #endif
 
 /// The circumstances that decide which of a key's values is the default.

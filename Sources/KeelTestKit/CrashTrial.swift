@@ -1,12 +1,12 @@
 #if os(Linux) || os(macOS)
 package import Foundation
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
 #endif
 
 /// A life of a program that a test starts and kills.

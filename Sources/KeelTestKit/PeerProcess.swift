@@ -1,12 +1,12 @@
 #if os(Linux) || os(macOS)
 internal import Foundation
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
 #endif
 
 /// A server of somebody else's, in a process of its own on a port of 127.0.0.1.
@@ -48,12 +48,12 @@ package final class PeerProcess: Sendable {
 
     /// Kills the program with `SIGKILL` and waits for its end.
     package func kill() async {
-        #if canImport(Glibc)
+        #if canImport(Darwin)
+        Darwin.kill(process.processIdentifier, SIGKILL)
+        #elseif canImport(Glibc)
         Glibc.kill(process.processIdentifier, SIGKILL)
         #elseif canImport(Musl)
         Musl.kill(process.processIdentifier, SIGKILL)
-        #elseif canImport(Darwin)
-        Darwin.kill(process.processIdentifier, SIGKILL)
         #endif
         for await _ in ended {}
     }

@@ -1,17 +1,17 @@
-#if canImport(FoundationEssentials)
+#if canImport(FoundationEssentials) && !canImport(Darwin)
 internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
 #elseif canImport(Bionic)
 internal import Bionic
-#elseif canImport(Darwin)
-internal import Darwin
 #endif
 
 extension AnalyticsContext {

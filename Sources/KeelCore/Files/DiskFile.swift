@@ -1,11 +1,11 @@
-#if canImport(Glibc)
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
 import Musl
 #elseif canImport(Bionic)
 import Bionic
-#elseif canImport(Darwin)
-import Darwin
 #endif
 
 /// An open file of the machine.

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
 #elseif canImport(Bionic)
 internal import Bionic
-#elseif canImport(Darwin)
-internal import Darwin
 #endif
 
 /// A change that the local store made in its folder, as it happened.

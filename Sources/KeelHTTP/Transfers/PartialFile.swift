@@ -1,13 +1,13 @@
 import Synchronization
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
 import Musl
 #elseif canImport(Android)
 import Android
-#elseif canImport(Darwin)
-import Darwin
 #endif
 
 /// A file that appears under its name once it is complete.

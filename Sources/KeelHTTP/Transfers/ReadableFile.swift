@@ -1,14 +1,14 @@
 import Dispatch
 import Synchronization
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
 import Musl
 #elseif canImport(Android)
 import Android
-#elseif canImport(Darwin)
-import Darwin
 #endif
 
 #if canImport(FoundationEssentials)

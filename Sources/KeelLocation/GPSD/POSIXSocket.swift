@@ -1,9 +1,9 @@
-#if canImport(Glibc)
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
 import Musl
-#elseif canImport(Darwin)
-import Darwin
 #endif
 #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
 
@@ -95,12 +95,12 @@ enum POSIXSocket {
         // MSG_NOSIGNAL: a type of its own, or none, depending on the C library.
         let flags: Int32 = 0x4000
         #endif
-        #if canImport(Glibc)
-        return Glibc.send(descriptor, bytes, bytes.count, flags) == bytes.count
-        #elseif canImport(Musl)
-        return Musl.send(descriptor, bytes, bytes.count, flags) == bytes.count
-        #else
+        #if canImport(Darwin)
         return Darwin.send(descriptor, bytes, bytes.count, flags) == bytes.count
+        #elseif canImport(Glibc)
+        return Glibc.send(descriptor, bytes, bytes.count, flags) == bytes.count
+        #else
+        return Musl.send(descriptor, bytes, bytes.count, flags) == bytes.count
         #endif
     }
 
@@ -146,10 +146,10 @@ enum POSIXSocket {
 
     /// SOCK_STREAM, which glibc's header makes a type of its own.
     private static var stream: Int32 {
-        #if canImport(Glibc)
-        Int32(SOCK_STREAM.rawValue)
-        #else
+        #if canImport(Darwin) || canImport(Musl)
         SOCK_STREAM
+        #else
+        Int32(SOCK_STREAM.rawValue)
         #endif
     }
 
@@ -159,12 +159,12 @@ enum POSIXSocket {
         _ address: UnsafePointer<sockaddr>?,
         _ size: socklen_t
     ) -> Int32 {
-        #if canImport(Glibc)
-        Glibc.connect(descriptor, address, size)
-        #elseif canImport(Musl)
-        Musl.connect(descriptor, address, size)
-        #else
+        #if canImport(Darwin)
         Darwin.connect(descriptor, address, size)
+        #elseif canImport(Glibc)
+        Glibc.connect(descriptor, address, size)
+        #else
+        Musl.connect(descriptor, address, size)
         #endif
     }
 }

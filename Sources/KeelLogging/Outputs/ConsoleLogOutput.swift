@@ -3,14 +3,14 @@
 internal import Logging
 internal import Synchronization
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
 #elseif canImport(Bionic)
 internal import Bionic
-#elseif canImport(Darwin)
-internal import Darwin
 #endif
 
 /// Writes records to standard output or standard error.
@@ -151,14 +151,14 @@ private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int
 /// Waits until there is room to write, at most a second.
 private func systemPoll(_ poll: inout pollfd) -> Bool {
     withUnsafeMutablePointer(to: &poll) { pointer in
-        #if canImport(Glibc)
+        #if canImport(Darwin)
+        Darwin.poll(pointer, 1, 1000) > 0
+        #elseif canImport(Glibc)
         Glibc.poll(pointer, 1, 1000) > 0
         #elseif canImport(Musl)
         Musl.poll(pointer, 1, 1000) > 0
         #elseif canImport(Bionic)
         Bionic.poll(pointer, 1, 1000) > 0
-        #elseif canImport(Darwin)
-        Darwin.poll(pointer, 1, 1000) > 0
         #endif
     }
 }

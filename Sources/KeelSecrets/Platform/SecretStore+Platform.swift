@@ -51,11 +51,11 @@ extension SecretStore {
 
     /// The stores that the platform itself brings.
     static var platformStores: [any SecretStoreAdapter] {
-        #if os(Linux)
-        [SecretServiceSecretStoreAdapter()]
-        #elseif canImport(Security)
+        #if canImport(Security)
         // Its settings are those that cannot contradict each other.
         (try? KeychainSecretStoreAdapter()).map { [$0] } ?? []
+        #elseif os(Linux)
+        [SecretServiceSecretStoreAdapter()]
         #else
         []
         #endif

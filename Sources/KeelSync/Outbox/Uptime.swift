@@ -1,13 +1,13 @@
 internal import KeelStorage
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
 #elseif canImport(Bionic)
 internal import Bionic
-#elseif canImport(Darwin)
-internal import Darwin
 #endif
 
 /// The time since the machine was started, which all of its processes share and nobody sets.

@@ -1,0 +1,166 @@
+import CoreData
+import Foundation
+import KeelConformance
+import KeelRepositories
+import SwiftData
+import Testing
+
+/// What a database says when it fails.
+private struct DiskFull: Error {}
+
+@Suite("Data sources over Apple's databases on stand-ins", .timeLimit(.minutes(2)))
+struct DataSourceTests {
+    // MARK: Promises
+
+    @Test("SwiftData keeps the promises", arguments: LocalDataSourceCheck<Note>.all)
+    func swiftData(_ check: LocalDataSourceCheck<Note>) async throws {
+        try await check.run(
+            on: LocalDataSourceSubject(make: Note.numbered, conditions: Note.conditions) {
+                SwiftDataSource<Note>(modelContainer: try ModelContainer(for: NoteModel.self))
+            }
+        )
+    }
+
+    @Test("Core Data keeps the promises", arguments: LocalDataSourceCheck<Note>.all)
+    func coreData(_ check: LocalDataSourceCheck<Note>) async throws {
+        try await check.run(
+            on: LocalDataSourceSubject(make: Note.numbered, conditions: Note.conditions) {
+                CoreDataSource<Note>(Note.container())
+            }
+        )
+    }
+
+    // MARK: Conditions
+
+    /// A predicate, the condition that Core Data gets, and how many of 20 notes a database hands out.
+    struct Case: Sendable {
+        let predicate: Predicate<Note>
+        let format: String?
+        let fetched: Int
+    }
+
+    static let cases = [
+        Case(predicate: #Predicate { $0.stars >= 3 }, format: "rating >= 3", fetched: 11),
+        Case(
+            predicate: #Predicate { $0.stars > 1 && $0.isOpen },
+            format: "(rating > 1 AND isOpen == true)",
+            fetched: 7
+        ),
+        // What a database cannot say narrows nothing, and what it can say still does.
+        Case(
+            predicate: #Predicate { $0.stars == 3 && $0.tags.contains("tag 3") },
+            format: "rating == 3",
+            fetched: 3
+        ),
+        Case(
+            predicate: #Predicate { $0.stars == 3 || $0.tags.contains("tag 3") },
+            format: nil,
+            fetched: 20
+        ),
+        Case(predicate: #Predicate { $0.text < "note 3" }, format: nil, fetched: 20),
+        Case(predicate: #Predicate { $0.text.count == 6 }, format: nil, fetched: 20),
+        Case(predicate: #Predicate { $0.city == nil }, format: "city == nil", fetched: 7),
+        Case(
+            predicate: #Predicate { $0.text == "note 3" },
+            format: "text == note 3",
+            fetched: 1
+        ),
+    ]
+
+    @Test("Core Data hands out only what a condition lets through", arguments: cases.indices)
+    func coreDataConditions(_ index: Int) async throws {
+        let expected = Self.cases[index]
+        let container = Note.container()
+        let source = CoreDataSource<Note>(container)
+        try await source.save((0..<20).map { Note.numbered("\($0)", $0) })
+        let found = try await source.find(where: expected.predicate)
+        #expect(!found.isEmpty)
+        #expect(container.fetches.last?.condition == expected.format)
+        #expect(container.fetches.last?.count == expected.fetched)
+    }
+
+    @Test("SwiftData hands out only what a condition lets through", arguments: cases.indices)
+    func swiftDataConditions(_ index: Int) async throws {
+        let expected = Self.cases[index]
+        let container = try ModelContainer(for: NoteModel.self)
+        let source = SwiftDataSource<Note>(modelContainer: container)
+        try await source.save((0..<20).map { Note.numbered("\($0)", $0) })
+        let found = try await source.find(where: expected.predicate)
+        #expect(!found.isEmpty)
+        #expect(container.fetches.last == expected.fetched)
+    }
+
+    @Test("Elements that many ids name are looked up in few fetches")
+    func fewFetches() async throws {
+        let notes = (0..<1_200).map { Note.numbered("\($0)", $0) }
+        let models = try ModelContainer(for: NoteModel.self)
+        try await SwiftDataSource<Note>(modelContainer: models).save(notes)
+        #expect(models.fetches.count == 3)
+        let objects = Note.container()
+        try await CoreDataSource<Note>(objects).save(notes)
+        #expect(objects.fetches.count == 3)
+    }
+
+    // MARK: Failures
+
+    @Test("A failed save leaves SwiftData as it was, and the next one works")
+    func swiftDataFailure() async throws {
+        let container = try ModelContainer(for: NoteModel.self)
+        let source = SwiftDataSource<Note>(modelContainer: container)
+        let (old, new) = (Note.numbered("1", 1), Note.numbered("1", 2))
+        try await source.save(old)
+        container.failNextSave(with: DiskFull())
+        let error = await #expect(throws: DataSourceError.self) {
+            try await source.save([new, Note.numbered("2", 2)])
+        }
+        #expect(error?.code == .storage)
+        #expect(error?.cause is DiskFull)
+        #expect(try await source.findAll() == [old])
+        try await source.save(new)
+        #expect(try await source.findAll() == [new])
+    }
+
+    @Test("A failed save leaves Core Data as it was, and the next one works")
+    func coreDataFailure() async throws {
+        let container = Note.container()
+        let source = CoreDataSource<Note>(container)
+        let (old, new) = (Note.numbered("1", 1), Note.numbered("1", 2))
+        try await source.save(old)
+        container.failNextSave(with: DiskFull())
+        let error = await #expect(throws: DataSourceError.self) {
+            try await source.save([new, Note.numbered("2", 2)])
+        }
+        #expect(error?.code == .storage)
+        #expect(error?.cause is DiskFull)
+        #expect(try await source.findAll() == [old])
+        try await source.save(new)
+        #expect(try await source.findAll() == [new])
+    }
+
+    @Test("An object that no element can be made of is an error with its reason")
+    func unreadable() async throws {
+        let container = Note.container()
+        let context = container.newBackgroundContext()
+        try await context.perform {
+            let object = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+            object.setValue("1", forKey: "name")
+            try context.save()
+        }
+        let error = await #expect(throws: DataSourceError.self) {
+            try await CoreDataSource<Note>(container).findAll()
+        }
+        #expect(error?.cause is Note.Unreadable)
+    }
+
+    @Test("What another context has saved is seen")
+    func otherContexts() async throws {
+        let container = Note.container()
+        let (one, other) = (CoreDataSource<Note>(container), CoreDataSource<Note>(container))
+        try await one.save(Note.numbered("1", 1))
+        #expect(try await other.find("1") == Note.numbered("1", 1))
+        try await one.save(Note.numbered("1", 2))
+        #expect(try await other.find("1") == Note.numbered("1", 2))
+        try await one.delete("1")
+        #expect(try await other.find("1") == nil)
+    }
+}

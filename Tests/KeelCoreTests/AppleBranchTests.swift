@@ -1,0 +1,160 @@
+import Foundation
+import Testing
+
+/// What is written for Apple's systems is compiled beside the stand-ins of `Tests/Apple`, or listed
+/// in `Documentation/Platforms.md` as never compiled.
+@Suite("Code for Apple's systems")
+struct AppleBranchTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The stand-ins of each module that the package of stand-ins compiles.
+    ///
+    /// Read from lines such as `keel("KeelCore", ["CKeelChecksum"], beside: ["Darwin"]),`.
+    private static func modules() throws -> [String: Set<String>] {
+        let manifest = root.appending(path: "Tests/Apple/Package.swift")
+        let text = try String(contentsOf: manifest, encoding: .utf8)
+        var modules: [String: Set<String>] = [:]
+        for match in text.matches(
+            of: /keel\(\s*"(\w+)",\s*\[[^\]]*\](?:\s*\+\s*\w+)?(?:,\s*beside: \[([^\]]*)\])?/
+        ) {
+            let standIns = (match.2 ?? "").matches(of: /"(\w+)"/).map { String($0.1) }
+            modules[String(match.1)] = Set(standIns)
+        }
+        return modules
+    }
+
+    /// The files that have something for Apple's systems, by their paths below the root.
+    private static func files() throws -> [String: AppleBranches] {
+        let modules = try modules()
+        var files: [String: AppleBranches] = [:]
+        for folder in ["Sources", "Tools/Sources", "Plugins"] {
+            let names = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
+            while let name = names?.nextObject() as? String {
+                guard name.hasSuffix(".swift") else { continue }
+                let path = folder + "/" + name
+                let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
+                let module = String(name.prefix { $0 != "/" })
+                let standIns = folder == "Sources" ? modules[module] : nil
+                let branches = AppleBranches(text, beside: standIns)
+                if !branches.isEmpty { files[path] = branches }
+            }
+        }
+        return files
+    }
+
+    @Test("The page lists each file, its stand-ins and what none compiles")
+    func isListed() throws {
+        let files = try Self.files()
+        #expect(files.count > 50)
+        let rows = files.sorted { $0.key < $1.key }.map { path, branches in
+            let standIns = branches.standIns.sorted().joined(separator: ", ")
+            let rest = branches.uncompiled
+                .map { "`\($0.replacing("||", with: "\\|\\|"))`" }.joined(separator: ", ")
+            return "| `\(path)` | \(standIns) | \(rest) |"
+        }
+        let page = try String(
+            contentsOf: Self.root.appending(path: "Documentation/Platforms.md"),
+            encoding: .utf8
+        )
+        let listed = page.split(separator: "\n").map(String.init)
+            .filter { $0.wholeMatch(of: /\| `[^`]*\.swift` \|.*/) != nil }
+        let missing = rows.filter { !listed.contains($0) }
+        let wrong = listed.filter { !rows.contains($0) }
+        #expect(missing.isEmpty, "rows that lack:\n\(missing.joined(separator: "\n"))")
+        #expect(wrong.isEmpty, "rows that do not hold:\n\(wrong.joined(separator: "\n"))")
+        let isSorted = listed == listed.sorted()
+        #expect(isSorted, "the rows are not in the order of the paths")
+    }
+
+    @Test("Each stand-in is a module of the package, and each module a link to the sources")
+    func standInsExist() throws {
+        let manager = FileManager.default
+        let folder = Self.root.appending(path: "Tests/Apple")
+        let standIns = try Set(
+            manager.contentsOfDirectory(atPath: folder.appending(path: "StandIns").path)
+        )
+        let modules = try Self.modules()
+        #expect(modules.count > 10)
+        for (module, beside) in modules {
+            #expect(standIns.isSuperset(of: beside), "\(module)")
+            let link = folder.appending(path: "Sources/\(module)").path
+            let target = try manager.destinationOfSymbolicLink(atPath: link)
+            #expect(target == "../../../Sources/\(module)")
+        }
+        #expect(modules.values.reduce(into: Set()) { $0.formUnion($1) } == standIns)
+    }
+
+    // MARK: Reading conditions
+
+    /// A file and what is read of it.
+    struct Case: Sendable {
+        let text: String
+        var standIns: Set<String>? = ["Darwin"]
+        let compiled: Set<String>
+        let uncompiled: [String]
+    }
+
+    static let cases = [
+        Case(text: "#if canImport(Darwin)\n#endif", compiled: ["Darwin"], uncompiled: []),
+        Case(
+            text: "#if canImport(Darwin)\n#endif",
+            standIns: nil,
+            compiled: [],
+            uncompiled: ["canImport(Darwin)"]
+        ),
+        Case(
+            text: "#if canImport(UIKit)\n#endif",
+            compiled: [],
+            uncompiled: ["canImport(UIKit)"]
+        ),
+        // Another branch is taken before it.
+        Case(
+            text: "#if canImport(Glibc)\n#elseif canImport(Darwin)\n#endif",
+            compiled: [],
+            uncompiled: ["canImport(Darwin)"]
+        ),
+        Case(
+            text: "#if canImport(Darwin)\n#elseif canImport(Glibc)\n#endif",
+            compiled: ["Darwin"],
+            uncompiled: []
+        ),
+        Case(
+            text:
+                "#if canImport(Darwin)\n    #if os(iOS)\n    #elseif os(Linux)\n    #endif\n#endif",
+            compiled: ["Darwin"],
+            uncompiled: ["os(iOS)"]
+        ),
+        Case(
+            text: "#if canImport(Darwin) && !os(tvOS)\n#endif",
+            compiled: ["Darwin"],
+            uncompiled: []
+        ),
+        // What stands in a branch that is not taken is not compiled.
+        Case(
+            text: "#if WebSocket\n#if canImport(Darwin)\n#endif\n#endif",
+            compiled: [],
+            uncompiled: ["canImport(Darwin)"]
+        ),
+        Case(
+            text: "#if os(Linux)\n#else\n#if canImport(Darwin)\n#endif\n#endif",
+            compiled: [],
+            uncompiled: ["canImport(Darwin)"]
+        ),
+        Case(text: "#if os(Linux) || os(macOS)\n#endif", compiled: [], uncompiled: []),
+        Case(text: "#if !canImport(Darwin)\n#endif\n/// #if os(iOS)", compiled: [], uncompiled: []),
+        Case(
+            text: "#if Logging && (canImport(os) || canImport(Glibc))\n#endif",
+            compiled: [],
+            uncompiled: []
+        ),
+    ]
+
+    @Test("Conditions are read as the compiler reads them", arguments: cases.indices)
+    func reads(_ index: Int) {
+        let expected = Self.cases[index]
+        let branches = AppleBranches(expected.text, beside: expected.standIns)
+        #expect(branches.standIns == expected.compiled)
+        #expect(branches.uncompiled == expected.uncompiled)
+    }
+}

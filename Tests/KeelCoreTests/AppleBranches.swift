@@ -1,0 +1,128 @@
+import Foundation
+
+/// What of a file is compiled on Apple's systems alone, and what of that beside the stand-ins.
+struct AppleBranches: Equatable {
+    /// The stand-ins whose modules the file asks for.
+    var standIns: Set<String> = []
+    /// Conditions for Apple's systems that hold nowhere on Linux.
+    var uncompiled: [String] = []
+
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - text: What is in it.
+    ///   - standIns: The stand-ins that its module is compiled beside; nil where it is compiled
+    ///     without any, and with every trait.
+    init(_ text: String, beside standIns: Set<String>?) {
+        /// For each `#if` that is open, whether one of its branches has been taken, and whether the
+        /// one that the line is in is compiled.
+        var chains: [(isDone: Bool, isActive: Bool)] = []
+        for line in text.split(separator: "\n") {
+            let words = line.trimmingPrefix { $0 == " " }
+            if words.hasPrefix("#endif") {
+                _ = chains.popLast()
+                continue
+            }
+            if words.hasPrefix("#else"), !words.hasPrefix("#elseif"), let chain = chains.popLast() {
+                chains.append((isDone: true, isActive: !chain.isDone))
+            }
+            let isFirst = words.hasPrefix("#if ")
+            guard isFirst || words.hasPrefix("#elseif ") else { continue }
+            let text = words.drop { $0 != " " }.split(separator: "//", maxSplits: 1)[0]
+            let condition = String(text).trimmingCharacters(in: .whitespaces)
+            let chain = isFirst ? (isDone: false, isActive: true) : chains.popLast()
+            var reader = Reader(condition, standIns)
+            let holds = reader.disjunction() && chain?.isDone == false
+            let isTaken = holds && chains.allSatisfy(\.isActive)
+            chains.append((isDone: holds || chain?.isDone != false, isActive: holds))
+            guard reader.isForApple else { continue }
+            if isTaken {
+                self.standIns.formUnion(reader.modules.intersection(standIns ?? []))
+            } else if !uncompiled.contains(condition) {
+                uncompiled.append(condition)
+            }
+        }
+    }
+
+    /// Whether the file has nothing for Apple's systems.
+    var isEmpty: Bool { standIns.isEmpty && uncompiled.isEmpty }
+
+    /// Evaluates a condition on a Linux with stand-ins.
+    private struct Reader {
+        private var tokens: ArraySlice<String>
+        private let standIns: Set<String>?
+        private var isNegated = false
+        /// The modules of Apple's that are asked for.
+        private(set) var modules: Set<String> = []
+        /// Whether Apple's systems are named as those that something is for.
+        private(set) var isForApple = false
+
+        /// Modules that are not Apple's, by which files tell systems and packages apart.
+        private static let others: Set = [
+            "Android", "AsyncHTTPClient", "Bionic", "FoundationEssentials", "FoundationNetworking",
+            "Glibc", "Musl",
+        ]
+        private static let systems: Set = ["iOS", "macOS", "tvOS", "visionOS", "watchOS"]
+
+        init(_ condition: String, _ standIns: Set<String>?) {
+            self.standIns = standIns
+            let text = condition.replacing("(", with: " ( ").replacing(")", with: " ) ")
+                .replacing("!", with: " ! ")
+            tokens = text.split(separator: " ").map(String.init)[...]
+        }
+
+        mutating func disjunction() -> Bool {
+            var holds = conjunction()
+            while tokens.first == "||" {
+                tokens.removeFirst()
+                let other = conjunction()
+                holds = holds || other
+            }
+            return holds
+        }
+
+        private mutating func conjunction() -> Bool {
+            var holds = negation()
+            while tokens.first == "&&" {
+                tokens.removeFirst()
+                let other = negation()
+                holds = holds && other
+            }
+            return holds
+        }
+
+        private mutating func negation() -> Bool {
+            guard tokens.first == "!" else { return atom() }
+            tokens.removeFirst()
+            isNegated.toggle()
+            defer { isNegated.toggle() }
+            return !negation()
+        }
+
+        private mutating func atom() -> Bool {
+            guard let word = tokens.popFirst() else { return false }
+            if word == "(" {
+                defer { tokens = tokens.dropFirst() }
+                return disjunction()
+            }
+            guard tokens.first == "(" else {
+                // A trait, of which the package of stand-ins has one.
+                return standIns == nil || word == "Logging"
+            }
+            let name = tokens.dropFirst().first ?? ""
+            tokens = tokens.dropFirst(3)
+            switch word {
+            case "canImport" where Self.others.contains(name):
+                return name != "Musl" && (standIns == nil || name != "AsyncHTTPClient")
+            case "canImport":
+                modules.insert(name)
+                isForApple = isForApple || !isNegated
+                return standIns?.contains(name) ?? false
+            case "os":
+                if Self.systems.contains(name), !isNegated { isForApple = true }
+                return name == "Linux"
+            default: return false
+            }
+        }
+    }
+}
