@@ -468,9 +468,11 @@ let package = Package(
         tests(
             of: "Keel",
             [
-                "KeelAnalytics", "KeelConformance", "KeelDependencies", "KeelDependenciesTesting",
-                "KeelFilesS3", "KeelHTTPTransfers", "KeelLogging", "KeelLoggingOTLP",
-                "KeelServiceLifecycle", "KeelServing", "KeelTestServer", httpTypes,
+                "KeelAnalytics", "KeelAnalyticsHTTP", "KeelConformance", "KeelDependencies",
+                "KeelDependenciesTesting", "KeelFilesS3", "KeelHTTPCompression",
+                "KeelHTTPObservability", "KeelHTTPTransfers", "KeelJournal", "KeelLogging",
+                "KeelLoggingOTLP", "KeelServiceLifecycle", "KeelServing", "KeelTestServer",
+                "KeelWebSocket", httpTypes,
             ] + logging + serviceLifecycle
         ),
         tests(

@@ -23,7 +23,7 @@ import Bionic
 /// program, set ``DependencyValues/context``:
 ///
 /// ```swift
-/// withDependencies { $0.context = .live } operation: { … }
+/// withDependencies { $0.context = .live } operation: { start() }
 /// ```
 public enum DependencyContext: String, Hashable, Sendable, CaseIterable {
     /// A running app.

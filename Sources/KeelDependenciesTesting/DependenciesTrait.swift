@@ -32,7 +32,9 @@ extension Trait where Self == DependenciesTrait {
     /// ```swift
     /// @Suite(.dependencies { $0.restaurants = .fixtures })
     /// struct SearchTests {
-    ///     @Test(.dependencies { $0.clock = .frozen }) func findsRamen() { … }
+    ///     @Test(.dependencies { $0.clock = .frozen }) func findsRamen() {
+    ///         #expect(Search().results(for: "ramen").count == 2)
+    ///     }
     /// }
     /// ```
     ///

@@ -13,7 +13,7 @@ internal import Synchronization
 /// let output = OTLPLogOutput(journal)
 /// let exporter = try OTLPLogExporter(journal, to: configuration, over: transport)
 /// LoggingSystem.bootstrap { OTLPLogHandler(label: $0, output: output) }
-/// try await exporter.run()   // beside the rest of the app
+/// await exporter.run()   // beside the rest of the app
 /// ```
 ///
 /// A record is in the journal before the log call returns: it survives the end of the process,

@@ -14,8 +14,9 @@ import NIOPosix
 /// try await FaultServer.run(answers: [.json(#"{"id": 1}"#), .status(.serviceUnavailable)]) {
 ///     server in
 ///     let client = NetworkClient(baseURL: address, transport: transport)
-///     …
-///     #expect(try await server.waitForRequests(2).map(\.path) == ["/v1/a", "/v1/b"])
+///     // …
+///     let paths = try await server.waitForRequests(2).map(\.path)
+///     #expect(paths == ["/v1/a", "/v1/b"])
 /// }
 /// ```
 ///

@@ -4,11 +4,8 @@ public import KeelTestKit
 /// Origins over real sockets, for the checks of KeelConformance.
 ///
 /// ```swift
-/// @Test(arguments: HTTPTransportCheck.applicable(to: features))
-/// func keepsItsPromises(_ check: HTTPTransportCheck) async throws {
-///     try await check.run(on: HTTPTransportSubject(FaultServerOrigins()) { access in
-///         try MyTransport(trusting: access.authorityPEM)
-///     })
+/// static let subject = HTTPTransportSubject(FaultServerOrigins()) { access in
+///     try MyTransport(access)
 /// }
 /// ```
 public struct FaultServerOrigins: HTTPTestOrigins {

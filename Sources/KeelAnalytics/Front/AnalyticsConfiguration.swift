@@ -11,7 +11,7 @@ internal import Foundation
 ///
 /// ```swift
 /// var configuration = AnalyticsConfiguration()
-/// configuration.add(PostHogDestination(apiKey: key, client: client))
+/// configuration.add(PostHogDestination(projectKey: key, connection: connection))
 /// configuration.context.appVersion = "2.1.0"
 /// let analytics = try AnalyticsService(at: folder, configuration: configuration)
 /// ```

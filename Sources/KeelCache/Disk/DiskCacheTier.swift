@@ -10,7 +10,7 @@ public import Foundation
 /// A tier that keeps its entries in a folder.
 ///
 /// ```swift
-/// let tier = try DiskCacheTier(at: .cachesDirectory.appending(path: "Images"))
+/// let tier = try DiskCacheTier(at: cachesFolder.appending(path: "Images"))
 /// ```
 ///
 /// Entries are appended to segments of a log; large values have files of their own. What the folder

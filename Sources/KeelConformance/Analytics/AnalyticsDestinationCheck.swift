@@ -7,7 +7,7 @@ public import Testing
 /// ```swift
 /// @Test(arguments: AnalyticsDestinationCheck.applicable(to: [.healthy, .unavailable]))
 /// func keepsItsPromises(_ check: AnalyticsDestinationCheck) async throws {
-///     try await check.run(on: subject)
+///     try await check.run(on: Self.subject)
 /// }
 /// ```
 ///

@@ -3,7 +3,7 @@ public import KeelAnalytics
 /// How checks open the destination that they are about.
 ///
 /// ```swift
-/// let subject = AnalyticsDestinationSubject(conditions: [.healthy, .unavailable]) { condition in
+/// static let subject = AnalyticsDestinationSubject(conditions: [.healthy, .unavailable]) { condition in
 ///     let server = VendorServer(condition)
 ///     return .init(VendorDestination(key: "test", transport: server.transport)) {
 ///         server.receivedIDs

@@ -5,10 +5,10 @@ public import Testing
 /// Run all of them that apply, so that each promise is a line of its own in the log:
 ///
 /// ```swift
-/// @Test(arguments: FileStoreCheck.applicable(to: .complete))
+/// @Test(arguments: FileStoreCheck.applicable(to: [.attributes]))
 /// func keepsItsPromises(_ check: FileStoreCheck) async throws {
-///     try await check.run(on: FileStoreSubject(features: .complete) { name in
-///         try MyFileStoreAdapter(bucket: name)
+///     try await check.run(on: FileStoreSubject(features: [.attributes]) { name in
+///         MyFileStoreAdapter(bucket: name)
 ///     })
 /// }
 /// ```

@@ -6,7 +6,7 @@ public import Testing
 /// One row of the fault matrix: a fault, and the one outcome that a transport must make of it.
 ///
 /// ```swift
-/// @Test(arguments: HTTPFaultCheck.applicable(to: features))
+/// @Test(arguments: HTTPFaultCheck.applicable(to: MyTransport.features))
 /// func tellsFaults(_ check: HTTPFaultCheck) async throws {
 ///     try await check.run(on: Self.subject)
 /// }

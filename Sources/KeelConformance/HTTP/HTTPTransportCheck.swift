@@ -8,10 +8,10 @@ public import Testing
 ///
 /// ```swift
 /// static let subject = HTTPTransportSubject(FaultServerOrigins()) { access in
-///     try MyTransport(trusting: access.authorityPEM)
+///     try MyTransport(access)
 /// }
 ///
-/// @Test(arguments: HTTPTransportCheck.applicable(to: [.streamingUpload, .trailers]))
+/// @Test(arguments: HTTPTransportCheck.applicable(to: MyTransport.features))
 /// func keepsItsPromises(_ check: HTTPTransportCheck) async throws {
 ///     try await check.run(on: Self.subject)
 /// }

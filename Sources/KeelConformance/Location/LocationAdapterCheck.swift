@@ -8,7 +8,7 @@ public import Testing
 /// ```swift
 /// @Test(arguments: LocationAdapterCheck.applicable(to: [.searches, .details]))
 /// func keepsItsPromises(_ check: LocationAdapterCheck) async throws {
-///     try await check.run(on: LocationAdapterSubject(features: [.searches, .details]) { … })
+///     try await check.run(on: Self.subject)
 /// }
 /// ```
 public struct LocationAdapterCheck: Sendable, CustomTestStringConvertible {

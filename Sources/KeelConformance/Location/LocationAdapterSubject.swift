@@ -3,9 +3,11 @@ public import KeelLocation
 /// How checks open the source of positions that they are about, and make it say something.
 ///
 /// ```swift
-/// let subject = LocationAdapterSubject(features: [.searches, .details]) { setting in
+/// static let subject = LocationAdapterSubject(features: [.searches, .details]) { setting in
 ///     let adapter = ScriptedLocationAdapter(permission: setting.permission)
-///     return .init(adapter, userCount: { adapter.monitorCount }) { feed in … }
+///     return .init(adapter, userCount: { adapter.monitorCount }) { feed in
+///         Self.play(feed, on: adapter)
+///     }
 /// }
 /// ```
 public struct LocationAdapterSubject: Sendable {

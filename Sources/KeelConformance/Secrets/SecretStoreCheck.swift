@@ -5,10 +5,10 @@ public import Testing
 /// Run all of them that apply, so that each promise is a line of its own in the log:
 ///
 /// ```swift
-/// @Test(arguments: SecretStoreCheck.applicable(to: .complete))
+/// @Test(arguments: SecretStoreCheck.applicable(to: [.writable]))
 /// func keepsItsPromises(_ check: SecretStoreCheck) async throws {
-///     try await check.run(on: SecretStoreSubject(features: .complete) { setting in
-///         MySecretStoreAdapter(folder: root + setting.name)
+///     try await check.run(on: SecretStoreSubject(features: [.writable]) { setting in
+///         MySecretStoreAdapter(account: setting.name)
 ///     })
 /// }
 /// ```

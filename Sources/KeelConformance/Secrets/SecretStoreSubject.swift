@@ -3,8 +3,8 @@ public import KeelSecrets
 /// How checks open the secret store that they are about.
 ///
 /// ```swift
-/// let subject = SecretStoreSubject(features: [.writable, .anyBytes, .anyNames]) { _ in
-///     MySecretStoreAdapter()
+/// let subject = SecretStoreSubject(features: [.writable, .anyBytes, .anyNames]) { setting in
+///     MySecretStoreAdapter(account: setting.name)
 /// }
 /// ```
 public struct SecretStoreSubject: Sendable {

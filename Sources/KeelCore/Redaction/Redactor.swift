@@ -5,9 +5,12 @@
 ///
 /// ```swift
 /// let redactor = Redactor.standard
-/// redactor.redact("login of ada@example.org, token=4f2a")   // login of <redacted>, token=<redacted>
-/// redactor.redact("Bearer 4f2a", named: "Authorization")    // <redacted>
-/// redactor.redactURL("https://example.org/a?page=2&key=1")  // https://example.org/a?page=redacted&key=redacted
+/// print(redactor.redact("login of ada@example.org, token=4f2a"))
+/// // login of <redacted>, token=<redacted>
+/// print(redactor.redact("Bearer 4f2a", named: "Authorization"))
+/// // <redacted>
+/// print(redactor.redactURL("https://example.org/a?page=2&key=1"))
+/// // https://example.org/a?page=redacted&key=redacted
 /// ```
 ///
 /// It reads each text once, in time that grows with its length whatever the text is. It errs on

@@ -7,7 +7,8 @@ public import HTTPTypes
 ///
 /// ```swift
 /// enum AuthEndpoint: ServiceEndpoint {
-///     case login(Credentials), logout
+///     case login(Credentials)
+///     case logout
 ///
 ///     var method: HTTPRequest.Method { .post }
 ///     var path: EndpointPath {

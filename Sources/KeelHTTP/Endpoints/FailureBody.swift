@@ -12,7 +12,7 @@ public import HTTPTypes
 /// }
 ///
 /// do throws(NetworkError) {
-///     try await client.request(SignUp(form))
+///     _ = try await client.request(SignUp(form))
 /// } catch {
 ///     if let problem = error.failure(as: ValidationProblem.self) { show(problem.fields) }
 /// }

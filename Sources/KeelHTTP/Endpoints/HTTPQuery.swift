@@ -1,7 +1,8 @@
 /// The query of a request: names and values in order, encoded when the request is made.
 ///
 /// ```swift
-/// var query: HTTPQuery { ["q": text, "page": "\(page)", "near": city] }   // city == nil: left out
+/// // A city that is nil is left out.
+/// var query: HTTPQuery { ["q": text, "page": "\(page)", "near": city] }
 /// ```
 public struct HTTPQuery: Sendable, Hashable {
     /// One name with its value.

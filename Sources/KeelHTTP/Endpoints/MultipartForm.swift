@@ -12,7 +12,7 @@ public import Foundation
 ///     .json("tags", ["sea", "sun"]),
 ///     .file("photo", at: photoURL, contentType: "image/jpeg"),
 /// ])
-/// try await client.upload(.multipart(form), to: AddAlbum())
+/// let album = try await client.upload(.multipart(form), to: AddAlbum())
 /// ```
 ///
 /// Files are read while they are sent and are never whole in memory. The body has a known length

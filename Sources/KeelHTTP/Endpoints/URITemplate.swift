@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let template = try URITemplate("/users/{id}{?fields*}")
-/// try template.expanded(["id": "a/b", "fields": ["name", "age"]])
+/// let path = try template.expanded(["id": "a/b", "fields": ["name", "age"]])
 /// // /users/a%2Fb?fields=name&fields=age
 /// ```
 ///

@@ -28,7 +28,7 @@ extension NetworkClient {
     /// Sends a body, such as a file or a form with files, and returns the decoded response.
     ///
     /// ```swift
-    /// try await client.upload(.file(url, contentType: "video/mp4"), to: AddFilm())
+    /// let film = try await client.upload(.file(url, contentType: "video/mp4"), to: AddFilm())
     /// ```
     ///
     /// It takes the place of the endpoint's own body; a method of `GET` becomes `POST`. A body that

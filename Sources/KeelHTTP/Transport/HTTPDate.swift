@@ -5,7 +5,7 @@ package struct HTTPDate: Sendable, Hashable {
 
     /// Reads one of the three forms: IMF-fixdate, RFC 850, asctime.
     ///
-    /// ```
+    /// ```text
     /// Sun, 06 Nov 1994 08:49:37 GMT
     /// Sunday, 06-Nov-94 08:49:37 GMT
     /// Sun Nov  6 08:49:37 1994

@@ -4,7 +4,7 @@ internal import Logging
 
 /// Writes records for people to read.
 ///
-/// ```
+/// ```text
 /// 🔍 [2026-11-22 10:45:13.123] [DEBUG] [Home.swift:12] load(): signed in user=7 - Error: …
 /// ```
 ///

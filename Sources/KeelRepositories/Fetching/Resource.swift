@@ -3,12 +3,12 @@ public import KeelStorage
 /// Something that can be fetched and kept: a thing, a list, an answer of any form.
 ///
 /// ```swift
-/// let menu = Resource("menus/42", tags: ["menus"]) {
+/// let menu = Resource("menus/42", tags: ["menus"]) { () async throws(DataSourceError) in
 ///     try await remote.request(GetMenu(restaurant: "42"))
-/// } read: {
+/// } read: { () async throws(DataSourceError) in
 ///     try await menus.find("42")
-/// } keep: {
-///     try await menus.save($0)
+/// } keep: { (menu: MenuDTO) async throws(DataSourceError) in
+///     try await menus.save([menu])
 /// }
 /// let fetched = try await loader.load(menu, .cacheFirst(maxAge: .seconds(3600)))
 /// ```

@@ -10,9 +10,13 @@ public import Foundation
 ///
 /// ```swift
 /// extension RestaurantDTO {
-///     static let sample = Fixture.value(of: RestaurantDTO.self, json: #"{"id": "42", …}"#)
+///     static let sample = Fixture.value(of: RestaurantDTO.self, json: #"{"id": "42", "name": "Luigi"}"#)
 /// }
+/// ```
 ///
+/// Longer ones stand in files of their own:
+///
+/// ```swift
 /// let menu = try Fixture(Bundle.module.resourceURL).load("menu", as: MenuDTO.self)
 /// ```
 ///

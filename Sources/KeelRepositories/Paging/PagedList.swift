@@ -39,7 +39,11 @@ public enum PageCursor: Sendable, Hashable {
 /// A list that is loaded page by page, for a view: on the main actor.
 ///
 /// ```swift
-/// @State var results = PagedList<Restaurant> { cursor in try await search(words, cursor) }
+/// // SwiftUI
+/// @State var results = PagedList<Restaurant> { cursor async throws(RepositoryError) in
+///     try await search(words, cursor)
+/// }
+/// // …
 /// List(results.items) { restaurant in
 ///     Row(restaurant).task { await results.loadMore(whenShowing: restaurant.id) }
 /// }

@@ -8,7 +8,7 @@ public import KeelSync
 ///     remote: remote,
 ///     local: CollectionDataSource(storage.collection("restaurants", as: RestaurantDTO.self)),
 ///     loader: loader
-/// )
+/// ) { $0.id }
 /// let restaurant = try await restaurants.entity("42", .cacheFirst(maxAge: .seconds(3600)))
 /// for await state in restaurants.observeAll() { show(state) }
 /// ```

@@ -3,7 +3,7 @@ public import KeelSync
 /// How a repository's changes reach the service when nobody answers now: through an outbox.
 ///
 /// ```swift
-/// let offline = OfflineWrites<FavouriteDTO>(outbox) { change in
+/// let offline = OfflineWrites<FavouriteDTO>(outbox) { change throws(DataSourceError) in
 ///     switch change {
 ///     case .save(let dto): try OutboxRequest(PutFavourite(dto))
 ///     case .delete(let id): try OutboxRequest(DeleteFavourite(id: id))

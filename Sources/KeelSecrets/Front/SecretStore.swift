@@ -7,7 +7,7 @@ public import Foundation
 /// The secrets of one service: tokens, passwords and keys, in the store that the platform offers.
 ///
 /// ```swift
-/// let secrets = try await SecretStore.platformDefault(service: "com.example.notes", …)
+/// let secrets = try await SecretStore.platformDefault(service: "com.example.notes", orElse: file)
 /// try await secrets.save("s3cret", forKey: "api-token")
 /// let token = try await secrets.loadString(forKey: "api-token")
 /// ```

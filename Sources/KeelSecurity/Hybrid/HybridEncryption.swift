@@ -46,7 +46,7 @@ extension Keyset {
 /// ```swift
 /// let owner = try Keyset.make(.hpkeX25519AES256GCM)
 /// let sealed = try HybridEncryption(publicKeyset: owner.publicKeyset()).encrypt(report)
-/// let report = try HybridDecryption(keyset: owner).decrypt(sealed)
+/// let opened = try HybridDecryption(keyset: owner).decrypt(sealed)
 /// ```
 ///
 /// The form is that of Tink's hybrid encryption: `prefix ‖ encapsulated key ‖ ciphertext ‖ tag`. Who

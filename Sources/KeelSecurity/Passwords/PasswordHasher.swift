@@ -14,7 +14,7 @@ internal import Foundation
 /// ```swift
 /// let passwords = PasswordHasher()
 /// user.hash = try await passwords.hash(password)
-/// guard try await passwords.verify(password, against: user.hash) else { … }
+/// guard try await passwords.verify(password, against: user.hash) else { return }
 /// if passwords.needsRehash(user.hash) { user.hash = try await passwords.hash(password) }
 /// ```
 ///

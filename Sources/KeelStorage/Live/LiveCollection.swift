@@ -3,6 +3,7 @@ public import Observation
 /// The values that a query finds, for a view: always current, on the main actor.
 ///
 /// ```swift
+/// // SwiftUI
 /// struct RestaurantList: View {
 ///     @State var restaurants = LiveCollection(storage.collection("restaurants", as: Restaurant.self))
 ///     var body: some View {

@@ -3,6 +3,7 @@ public import Observation
 /// One document as a value, for a view: always current, on the main actor.
 ///
 /// ```swift
+/// // SwiftUI
 /// @State var profile = LiveDocument(storage.collection("users", as: Profile.self), id: userID)
 /// // …
 /// Text(profile.value?.name ?? "").task { await profile.run() }

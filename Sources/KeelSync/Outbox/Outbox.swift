@@ -7,7 +7,7 @@ public import KeelStorage
 /// let receipt = try await outbox.enqueue(OutboxWrite(key: "favourites/42", kind: "PUT"))
 ///
 /// // Once, for as long as the app runs:
-/// try await outbox.run(sending: sender, whileOnline: network.isOnline)
+/// try await outbox.run(sending: sender, whileOnline: network.onlineStates)
 /// ```
 ///
 /// - What ``enqueue(_:)`` has returned is on disk, and is sent although the process ends. It is

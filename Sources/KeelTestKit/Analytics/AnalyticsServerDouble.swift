@@ -17,7 +17,9 @@ import Foundation
 ///
 /// ```swift
 /// let segment = AnalyticsServerDouble.segment(writeKey: "key")
-/// try await FaultServer.run(answering: segment.answer) { server in … }
+/// try await FaultServer.run(answering: segment.answer) { server in
+///     try await track(to: server)
+/// }
 /// #expect(segment.events.map(\.name) == ["Signed Up"])
 /// ```
 ///

@@ -8,7 +8,7 @@ internal import Synchronization
 /// // … let the code under test write …
 /// for count in 0...files.steps.count {
 ///     let left = SimulatedFileSystem(files.disk(afterKillAt: count))
-///     // … open what is left …
+///     try reopen(left)
 /// }
 /// ```
 package final class SimulatedFileSystem: FileSystem {

@@ -10,7 +10,7 @@ import NIOPosix
 /// ```swift
 /// try await TestProxy.run { proxy in
 ///     let transport = try MyTransport(proxyPort: proxy.port)
-///     …
+///     // …
 ///     #expect(proxy.requests.map(\.method) == ["CONNECT"])
 /// }
 /// ```

@@ -6,8 +6,8 @@ public import HTTPTypes
 /// HTTP/2; `InProcessHTTPNetwork` gives it without any. Start from a factory and add to it:
 ///
 /// ```swift
-/// HTTPTestAnswer.text("Hello").delayed(by: .seconds(2))
-/// HTTPTestAnswer.json(#"{"id": 1}"#).interrupted(.insideBody(after: 4), by: .reset)
+/// let slow = HTTPTestAnswer.text("Hello").delayed(by: .seconds(2))
+/// let broken = HTTPTestAnswer.json(#"{"id": 1}"#).interrupted(.insideBody(after: 4), by: .reset)
 /// ```
 public struct HTTPTestAnswer: Sendable, Hashable {
     /// The status and the header fields; length and coding are added as ``framing`` says.

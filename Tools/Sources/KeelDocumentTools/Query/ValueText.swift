@@ -3,7 +3,7 @@ internal import KeelStorageFirestore
 
 /// Values as a command line spells them.
 ///
-/// ```
+/// ```text
 /// value   = json | kind ":" text | list | word
 /// json    = a JSON literal: 12, 1.5, true, null, "text", [1, "a"], {"a": 1}
 /// kind    = "timestamp" | "reference" | "bytes" | "geopoint" | "integer" | "double" | "string"

@@ -1,0 +1,156 @@
+import Foundation
+import Testing
+
+/// A page, or a file of source with comments, that has blocks of code.
+struct DocumentedFile: Sendable, CustomTestStringConvertible {
+    var path: String
+    /// Its Swift examples, but those of manifests.
+    var examples: [DocumentedExample] = []
+    /// The lines of blocks that name no language.
+    var bareBlocks: [Int] = []
+
+    var testDescription: String { path }
+
+    static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// All that have a block; not records of decisions and descriptions of protocols.
+    static let all: [DocumentedFile] = {
+        let pages = ["", "Documentation"].flatMap { folder in
+            names(in: folder, deeply: false).filter { $0.hasSuffix(".md") }
+        }
+        let sources = ["Sources", "Lint/Sources", "Tools/Sources", "Examples"].flatMap { folder in
+            names(in: folder, deeply: true)
+                .filter { $0.hasSuffix(".md") || $0.hasSuffix(".swift") }
+                .filter { !$0.contains("/.build") }
+        }
+        return (pages + sources).sorted().compactMap { path in
+            guard
+                let text = try? String(contentsOf: root.appending(path: path), encoding: .utf8),
+                text.contains("```")
+            else { return nil }
+            let file = DocumentedFile(path: path, lines: text.components(separatedBy: "\n"))
+            return file.examples.isEmpty && file.bareBlocks.isEmpty ? nil : file
+        }
+    }()
+
+    init(path: String, lines: [String]) {
+        self.path = path
+        let isSource = path.hasSuffix(".swift")
+        var open: (line: Int, isSwift: Bool, lines: [String])?
+        for (number, line) in zip(1..., lines) {
+            guard let text = isSource ? Self.comment(line) : line else {
+                open = nil
+                continue
+            }
+            let mark = text.trimmingCharacters(in: .whitespaces)
+            guard mark.hasPrefix("```") else {
+                open?.lines.append(text)
+                continue
+            }
+            if let block = open {
+                let example = DocumentedExample(line: block.line, lines: block.lines)
+                if block.isSwift, !example.isManifest { examples.append(example) }
+                open = nil
+            } else {
+                if mark == "```", isSource { bareBlocks.append(number) }
+                open = (number, mark == "```swift", [])
+            }
+        }
+    }
+
+    /// What a line says, if it is one of a comment for documentation.
+    private static func comment(_ line: String) -> String? {
+        let line = line.drop { $0 == " " }
+        guard line.hasPrefix("///") else { return nil }
+        let text = line.dropFirst(3)
+        return String(text.first == " " ? text.dropFirst() : text)
+    }
+
+    private static func names(in folder: String, deeply: Bool) -> [String] {
+        let place = root.appending(path: folder).path
+        let files = FileManager.default
+        let names =
+            deeply
+            ? try? files.subpathsOfDirectory(atPath: place)
+            : try? files.contentsOfDirectory(atPath: place)
+        return (names ?? []).map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
+    }
+}
+
+/// An example of a page or a comment.
+struct DocumentedExample: Sendable {
+    /// Where its block begins.
+    var line: Int
+    var code: String
+    /// What follows one upon the other, without white space.
+    var parts: [String]
+    /// Whether it stands where only Apple's systems compile.
+    var isView: Bool
+
+    init(line: Int, lines: [String]) {
+        self.line = line
+        code = lines.joined(separator: "\n")
+        isView = lines.first == "// SwiftUI"
+        parts = lines.dropFirst(isView ? 1 : 0)
+            .split { $0.trimmingCharacters(in: .whitespaces) == "// …" }
+            .map { CompiledCode.condensed($0.joined(separator: "\n")) }
+            .filter { !$0.isEmpty }
+    }
+
+    var isManifest: Bool { code.hasPrefix("// Package.swift") }
+}
+
+/// What the tests compile.
+enum CompiledCode {
+    private struct File {
+        var code: String
+        var isView: Bool
+    }
+
+    static func has(_ example: DocumentedExample) -> Bool {
+        files.contains { file in
+            guard file.isView == example.isView else { return false }
+            var rest = file.code[...]
+            for part in example.parts {
+                guard let found = rest.range(of: part) else { return false }
+                rest = rest[found.upperBound...]
+            }
+            return true
+        }
+    }
+
+    private static let files: [File] = {
+        let tests = DocumentedFile.root.appending(path: "Tests")
+        // The packages beside stand-ins for Apple's modules, and files that are examples too.
+        let folders = [
+            "KeelTests/Examples", "CoreLocation/Tests", "Keychain/Tests", "OSLog/Tests",
+        ].flatMap { folder in
+            let place = tests.appending(path: folder).path
+            let names = (try? FileManager.default.subpathsOfDirectory(atPath: place)) ?? []
+            return names.map { "\(folder)/\($0)" }
+        }
+        let others = [
+            "KeelAnalyticsTests/Support/LineDestination.swift",
+            "KeelCacheTests/LegacyCacheTier.swift",
+            "KeelDependenciesTests/CommentExamples.swift",
+        ]
+        return (folders + others).filter { $0.hasSuffix(".swift") }.compactMap { name in
+            (try? String(contentsOf: tests.appending(path: name), encoding: .utf8)).map { text in
+                File(code: condensed(text), isView: text.contains("#if canImport(SwiftUI)"))
+            }
+        }
+    }()
+
+    /// Code without white space, and without the commas that the formatter adds at the end of a list.
+    static func condensed(_ code: String) -> String {
+        var text: [UInt8] = []
+        let closing = [UInt8(ascii: "]"), UInt8(ascii: ")")]
+        for byte in code.utf8 where byte > 0x20 {
+            if closing.contains(byte), text.last == UInt8(ascii: ",") { text.removeLast() }
+            text.append(byte)
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

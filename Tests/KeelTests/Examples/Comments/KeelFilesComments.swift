@@ -1,0 +1,42 @@
+import Foundation
+import HTTPTypes
+import Keel
+import KeelFiles
+import KeelTestKit
+import Testing
+
+/// Examples of the comments of KeelFiles; compiled and not run, see ``CommentExamples``.
+extension CommentExamples {
+    static func fileStorePath(_ id: UUID) async throws {
+        let photo: FileStorePath = "photos/2026/\(id).jpg"
+        _ = photo
+    }
+
+    static func fileContent(_ reading: FileReading) async throws {
+        let hash = Digest()
+        for try await piece in reading.content { hash.update(piece) }
+        _ = hash
+    }
+
+    static func cachedFileStoreAdapter(_ remote: InMemoryFileStoreAdapter, _ cachesFolder: String)
+        async throws
+    {
+        let files = FileStore(remote.cached(in: try LocalFileStoreAdapter(folder: cachesFolder)))
+        _ = files
+    }
+
+    static func observedFileStoreAdapter(_ local: LocalFileStoreAdapter) async throws {
+        let adapter = local.observed { call in
+            timer("files.\(call.operation)").record(call.duration)
+        }
+        _ = adapter
+    }
+
+    static func fileStore2(_ jpeg: Data, _ id: UUID) async throws {
+        let files = FileStore(try LocalFileStoreAdapter(folder: "/var/lib/app/files"))
+        try await files.put(jpeg, at: "photos/\(id).jpg")
+        let photo = try await files.get("photos/\(id).jpg")
+        _ = files
+        _ = photo
+    }
+}

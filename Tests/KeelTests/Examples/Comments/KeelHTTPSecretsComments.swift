@@ -1,0 +1,25 @@
+import Foundation
+import HTTPTypes
+import Keel
+import KeelHTTPSecrets
+import KeelTestKit
+import Testing
+
+/// Examples of the comments of KeelHTTPSecrets; compiled and not run, see ``CommentExamples``.
+extension CommentExamples {
+    static func secretCredentialStore(
+        _ client: NetworkClient,
+        _ file: EncryptedFileSecretStoreAdapter
+    ) async throws {
+        let secrets = try await SecretStore.platformDefault(
+            service: "com.example.notes",
+            orElse: file
+        )
+        let session = AuthSession(
+            server: OAuthIdentityServer(client, path: "/token"),
+            store: SecretCredentialStore<BearerCredentials>(secrets)
+        )
+        _ = secrets
+        _ = session
+    }
+}

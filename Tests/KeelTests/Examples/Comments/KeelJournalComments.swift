@@ -1,0 +1,27 @@
+import Foundation
+import HTTPTypes
+import Keel
+import KeelJournal
+import KeelTestKit
+import Testing
+
+/// Examples of the comments of KeelJournal; compiled and not run, see ``CommentExamples``.
+extension CommentExamples {
+    static func journalInspection(_ folder: URL) async throws {
+        let inspection = try JournalInspection(of: folder)
+        for consumer in try inspection.consumers() { print(consumer.name, consumer.tally.pending) }
+        _ = inspection
+    }
+
+    static func journal2(_ folder: URL, _ bytes: [UInt8]) async throws {
+        let journal = try Journal(at: folder)
+        let consumer = try journal.consumer("server")
+        try journal.append(bytes)
+        for record in try consumer.take(upTo: 100) {
+            try await send(record.bytes)
+            try consumer.settle([record.position])
+        }
+        _ = journal
+        _ = consumer
+    }
+}

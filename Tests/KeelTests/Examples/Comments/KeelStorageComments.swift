@@ -1,0 +1,169 @@
+import Foundation
+import HTTPTypes
+import Keel
+import KeelStorage
+import KeelTestKit
+import Testing
+
+/// Examples of the comments of KeelStorage; compiled and not run, see ``CommentExamples``.
+extension CommentExamples {
+    static func storageSchema() async throws {
+        let schema = StorageSchema(indexes: [
+            IndexDefinition("restaurants", [.ascending("borough"), .descending("rating")]),
+            IndexDefinition("restaurants", [.contains("tags"), .ascending("name")]),
+        ])
+        _ = schema
+    }
+
+    static func storageClientDocuments(_ storage: StorageClient) async throws {
+        try await storage.updateDocument(
+            "notes/1",
+            [
+                .set("text", to: "Hello again"), .increment("edits", by: 1), .remove("draft"),
+            ]
+        )
+    }
+
+    static func storageClientPointInTime(_ storage: StorageClient, _ receipt: CommitReceipt)
+        async throws
+    {
+        let before = try storage.asOf(receipt.commitTime)
+        let deleted = try await before.getDocument("notes/1")
+        _ = before
+        _ = deleted
+    }
+
+    static func storageClientTransactions(_ storage: StorageClient) async throws {
+        try await storage.commit { batch in
+            try batch.set("accounts/1", ["balance": 0])
+            batch.delete("accounts/2")
+        }
+    }
+
+    static func storageClientTransactions2(_ storage: StorageClient) async throws {
+        try await storage.transaction { transaction in
+            let counter = try await transaction.getDocument("counters/visits")
+            let count = counter["count"]?.integerValue ?? 0
+            try transaction.update("counters/visits", [.set("count", to: count + 1)])
+        }
+    }
+
+    static func storageClient5() async throws {
+        let storage = StorageClient(InMemoryStorageAdapter())
+        try await storage.setDocument("notes/1", ["text": "Hello"])
+        let note = try await storage.getDocument("notes/1")
+        _ = storage
+        _ = note
+    }
+
+    static func documentEncoder(_ restaurant: CommentExamples.StoredRestaurant) async throws {
+        struct Restaurant: Codable {
+            @DocumentID var id: String?
+            var name: String
+            var opened: Date
+            @ServerTimestamp var changed: Date?
+        }
+        let body = try DocumentEncoder().encode(restaurant)
+        _ = body
+        _ = Restaurant.self
+    }
+
+    static func documentID() async throws {
+        struct Restaurant: Codable {
+            @DocumentID var id: String?
+            var name: String
+        }
+        _ = Restaurant.self
+    }
+
+    static func serverTimestamp() async throws {
+        struct Note: Codable {
+            var text: String
+            @ServerTimestamp var changed: Date?
+        }
+        _ = Note.self
+    }
+
+    static func collectionSnapshots(_ restaurants: DocumentCollection<Restaurant>) async throws {
+        for try await snapshot in restaurants.listen({ $0.order(by: "name") }) {
+            show(snapshot.items)
+        }
+    }
+
+    static func documentCollection(_ storage: StorageClient) async throws {
+        struct Restaurant: Codable, Identifiable {
+            var id: String
+            var name: String
+            var borough: String
+        }
+
+        let restaurants = storage.collection("restaurants", as: Restaurant.self)
+        try await restaurants.save(Restaurant(id: "1", name: "Wilson's", borough: "Bronx"))
+        let inTheBronx = try await restaurants.query { $0.where(.equal("borough", "Bronx")) }
+        _ = restaurants
+        _ = inTheBronx
+    }
+
+    static func mirroredStorageAdapter(
+        _ firestore: InMemoryStorageAdapter,
+        _ sqlite: InMemoryStorageAdapter,
+        _ logger: Journalist
+    ) async throws {
+        let storage = StorageClient(
+            firestore.mirrored(to: sqlite) { event in logger.warning("\(event)") }
+        )
+        _ = storage
+    }
+
+    static func querySnapshots(_ storage: StorageClient) async throws {
+        for try await snapshot in storage.listen(to: DocumentQuery("notes").order(by: "text")) {
+            show(snapshot.documents)
+        }
+    }
+
+    static func documentMigration(_ adapter: InMemoryStorageAdapter) async throws {
+        let migrations = DocumentMigrations([
+            DocumentMigration("restaurants", to: 1) { fields, _ in
+                fields["cuisines"] = .array([fields["cuisine"] ?? .null])
+                fields["cuisine"] = nil
+            }
+        ])
+        let storage = StorageClient(adapter.migrating(migrations))
+        _ = migrations
+        _ = storage
+    }
+
+    static func collectionPath(_ userID: String) async throws {
+        let favourites: CollectionPath = "users/\(userID)/favourites"
+        _ = favourites
+    }
+
+    static func documentPath(_ userID: String, _ restaurantID: String) async throws {
+        let path: DocumentPath = "users/\(userID)/favourites/\(restaurantID)"
+        _ = path
+    }
+
+    static func fieldPath() async throws {
+        let street: FieldPath = "address.street"
+        let host: FieldPath = "visits.`example.org`"
+        _ = street
+        _ = host
+    }
+
+    static func documentQuery() async throws {
+        let query = DocumentQuery("restaurants")
+            .where(.equal("borough", "Bronx"))
+            .order(by: "name")
+            .limit(to: 20)
+        _ = query
+    }
+
+    static func predicateFilter(_ borough: String) async throws {
+        let filter = try DocumentFilter(
+            #Predicate<Restaurant> {
+                $0.borough == borough && $0.rating >= 4 && $0.tags.contains("late")
+            }
+        )
+        _ = filter
+    }
+}
