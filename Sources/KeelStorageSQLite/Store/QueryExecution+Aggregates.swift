@@ -17,9 +17,12 @@ extension QueryExecution {
             aggregator.add(count: cut(count))
             return (aggregator.values, plan)
         }
-        // What is not aggregated is not held either.
+        // Only a query with a window holds documents until their order is known, and of these only what is
+        // aggregated.
         kept = aggregations.compactMap(\.field)
+        self.aggregator = aggregator
         let (documents, plan) = try documents(isStrict: isStrict)
+        guard !isStreamed else { return (self.aggregator?.values ?? [], plan) }
         for document in documents { aggregator.add(document) }
         return (aggregator.values, plan)
     }

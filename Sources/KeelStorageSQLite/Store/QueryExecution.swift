@@ -17,8 +17,16 @@ struct QueryExecution {
     private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
     /// About how many bytes of documents the result may have; nil for any number.
     var mostBytes: Int?
+    /// What the documents are added to whose values alone are wanted; nil if the documents are wanted.
+    var aggregator: Aggregator?
     /// The fields that the documents of the result need; nil for all.
     var kept: [FieldPath]?
+    /// Whether each document is added to ``aggregator`` when it is met, and not held.
+    private(set) var isStreamed = false
+    /// How many documents have been taken and not held.
+    private var streamedCount = 0
+    /// The rows that several stretches of indexes have met.
+    private var streamedRows: Set<Int64>?
     /// The documents looked at so far.
     var examined = 0
     private var found: [(key: [UInt8], document: Document)] = []
@@ -53,6 +61,9 @@ struct QueryExecution {
     ) {
         let access = indexes.planner.access(for: prepared)
         size = AnswerSize(most: mostBytes)
+        // Without a window it does not matter in which order documents are met.
+        isStreamed =
+            aggregator != nil && prepared.query.limit == nil && prepared.query.offset == 0
         if let search = prepared.query.search {
             let filter = try SearchFilter(
                 search,
@@ -70,11 +81,13 @@ struct QueryExecution {
             guard scans.count == 1, let only = scans.first else {
                 return (try merged(scans), plan(.index(name)))
             }
+            streamInOrder()
             // What was otherwise does not come in the index's order.
             try read(only, isOrdered: past == nil)
             takePast()
             return (past == nil ? inOrder : sorted, plan(.index(name)))
         case .identifiers(let isBackward):
+            streamInOrder()
             try readIdentifiers(isBackward: isBackward)
             takePast()
             return (past == nil ? inOrder : sorted, plan(.identifiers))
@@ -89,6 +102,11 @@ struct QueryExecution {
 
     private func plan(_ access: QueryPlan.Access) -> QueryPlan {
         QueryPlan(access: access, examined: examined)
+    }
+
+    /// Holds no document whose values alone are wanted, when they come in the order of the result.
+    private mutating func streamInOrder() {
+        if aggregator != nil, past == nil, !prepared.isReversed { isStreamed = true }
     }
 
     /// What was found, when it came in the order of the result.
@@ -121,18 +139,26 @@ struct QueryExecution {
             examined += 1
             guard let document = try document(row) else { return true }
             if checksScope, !prepared.covers(document.path.collection) { return true }
+            if streamedRows?.insert(row.integer(StoreReader.rowColumn)).inserted == false {
+                return true
+            }
             return isOrdered && scan.isExact ? takeExact(document) : take(document)
         }
     }
 
     /// Reads several stretches, each up to the window, and puts their documents into one order.
     private mutating func merged(_ scans: [QueryPlanner.Scan]) throws -> [Document] {
+        if isStreamed { streamedRows = [] }
         var all: [DocumentPath: (key: [UInt8], document: Document)] = [:]
         for scan in scans {
             found.removeAll(keepingCapacity: true)
             size = AnswerSize(most: mostBytes.map { $0 / scans.count })
             try read(scan, isOrdered: false)
             for place in found { all[place.document.path] = place }
+        }
+        guard !isStreamed else {
+            takePast()
+            return []
         }
         for place in past?.found ?? [] { all[place.document.path] = place }
         found = Array(all.values)
@@ -196,6 +222,15 @@ struct QueryExecution {
 
     // MARK: Taking documents
 
+    /// Holds a document, or adds it to what is computed.
+    private mutating func hold(_ document: Document, at key: [UInt8]) {
+        guard isStreamed else { return found.append((key, keeping(document))) }
+        streamedCount += 1
+        if streamedCount > prepared.query.offset { aggregator?.add(document) }
+    }
+
+    private var takenCount: Int { isStreamed ? streamedCount : found.count }
+
     /// The document as it is held.
     private func keeping(_ document: Document) -> Document {
         guard let kept else { return document }
@@ -216,7 +251,9 @@ struct QueryExecution {
 
     /// Takes what of the past the present does not have.
     private mutating func takePast(where isFound: (Document) -> Bool = { _ in true }) {
-        for place in past?.found ?? [] where isFound(place.document) { found.append(place) }
+        for place in past?.found ?? [] where isFound(place.document) {
+            hold(place.document, at: place.key)
+        }
     }
 
     /// Takes a document that comes in the order of the result.
@@ -224,7 +261,7 @@ struct QueryExecution {
     /// - Returns: Whether more are wanted.
     private mutating func take(_ document: Document) -> Bool {
         guard let key = place(of: document) else { return true }
-        found.append((key, keeping(document)))
+        hold(document, at: key)
         guard wantsMore(after: document, at: key) else {
             if isPartial { endResult(at: key) }
             return false
@@ -234,8 +271,8 @@ struct QueryExecution {
 
     /// Whether a result in order has more documents than the last one taken; notes what ends it.
     private mutating func wantsMore(after document: Document, at key: [UInt8] = []) -> Bool {
-        if let window = prepared.window, found.count >= window { return false }
-        guard found.count > prepared.query.offset else { return true }
+        if let window = prepared.window, takenCount >= window { return false }
+        guard takenCount > prepared.query.offset else { return true }
         size.add(document, with: key.count)
         if size.isFull { isPartial = true }
         return !size.isFull
@@ -246,14 +283,15 @@ struct QueryExecution {
     /// The conditions are checked all the same: a damaged index must not invent a result.
     private mutating func takeExact(_ document: Document) -> Bool {
         guard prepared.matches(document) else { return true }
-        found.append(([], keeping(document)))
+        hold(document, at: [])
         return wantsMore(after: document)
     }
 
     private mutating func takeUnordered(_ document: Document) {
         guard let key = place(of: document) else { return }
         if let end, end.lexicographicallyPrecedes(key) { return }
-        found.append((key, keeping(document)))
+        hold(document, at: key)
+        guard !isStreamed else { return }
         size.add(document, with: key.count)
         // A large collection must not be kept in memory for the sake of its first few documents.
         let isLong = prepared.window.map { found.count > 2 * $0 + 1_000 } ?? false

@@ -14,6 +14,8 @@ struct StoreReader {
     static let columns =
         "d.rid, d.cid, d.id, d.rev, d.created, d.updated, d.pending, d.body"
 
+    /// Where the row's number is among them.
+    static let rowColumn: Int32 = 0
     /// Where the collection's number is among them.
     static let collectionColumn: Int32 = 1
 
