@@ -21,6 +21,12 @@ extension StorageServer {
         /// is longer than a page is read in several.
         public var longestRead: Duration = .seconds(60)
 
+        /// How long the store holds one state at most, for a long reply or a transaction that only reads; 10
+        /// minutes.
+        ///
+        /// Only a store without a history has to hold it. A reply that is not complete by then is cut off.
+        public var longestMoment: Duration = .seconds(600)
+
         /// About how many bytes of documents a long reply reads at first, all of one moment.
         package var firstPageBytes = 16 << 20
         /// About how many bytes of documents it then reads at once.
@@ -32,6 +38,12 @@ extension StorageServer {
 
         /// The most streams of changes at the same time; 10,000.
         public var mostListeners = 10_000
+
+        /// About how many bytes of changes may wait for all streams together; 256 MiB.
+        ///
+        /// Beyond that, the streams that are read most slowly end; their clients come back and go on where
+        /// they were. About as many bytes may be on their way to clients.
+        public var mostWaitingBytes = 256 << 20
 
         /// The most transactions that are remembered; 10,000.
         ///

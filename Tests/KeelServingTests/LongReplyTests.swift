@@ -57,7 +57,7 @@ struct LongReplyTests {
             #expect(store.reads.count > 1)
             #expect(store.reads.first?.asOf == nil)
             let later = store.reads.dropFirst()
-            #expect(later.allSatisfy { ($0.asOf == nil) == (history == nil) })
+            #expect(later.filter { $0.heldFor == nil }.allSatisfy { $0.asOf != nil })
         }
     }
 
@@ -86,32 +86,137 @@ struct LongReplyTests {
         #expect(fields(answer) == fields(expected))
     }
 
-    @Test("Over a store with a history, all pages are of the first one's moment")
-    func oneMoment() async throws {
-        let upstream = try await Self.filled(history: .seconds(60), padding: 300)
+    @Test(
+        "All parts of a reply are of one moment, with a history and without one",
+        arguments: [true, false],
+        [":runQuery", ":batchGet", "/a"]
+    )
+    func oneMoment(hasHistory: Bool, place: String) async throws {
+        let history: Duration? = hasHistory ? .seconds(60) : nil
+        let upstream = try await Self.filled(history: history, padding: 300)
+        // A writer comes before each read but the first one, also before the store holds the moment.
         let store = WatchedStore(upstream) { number async throws(StorageError) in
-            guard number == 2 else { return }
-            let batches = ["01000", "01499", "09999"].map { id in
-                let path = DocumentPath(CollectionPath("a"), id)
-                return WriteBatch([
-                    id == "01000"
-                        ? DocumentWrite(path, .delete)
-                        : DocumentWrite(path, .set(DocumentBody([:])))
-                ])
-            }
-            for result in try await upstream.commit(batches) { _ = try result.get() }
+            guard number > 1 else { return }
+            for result in try await upstream.commit(Self.meddling(number)) { _ = try result.get() }
         }
-        let answer = try await Self.served(store).send(.post, ":runQuery", Self.query())
+        let served = Self.served(store)
+        let names = (0..<Self.count).map { "\"\(Served.name("a/\(Self.id($0))"))\"" }
+        let answer =
+            switch place {
+            case ":runQuery": try await served.send(.post, place, Self.query())
+            case ":batchGet":
+                try await served.send(
+                    .post,
+                    place,
+                    #"{"documents":[\#(names.joined(separator: ","))]}"#
+                )
+            default: try await served.send(.get, "\(place)?pageSize=1000")
+            }
+        let elements = answer.json.elements ?? answer.json["documents"]?.elements ?? []
+        let documents = elements.compactMap { element in
+            element["document"] ?? element["found"] ?? (element["name"] == nil ? nil : element)
+        }
+        let count = place == "/a" ? 1_000 : Self.count
+        #expect(documents.count == count)
+        // A part of the writers' documents alone tells of a moment between them.
+        let writers = documents.compactMap { $0["fields"]?["writer"]?["integerValue"]?.text }
+        #expect(Set(writers).count <= 1)
+        #expect(writers.isEmpty || writers.count == Self.written.count - (place == "/a" ? 1 : 0))
+        #expect(store.reads.count > 2)
+        let times = Set(elements.compactMap { $0["readTime"]?.text })
+        #expect(times.count <= 1)
+        // Nothing is held any more.
+        guard !hasHistory, let held = store.reads.last(where: { $0.heldFor == .zero }) else {
+            #expect(hasHistory)
+            return
+        }
+        let error = await #expect(throws: StorageError.self) {
+            var past = ReadRequest(.documents([]))
+            past.asOf = held.asOf
+            _ = try await upstream.read(past)
+        }
+        #expect(error?.code == .snapshotTooOld)
+    }
+
+    private static let written = [3, 700, 990, 1_400]
+
+    private static func meddling(_ number: Int) -> [WriteBatch] {
+        [
+            WriteBatch(
+                written.map { place in
+                    DocumentWrite(
+                        DocumentPath(CollectionPath("a"), id(place)),
+                        .set(DocumentBody(["writer": .integer(Int64(number))]))
+                    )
+                }
+            )
+        ]
+    }
+
+    @Test("A store that holds no more states tells long replies all the same")
+    func noRoom() async throws {
+        let upstream = try await Self.filled(history: nil, padding: 300)
+        for number in 0..<8 {
+            for result in try await upstream.commit(Self.meddling(number)) { _ = try result.get() }
+            var request = ReadRequest(.documents([]))
+            request.heldFor = .seconds(60)
+            #expect(try await upstream.read(request).time != nil)
+        }
+        for result in try await upstream.commit(Self.meddling(9)) { _ = try result.get() }
+        let answer = try await Self.served(upstream).send(.post, ":runQuery", Self.query())
         #expect(ids(answer) == (0..<Self.count).map(Self.id))
-        #expect(answer.json.elements?.last?["document"]?["fields"]?["n"] != nil)
-        let times = Set((answer.json.elements ?? []).map { $0["readTime"]?.text })
-        #expect(times.count == 1)
+    }
+
+    @Test("A slow client's reply keeps its moment, up to a limit", arguments: [false, true])
+    func slowClient(isTooSlow: Bool) async throws {
+        let clock = TestClock()
+        let upstream = InMemoryStorageAdapter(clock: clock)
+        let text = DocumentValue.string(String(repeating: "x", count: 20_000))
+        for number in 0..<100 {
+            let path = DocumentPath(CollectionPath("a"), Self.id(number))
+            let write = DocumentWrite(path, .set(DocumentBody(["text": text])))
+            for result in try await upstream.commit([WriteBatch([write])]) { _ = try result.get() }
+        }
+        let store = WatchedStore(upstream)
+        let served = Served(store) {
+            ($0.firstPageBytes, $0.pageBytes, $0.clock) = (500_000, 100_000, clock)
+            if isTooSlow { $0.longestMoment = .seconds(300) }
+        }
+        let head = HTTPRequest(
+            method: .post,
+            scheme: "http",
+            authority: "localhost",
+            path: "\(Served.root):runQuery",
+            headerFields: [.contentType: "application/json"]
+        )
+        let call = HTTPCall(head, body: HTTPBody(Array(Self.query().utf8)))
+        let reply = await served.server.respond(to: call)
+        var bytes: [UInt8] = []
+        var failure: TransportError?
+        var iterator = reply.body.makeAsyncIterator()
+        do throws(TransportError) {
+            while let piece = try await iterator.next() {
+                bytes += piece
+                await clock.advance(by: .seconds(45))
+                for result in (try? await upstream.commit(Self.meddling(1))) ?? [] {
+                    _ = try? result.get()
+                }
+            }
+        } catch {
+            failure = error
+        }
+        #expect((failure == nil) == !isTooSlow)
+        #expect((failure?.cause as? StorageError)?.code == (isTooSlow ? .snapshotTooOld : nil))
+        guard !isTooSlow else { return }
+        let json = try FirestoreJSON(parsing: bytes)
+        #expect(json.elements?.count { $0["document"]?["fields"]?["text"] != nil } == 100)
     }
 
     @Test("What fails after the beginning cuts the reply off, and before it has a status")
     func failures() async throws {
         let upstream = try await Self.filled(history: nil, padding: 1_000)
-        for failing in [1, 2] {
+        // The second read takes hold of the moment, before anything is told.
+        for failing in [1, 2, 3] {
             let store = WatchedStore(upstream) { number async throws(StorageError) in
                 if number == failing { throw StorageError(.unavailable, "made to fail") }
             }
@@ -124,8 +229,8 @@ struct LongReplyTests {
             )
             let call = HTTPCall(head, body: HTTPBody(Array(Self.query().utf8)))
             let reply = await Self.served(store).server.respond(to: call)
-            #expect(reply.head.status.code == (failing == 1 ? 503 : 200))
-            guard failing == 2 else { continue }
+            #expect(reply.head.status.code == (failing < 3 ? 503 : 200))
+            guard failing == 3 else { continue }
             await #expect(throws: TransportError.self) {
                 try await reply.body.collect(upTo: 64 << 20)
             }

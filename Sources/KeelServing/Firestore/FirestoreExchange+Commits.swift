@@ -59,13 +59,7 @@ extension FirestoreExchange {
             return encoding.receipt(receipt, unchanged: unchanged[0]).bytes
         } catch {
             guard error.code == .conflict, batch.reads != nil else { throw error }
-            // The protocol tells a transaction that has to begin again from a condition that fails.
-            throw StorageError(
-                .conflict,
-                error.message,
-                operation: TransactionTable.operation,
-                resource: error.resource
-            )
+            throw TransactionTable.conflict(error)
         }
     }
 

@@ -27,16 +27,19 @@ extension FirestoreExchange {
         }
         query.limit = .first(size + 1)
         query = try checked(query)
-        let snapshot = try snapshotOfItems()
+        let snapshot = try await snapshotOfItems()
         var found: [Document]?
         var reads = TransactionReads()
+        var position: ChangeCursor?
         if snapshot.notesReads {
             var pages = QueryPages(of: query, in: self, snapshot)
-            let documents = try await pages.next()?.documents ?? []
+            let page = try await pages.next()
+            let documents = page?.documents ?? []
             reads = self.reads(of: query, documents)
+            position = page?.result.position
             found = documents
         }
-        _ = try record(reads, in: snapshot)
+        _ = try record(reads, at: position, in: snapshot)
         let missing =
             showsMissing
             ? try await missingDocuments(

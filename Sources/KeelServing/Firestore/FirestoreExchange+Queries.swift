@@ -13,7 +13,7 @@ extension FirestoreExchange {
             return try await runTreeQuery(query)
         }
         let query = try checked(try decoding.query(json, under: parent))
-        let snapshot = try snapshot()
+        let snapshot = try await snapshot()
         if let explanation, !explanation.isAnalyzed {
             return .whole(try await self.explanation(explanation, of: query, in: snapshot))
         }
@@ -28,12 +28,12 @@ extension FirestoreExchange {
         let aggregations = wanted.map(\.1)
         let query = try checked(unchecked).ordered(for: aggregations)
         try Self.check(aggregations)
-        let snapshot = try snapshot()
+        let snapshot = try await snapshot()
         if let explanation, !explanation.isAnalyzed {
             return try await self.explanation(explanation, of: query, in: snapshot)
         }
         let (values, result, reads) = try await values(of: aggregations, over: query, in: snapshot)
-        let token = try record(reads, in: snapshot)
+        let token = try record(reads, at: result.position, in: snapshot)
         var fields = DocumentFields()
         for ((alias, _), value) in zip(wanted, values) { fields[alias] = value }
         let time = readTime(of: result)

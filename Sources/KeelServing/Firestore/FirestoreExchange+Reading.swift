@@ -11,6 +11,8 @@ extension FirestoreExchange {
     ///   - needsTime: Whether the reply tells the time that was read.
     ///   - mostBytes: About how many bytes of documents are wanted, nil for all.
     ///   - reportsUnreadable: Whether documents that cannot be read are named beside the others.
+    ///   - needsMoment: Whether the result has its time wherever the store can hold a state.
+    ///   - earlier: What a transaction has read before, which must still hold; nil outside of one.
     /// - Returns: What the store answered, with the time where it can be told exactly.
     /// - Throws: What the store throws, and `StorageError/Code/invalidArgument` for a flaw in what
     ///   Keel adds to the message.
@@ -19,19 +21,33 @@ extension FirestoreExchange {
         asOf time: Timestamp? = nil,
         needsTime: Bool = false,
         mostBytes: Int? = nil,
-        reportsUnreadable: Bool = false
+        reportsUnreadable: Bool = false,
+        needsMoment: Bool = false,
+        after earlier: TransactionReads? = nil
     ) async throws(StorageError) -> ReadResult {
         var request = ReadRequest(operation)
         request.asOf = time
         request.mostBytes = mostBytes
         request.reportsUnreadable = reportsUnreadable
-        request.needsTime = needsTime && adapter.capabilities.contains(.pointInTimeReads)
+        let capabilities = adapter.capabilities
+        request.needsTime =
+            needsTime && capabilities.contains(.pointInTimeReads)
+            || needsMoment && capabilities.contains(.heldReads)
         if let addition = try decoding.addition(to: body) {
             request.isStrict = try addition.flag("strict") ?? false
             request.needsPosition = try addition.flag("position") ?? false
             request.atLeast = try decoding.cursor("atLeast", of: addition)
         }
-        return try await answer(request)
+        guard let earlier, capabilities.contains(.checkedReads) else {
+            return try await answer(request)
+        }
+        request.needsPosition = true
+        if earlier != TransactionReads() { request.reads = earlier }
+        do throws(StorageError) {
+            return try await answer(request)
+        } catch {
+            throw error.code == .conflict ? TransactionTable.conflict(error) : error
+        }
     }
 
     /// Reads, and ends a read that takes too long.
@@ -67,14 +83,18 @@ extension FirestoreExchange {
         asOf time: Timestamp? = nil,
         needsTime: Bool = false,
         mostBytes: Int? = nil,
-        reportsUnreadable: Bool = false
+        reportsUnreadable: Bool = false,
+        needsMoment: Bool = false,
+        after earlier: TransactionReads? = nil
     ) async throws(StorageError) -> (documents: [Document?], result: ReadResult) {
         let result = try await read(
             .documents(paths),
             asOf: time,
             needsTime: needsTime,
             mostBytes: mostBytes,
-            reportsUnreadable: reportsUnreadable
+            reportsUnreadable: reportsUnreadable,
+            needsMoment: needsMoment,
+            after: earlier
         )
         guard case .documents(let documents) = result.payload,
             documents.count == paths.count
@@ -94,14 +114,18 @@ extension FirestoreExchange {
         asOf time: Timestamp? = nil,
         needsTime: Bool = false,
         mostBytes: Int? = nil,
-        reportsUnreadable: Bool = false
+        reportsUnreadable: Bool = false,
+        needsMoment: Bool = false,
+        after earlier: TransactionReads? = nil
     ) async throws(StorageError) -> (documents: [Document], result: ReadResult) {
         let result = try await read(
             .query(query),
             asOf: time,
             needsTime: needsTime,
             mostBytes: mostBytes,
-            reportsUnreadable: reportsUnreadable
+            reportsUnreadable: reportsUnreadable,
+            needsMoment: needsMoment,
+            after: earlier
         )
         guard case .found(let documents) = result.payload else {
             throw StorageError(.unknown, "the store answered a query with something else")
@@ -116,25 +140,28 @@ extension FirestoreExchange {
         _ unreadable: UnreadableDocuments = UnreadableDocuments()
     ) -> FirestoreJSON? {
         guard decoding.isExtended else { return nil }
-        let unreadable = asksForUnreadable ? unreadable.list(encoding) : nil
+        let unreadable = asksFor("unreadable") ? unreadable.list(encoding) : nil
         let plan = result.plan.map(FirestoreEncoding.plan)
-        let position = result.position.map(encoding.cursor)
-        let time = result.time.map { FirestoreJSON.string(FirestoreTime.text(of: $0)) }
+        let position = asksFor("position") ? result.position.map(encoding.cursor) : nil
+        let isRepeatable = adapter.capabilities.contains(.pointInTimeReads)
+        let time = (isRepeatable ? result.time : nil).map {
+            FirestoreJSON.string(FirestoreTime.text(of: $0))
+        }
         let members = FirestoreJSON.members([
             "position": position, "plan": plan, "time": time, "unreadable": unreadable,
         ])
         return members == .object([]) ? nil : members
     }
 
-    /// Whether the client is told beside the others which documents could not be read.
-    private var asksForUnreadable: Bool {
-        (try? decoding.addition(to: body)?.flag("unreadable")) == true
+    /// Whether the client asks for something that Keel adds to a reply.
+    private func asksFor(_ member: String) -> Bool {
+        (try? decoding.addition(to: body)?.flag(member)) == true
     }
 
     /// The error that tells a client of documents that could not be read; nil if none are, or what Keel
     /// adds to the reply tells of them.
     func failure(_ unreadable: UnreadableDocuments) -> StorageError? {
-        asksForUnreadable ? nil : unreadable.error
+        asksFor("unreadable") ? nil : unreadable.error
     }
 
     /// The body of a reply that tells of documents.
@@ -159,16 +186,20 @@ extension FirestoreExchange {
     func getDocument(_ path: DocumentPath) async throws(StorageError) -> [UInt8] {
         try items.check("mask.fieldPaths", "transaction", "readTime")
         let mask = try mask("mask.fieldPaths")
-        let snapshot = try snapshotOfItems()
-        guard let document = try await documents([path], asOf: snapshot.time).documents[0] else {
-            _ = try record(reads(of: [path], [nil]), in: snapshot)
+        let snapshot = try await snapshotOfItems()
+        let (documents, result) = try await documents(
+            [path],
+            asOf: snapshot.time,
+            after: snapshot.earlierReads
+        )
+        _ = try record(reads(of: [path], documents), at: result.position, in: snapshot)
+        guard let document = documents[0] else {
             throw StorageError(
                 .documentNotFound,
                 "there is no document at “\(path)”",
                 resource: path.string
             )
         }
-        _ = try record(reads(of: [path], [document]), in: snapshot)
         var bytes: [UInt8] = []
         try append(document, mask, to: &bytes)
         return bytes
@@ -190,7 +221,7 @@ extension FirestoreExchange {
         let mask = try body.object("mask").map { json throws(StorageError) in
             try decoding.mask(json)
         }
-        let snapshot = try snapshot()
+        let snapshot = try await snapshot()
         return try await made(by: BatchReply(.batchGet, with: paths, mask, of: self, snapshot))
     }
 

@@ -9,17 +9,28 @@ extension FirestoreExchange {
         /// The store as it was.
         case past(Timestamp)
         /// A transaction that has begun before, with the time that it reads if it names one.
-        case transaction(TransactionToken, asOf: Timestamp?)
-        /// A transaction that begins with this request.
-        case newTransaction(OpenTransaction.Kind)
+        ///
+        /// Also what it has read so far.
+        case transaction(TransactionToken, asOf: Timestamp?, earlier: TransactionReads)
+        /// A transaction that begins with this request, with the moment that it reads.
+        case newTransaction(OpenTransaction.Kind, ReadMoment?)
 
         /// The time whose state is read, nil for the present.
         var time: Timestamp? {
             switch self {
             case .current: nil
             case .past(let time): time
-            case .transaction(_, let time): time
-            case .newTransaction(let kind): kind.time
+            case .transaction(_, let time, _): time
+            case .newTransaction(let kind, let moment): kind.time ?? moment?.time
+            }
+        }
+
+        /// What the transaction has read before, if a commit must know what it reads.
+        var earlierReads: TransactionReads? {
+            switch self {
+            case .transaction(_, nil, let earlier): earlier
+            case .newTransaction where time == nil: TransactionReads()
+            default: nil
             }
         }
 
@@ -55,34 +66,48 @@ extension FirestoreExchange {
     // MARK: What a request reads in
 
     /// What the request's message names.
-    func snapshot() throws(StorageError) -> Snapshot {
+    func snapshot() async throws(StorageError) -> Snapshot {
         let time = try time(try body.text("readTime"))
         let token = try token(of: body)
         guard let options = try body.object("newTransaction") else {
-            return try snapshot(token, time)
+            return try await snapshot(token, time)
         }
         guard token == nil, time == nil else {
             throw FirestoreDecoding.flaw(
                 "“transaction”, “newTransaction” and “readTime” exclude each other"
             )
         }
-        return .newTransaction(try kind(of: options))
+        let kind = try kind(of: options)
+        guard kind == .readOnly(asOf: nil) else { return .newTransaction(kind, nil) }
+        return .newTransaction(kind, try await ReadMoment.present(of: adapter, configuration))
     }
 
     /// What the query of the request's target names.
-    func snapshotOfItems() throws(StorageError) -> Snapshot {
-        try snapshot(try token(items["transaction"]), try time(items["readTime"]))
+    func snapshotOfItems() async throws(StorageError) -> Snapshot {
+        try await snapshot(try token(items["transaction"]), try time(items["readTime"]))
     }
 
     private func snapshot(
         _ token: TransactionToken?,
         _ time: Timestamp?
-    ) throws(StorageError) -> Snapshot {
+    ) async throws(StorageError) -> Snapshot {
         guard let token else { return time.map(Snapshot.past) ?? .current }
         guard time == nil else {
             throw FirestoreDecoding.flaw("“transaction” and “readTime” exclude each other")
         }
-        return .transaction(token, asOf: try transactions.time(of: token))
+        let transaction = try transactions.transaction(of: token)
+        if let moment = transaction.moment {
+            do throws(StorageError) {
+                try await moment.renew()
+            } catch {
+                throw error.code == .snapshotTooOld ? TransactionTable.ended : error
+            }
+        }
+        guard transaction.needsMoment,
+            let moment = try await ReadMoment.present(of: adapter, configuration)
+        else { return .transaction(token, asOf: transaction.time, earlier: transaction.reads) }
+        let begun = try transactions.transaction(of: token, at: moment)
+        return .transaction(token, asOf: begun.time, earlier: begun.reads)
     }
 
     /// The time that a message names for its reads, nil where there is none.
@@ -97,19 +122,29 @@ extension FirestoreExchange {
 
     /// Notes what was read, where a transaction reads.
     ///
+    /// - Parameters:
+    ///   - reads: What was read.
+    ///   - position: The position of the store that was read, for one that checks earlier reads.
+    ///   - snapshot: What the request reads in.
     /// - Returns: The token of the transaction, if it began with this request.
+    /// - Throws: `StorageError/Code/conflict` if the transaction has ended or reads at the same time were of
+    ///   several moments, `StorageError/Code/tooLarge` if it has read too much.
     func record(
         _ reads: TransactionReads,
+        at position: ChangeCursor? = nil,
         in snapshot: Snapshot
     ) throws(StorageError) -> TransactionToken? {
-        let reads = snapshot.notesReads ? reads : TransactionReads()
+        var reads = snapshot.notesReads ? reads : TransactionReads()
+        if snapshot.notesReads, adapter.capabilities.contains(.checkedReads) {
+            reads.position = position
+        }
         switch snapshot {
         case .current, .past: return nil
-        case .transaction(let token, _):
-            try transactions.record(reads, for: token)
+        case .transaction(let token, _, let earlier):
+            try transactions.record(reads, for: token, after: earlier.position)
             return nil
-        case .newTransaction(let kind):
-            let token = transactions.begin(kind)
+        case .newTransaction(let kind, let moment):
+            let token = transactions.begin(kind, at: moment)
             try transactions.record(reads, for: token)
             return token
         }

@@ -8,7 +8,7 @@ extension FirestoreExchange {
     /// That reads the whole store, once for each so many names that are wanted.
     func runTreeQuery(_ query: TreeQuery) async throws(StorageError) -> ReplyBody {
         let past: Timestamp?
-        switch try snapshot() {
+        switch try await snapshot() {
         // Names and documents are read one after the other: at one time, where the store can.
         case .current: past = try await read(.documents([]), needsTime: true).time
         case .past(let time): past = time

@@ -45,6 +45,24 @@ struct FirestoreExchange {
         guard body.members != nil else {
             throw FirestoreDecoding.flaw("the request is \(body.kindName) and should be an object")
         }
+        var attempts = 10
+        while true {
+            do throws(StorageError) {
+                return try await answerOnce(route, method)
+            } catch {
+                // A read that another one of the transaction has overtaken is read again: one of them has
+                // been noted each time.
+                guard error.operation == TransactionTable.overtaken else { throw error }
+                attempts -= 1
+                guard attempts > 0 else { throw TransactionTable.conflict(error) }
+            }
+        }
+    }
+
+    private func answerOnce(
+        _ route: FirestoreRoute,
+        _ method: HTTPRequest.Method
+    ) async throws(StorageError) -> ReplyBody {
         switch route {
         case .document(let segments):
             let path = DocumentPath(segments: segments)

@@ -19,7 +19,7 @@ struct OpenTransaction: Sendable {
         /// It only reads, as of a time where it names one.
         case readOnly(asOf: Timestamp?)
 
-        /// The time whose state is read, nil for the present.
+        /// The time that it names.
         var time: Timestamp? { if case .readOnly(let time) = self { time } else { nil } }
     }
 
@@ -28,13 +28,29 @@ struct OpenTransaction: Sendable {
     var lastUse: Duration
     private(set) var phase = Phase.open
     private(set) var readCount = 0
+    /// The moment that a transaction reads which names no time and only reads, from its first read on.
+    private(set) var moment: ReadMoment?
+    /// The position of the store at which all that was read held.
+    private(set) var position: ChangeCursor?
     private var documents: [DocumentPath: Revision?] = [:]
     private var queries: [TransactionReads.QueryRead] = []
 
-    init(_ kind: Kind, now: Duration) {
+    init(_ kind: Kind, at moment: ReadMoment? = nil, now: Duration) {
         self.kind = kind
+        self.moment = moment
         begin = now
         lastUse = now
+    }
+
+    /// The time whose state is read, nil for the present.
+    var time: Timestamp? { kind.time ?? moment?.time }
+
+    /// Whether the next read chooses the moment that the transaction reads.
+    var needsMoment: Bool { kind == .readOnly(asOf: nil) && moment == nil && readCount == 0 }
+
+    /// Reads at a moment from now on, if another read has not chosen one meanwhile.
+    mutating func read(at moment: ReadMoment) {
+        if needsMoment { self.moment = moment }
     }
 
     /// Goes on to another phase; what was read is of no use after the commit.
@@ -44,6 +60,7 @@ struct OpenTransaction: Sendable {
         documents = [:]
         queries = []
         readCount = 0
+        moment = nil
     }
 
     /// Adds what was read; of a document that was read twice, the first time counts.
@@ -51,6 +68,7 @@ struct OpenTransaction: Sendable {
     /// If it changed in between, the first revision does not hold any more and the commit fails, as
     /// it must: revisions do not come back.
     mutating func add(_ reads: TransactionReads) {
+        if let position = reads.position { self.position = position }
         for read in reads.documents where documents[read.path] == nil {
             documents[read.path] = .some(read.revision)
             readCount += 1
@@ -66,7 +84,8 @@ struct OpenTransaction: Sendable {
             documents: documents.map { path, revision in
                 TransactionReads.DocumentRead(path: path, revision: revision)
             },
-            queries: queries
+            queries: queries,
+            position: position
         )
     }
 }

@@ -7,6 +7,9 @@ final class TransactionTable: Sendable {
     /// What an error's operation says where a transaction could not be carried through.
     static let operation = "transaction"
 
+    /// What an error's operation says where another read of the transaction was noted meanwhile.
+    static let overtaken = "overtaken read"
+
     private struct State {
         var open: [String: OpenTransaction] = [:]
         /// The documents read, over all transactions.
@@ -26,31 +29,61 @@ final class TransactionTable: Sendable {
     var count: Int { state.withLock { $0.open.count } }
 
     /// Begins a transaction and returns its token.
-    func begin(_ kind: OpenTransaction.Kind) -> TransactionToken {
+    func begin(
+        _ kind: OpenTransaction.Kind,
+        at moment: ReadMoment? = nil
+    ) -> TransactionToken {
         let token = TransactionToken(id: configuration.makeID())
         let now = timeline.now
         state.withLock { state in
-            state.open[token.id] = OpenTransaction(kind, now: now)
+            state.open[token.id] = OpenTransaction(kind, at: moment, now: now)
             guard state.open.count > configuration.mostTransactions else { return }
             makeRoom(&state, now)
         }
         return token
     }
 
-    /// The time whose state a transaction reads, nil for the present.
+    /// The transaction of a token, which reads at a moment from now on if one is given.
     ///
     /// - Throws: `StorageError/Code/conflict` if the transaction is not remembered, before anything
     ///   is read for it.
-    func time(of token: TransactionToken) throws(StorageError) -> Timestamp? {
-        try use(token) { $0.kind.time }
+    func transaction(
+        of token: TransactionToken,
+        at moment: ReadMoment? = nil
+    ) throws(StorageError) -> OpenTransaction {
+        try use(token) { transaction in
+            if let moment { transaction.read(at: moment) }
+            return transaction
+        }
     }
 
     /// Adds to what a transaction has read.
-    func record(_ reads: TransactionReads, for token: TransactionToken) throws(StorageError) {
+    ///
+    /// - Parameters:
+    ///   - reads: What was read.
+    ///   - token: The transaction.
+    ///   - position: The position of the earlier reads whose results still held at that of `reads`.
+    /// - Throws: `StorageError/Code/conflict` if another read at the same time was of another moment; its
+    ///   operation is ``overtaken``, and nothing is noted.
+    func record(
+        _ reads: TransactionReads,
+        for token: TransactionToken,
+        after position: ChangeCursor? = nil
+    ) throws(StorageError) {
         let most = configuration.mostReadsOfTransaction
-        let isTooMuch = try use(token) { transaction in
-            transaction.add(reads)
-            return transaction.readCount > most
+        let (isOfOneMoment, isTooMuch) = try use(token) { transaction in
+            let known = transaction.position
+            let isOfOneMoment =
+                reads.position == nil || known == position || known == reads.position
+            if isOfOneMoment { transaction.add(reads) }
+            return (isOfOneMoment, transaction.readCount > most)
+        }
+        guard isOfOneMoment else {
+            throw StorageError(
+                .conflict,
+                "documents have changed between reads of the transaction; begin it again",
+                operation: Self.overtaken
+            )
         }
         guard isTooMuch else { return }
         forget(token)
@@ -114,15 +147,23 @@ final class TransactionTable: Sendable {
             if state.readCount > configuration.mostReads { makeRoom(&state, now) }
             return value
         }
-        guard let value else {
-            throw StorageError(
-                .conflict,
-                "the transaction has ended, or was open for too long; begin it again",
-                operation: Self.operation
-            )
-        }
+        guard let value else { throw Self.ended }
         return value
     }
+
+    /// The error of a transaction whose reads do not hold any more, which has to begin again.
+    ///
+    /// The protocol tells it from a condition that fails.
+    static func conflict(_ error: StorageError) -> StorageError {
+        StorageError(.conflict, error.message, operation: operation, resource: error.resource)
+    }
+
+    /// The error of a transaction that is not remembered.
+    static let ended = StorageError(
+        .conflict,
+        "the transaction has ended, or was open for too long; begin it again",
+        operation: operation
+    )
 
     private func isExpired(_ transaction: OpenTransaction, _ now: Duration) -> Bool {
         now - transaction.begin > configuration.transactionLifetime

@@ -26,7 +26,6 @@ struct SemanticsTests {
         "precondition/delete-by-future-time": future,
         "precondition/update-by-future-time": future,
         "read-time/time-too-old": "a history reaches back as far as the store was told to",
-        "transaction/transaction-reads-one-moment": "reads without a time see the present",
         "truncation/trace-map-order": wholeValues,
         "truncation/trace-reference-order": wholeValues,
         "truncation/trace-text-order": wholeValues,

@@ -3,8 +3,8 @@ import KeelStorageFirestore
 
 /// A message for each of some documents: first what is there, then, for `batchGet`, what is not.
 ///
-/// Over a store with a history, everything is of one moment. Over another, each read is of its own
-/// moment; the first one has up to ``StorageServer/Configuration/firstPageBytes`` and 10,000 names.
+/// Everything is of one moment if the store has a history, or can hold one. Over another, each read is of
+/// its own moment; the first one has up to ``StorageServer/Configuration/firstPageBytes`` and 10,000 names.
 struct BatchReply: ReplyPieces {
     /// How many names one read is asked for: adapters may look at all of them.
     private static let mostPaths = 10_000
@@ -19,6 +19,8 @@ struct BatchReply: ReplyPieces {
     private let kind: Kind
     private var mostBytes: Int
     private var time: Timestamp?
+    /// What holds the moment, if it has to be held.
+    private var moment: ReadMoment?
     private var rest: ArraySlice<DocumentPath>
     /// The documents that were read and are still to be told, the next one last.
     private var documents: [Document] = []
@@ -53,6 +55,10 @@ struct BatchReply: ReplyPieces {
 
     var failure: StorageError? { exchange.failure(unreadable) }
 
+    func keepMoment() async throws(StorageError) {
+        if !rest.isEmpty { try await moment?.renew() }
+    }
+
     mutating func next() async throws(StorageError) -> [UInt8]? {
         if !hasBegun { try await begin() }
         guard var list = list.take() else { return nil }
@@ -84,7 +90,8 @@ struct BatchReply: ReplyPieces {
     private mutating func begin() async throws(StorageError) {
         hasBegun = true
         let reads = try await readOn()
-        list = ReplyList(first: try exchange.record(reads, in: snapshot))
+        let token = try exchange.record(reads, at: result?.position, in: snapshot)
+        list = ReplyList(first: token)
     }
 
     private var addition: FirestoreJSON? {
@@ -94,16 +101,25 @@ struct BatchReply: ReplyPieces {
     /// Reads the next documents.
     private mutating func readOn() async throws(StorageError) -> TransactionReads {
         // A transaction reads all at once. Not every adapter heeds a limit of bytes.
-        let asked = snapshot.notesReads ? rest : rest.prefix(Self.mostPaths)
-        let (found, result) = try await exchange.documents(
-            Array(asked),
-            asOf: time,
-            needsTime: true,
-            mostBytes: mostBytes,
-            reportsUnreadable: !snapshot.notesReads
-        )
+        let asked = Array(snapshot.notesReads ? rest : rest.prefix(Self.mostPaths))
+        var (found, result) = try await read(asked)
+        if time == nil, found.count < rest.count, !snapshot.notesReads {
+            let first = result.time
+            if isRepeatable {
+                time = first
+            } else if let moment = try await ReadMoment.present(
+                of: exchange.adapter,
+                exchange.configuration
+            ) {
+                self.moment = moment
+                time = moment.time
+                if moment.time != first { (found, result) = try await read(asked) }
+            }
+        }
         let paths = rest.prefix(found.count)
         rest = rest.dropFirst(found.count)
+        if let moment { result.time = moment.time } else if !isRepeatable { result.time = nil }
+        if rest.isEmpty { await moment?.end() }
         guard rest.isEmpty || !snapshot.notesReads else {
             throw StorageError(
                 .tooLarge,
@@ -111,7 +127,6 @@ struct BatchReply: ReplyPieces {
             )
         }
         mostBytes = exchange.configuration.pageBytes
-        time = time ?? result.time
         told = exchange.readTime(of: result, found.lazy.compactMap(\.self))
         // From its end a document is let go of as soon as it was told.
         documents = found.reversed().compactMap(\.self)
@@ -127,5 +142,25 @@ struct BatchReply: ReplyPieces {
             self.result?.unreadable = []
         }
         return exchange.reads(of: Array(paths), found)
+    }
+
+    /// Whether the time of a read can be read again.
+    private var isRepeatable: Bool {
+        exchange.adapter.capabilities.contains(.pointInTimeReads)
+    }
+
+    private func read(
+        _ paths: [DocumentPath]
+    ) async throws(StorageError) -> (documents: [Document?], result: ReadResult) {
+        try await moment?.renew()
+        return try await exchange.documents(
+            paths,
+            asOf: time,
+            needsTime: true,
+            mostBytes: mostBytes,
+            reportsUnreadable: !snapshot.notesReads,
+            needsMoment: time == nil,
+            after: snapshot.earlierReads
+        )
     }
 }

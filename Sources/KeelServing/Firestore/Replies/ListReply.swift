@@ -52,6 +52,8 @@ struct ListReply: ReplyPieces {
 
     var failure: StorageError? { unreadable.error }
 
+    func keepMoment() async throws(StorageError) { try await pages?.keepMoment() }
+
     mutating func next() async throws(StorageError) -> [UInt8]? {
         guard !isOver else { return nil }
         var bytes: [UInt8] = []

@@ -3,9 +3,10 @@ import KeelStorageFirestore
 
 /// Reads the result of a query page by page, so that one page at a time is in memory.
 ///
-/// Over a store with a history, all pages are of the moment of the first one. Over another, each page
-/// is of its own moment: what is written meanwhile behind the last document read is seen. The first page,
-/// which is of one moment in any case, has up to ``StorageServer/Configuration/firstPageBytes``.
+/// All pages are of one moment: that of the first one over a store with a history, and else one that the
+/// store holds. Over a store that has neither, or holds as many moments as it can, each page is of its own
+/// moment: what is written meanwhile behind the last document read is seen. The first page, which is of
+/// one moment in any case, has up to ``StorageServer/Configuration/firstPageBytes``.
 struct QueryPages {
     /// What one read has brought.
     struct Page {
@@ -22,6 +23,10 @@ struct QueryPages {
     /// Nil after the last page.
     private var query: DocumentQuery?
     private var time: Timestamp?
+    /// What holds the moment, if it has to be held.
+    private var moment: ReadMoment?
+    /// What the transaction of a result that is read at once has read before.
+    private let earlier: TransactionReads?
     private let isPaged: Bool
     private var mostBytes: Int
     /// How many documents the offset still passes over.
@@ -46,6 +51,7 @@ struct QueryPages {
     ) {
         self.exchange = exchange
         time = snapshot.time
+        earlier = snapshot.earlierReads
         var query = query
         if case .last = query.limit { isPaged = false } else { isPaged = !snapshot.notesReads }
         mostBytes =
@@ -77,41 +83,83 @@ struct QueryPages {
         guard let query = query.take() else { return nil }
         guard isPaged else { return try await whole(query) }
         var wanted = min(left ?? .max, Self.mostDocuments)
-        var (documents, result) = try await read(query, wanted)
+        var (documents, result) = try await read(query, &wanted)
+        if time == nil, goesOn(behind: documents, result, of: wanted) {
+            let first = result.time
+            if isRepeatable {
+                time = first
+            } else if let moment = try await ReadMoment.present(
+                of: exchange.adapter,
+                exchange.configuration
+            ) {
+                self.moment = moment
+                time = moment.time
+                if moment.time != first { (documents, result) = try await read(query, &wanted) }
+            }
+        }
+        if goesOn(behind: documents, result, of: wanted), let last = documents.last {
+            self.query = query.start(after: last)
+            left = left.map { $0 - documents.count }
+            mostBytes = exchange.configuration.bytes(ofPageBy: result.plan)
+        }
+        if let moment { result.time = moment.time } else if !isRepeatable { result.time = nil }
+        if self.query == nil { await moment?.end() }
+        let passed = min(skipped, documents.count)
+        skipped -= passed
+        return Page(documents: Array(documents.dropFirst(passed)), result: result)
+    }
+
+    /// Lets the store hold the moment longer that the rest of the pages is of.
+    func keepMoment() async throws(StorageError) {
+        if query != nil { try await moment?.renew() }
+    }
+
+    /// Whether the time of a read can be read again.
+    private var isRepeatable: Bool {
+        exchange.adapter.capabilities.contains(.pointInTimeReads)
+    }
+
+    /// Reads so many documents, or more of them to get past those that cannot be read.
+    private mutating func read(
+        _ query: DocumentQuery,
+        _ wanted: inout Int
+    ) async throws(StorageError) -> (documents: [Document], result: ReadResult) {
+        var (documents, result) = try await readOnce(query, wanted)
         while documents.isEmpty, mayHaveMore(documents, result, than: wanted),
             (1...UnreadableDocuments.most).contains(result.unreadable.count)
         {
             // All that was met cannot be read: nothing tells where the next page would begin.
             wanted *= 2
             mostBytes *= 2
-            (documents, result) = try await read(query, wanted)
+            (documents, result) = try await readOnce(query, wanted)
         }
-        // More than are left may have been asked for, to get past those that cannot be read.
         if let left { documents.removeLast(max(0, documents.count - left)) }
-        if let last = documents.last, left.map({ documents.count < $0 }) ?? true,
-            mayHaveMore(documents, result, than: wanted)
-        {
-            self.query = query.start(after: last)
-            left = left.map { $0 - documents.count }
-            time = time ?? result.time
-            mostBytes = exchange.configuration.bytes(ofPageBy: result.plan)
-        }
-        let passed = min(skipped, documents.count)
-        skipped -= passed
-        return Page(documents: Array(documents.dropFirst(passed)), result: result)
+        return (documents, result)
     }
 
-    private func read(
+    private func readOnce(
         _ query: DocumentQuery,
         _ wanted: Int
     ) async throws(StorageError) -> (documents: [Document], result: ReadResult) {
-        try await exchange.found(
+        try await moment?.renew()
+        return try await exchange.found(
             query.with { $0.limit = .first(wanted) },
             asOf: time,
             needsTime: true,
             mostBytes: mostBytes,
-            reportsUnreadable: true
+            reportsUnreadable: true,
+            needsMoment: time == nil
         )
+    }
+
+    /// Whether another page follows.
+    private func goesOn(
+        behind documents: [Document],
+        _ result: ReadResult,
+        of wanted: Int
+    ) -> Bool {
+        !documents.isEmpty && left.map { documents.count < $0 } ?? true
+            && mayHaveMore(documents, result, than: wanted)
     }
 
     /// Whether a read for so many documents has ended before the end of the result.
@@ -131,7 +179,8 @@ struct QueryPages {
             query,
             asOf: time,
             needsTime: true,
-            mostBytes: mostBytes
+            mostBytes: mostBytes,
+            after: earlier
         )
         guard !result.isPartial else {
             throw StorageError(

@@ -36,6 +36,8 @@ struct QueryReply: ReplyPieces {
 
     var failure: StorageError? { exchange.failure(unreadable) }
 
+    func keepMoment() async throws(StorageError) { try await pages.keepMoment() }
+
     mutating func next() async throws(StorageError) -> [UInt8]? {
         if !hasBegun { try await begin() }
         guard var list = list.take() else { return nil }
@@ -73,7 +75,8 @@ struct QueryReply: ReplyPieces {
         result.plan?.examined = 0
         try take(page)
         let reads = exchange.reads(of: query, page.documents)
-        list = ReplyList(first: try exchange.record(reads, in: snapshot))
+        let token = try exchange.record(reads, at: result.position, in: snapshot)
+        list = ReplyList(first: token)
     }
 
     private mutating func take(_ page: QueryPages.Page) throws(StorageError) {

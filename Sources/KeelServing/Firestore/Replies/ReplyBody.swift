@@ -48,6 +48,10 @@ protocol ReplyPieces: Sendable {
     /// The next piece, nil after the last one.
     mutating func next() async throws(StorageError) -> [UInt8]?
 
+    /// Lets the store hold the moment longer that the rest of the pieces is of; called for each piece that
+    /// the client takes.
+    func keepMoment() async throws(StorageError)
+
     /// Whether the last piece has been made.
     var isOver: Bool { get }
 
@@ -94,13 +98,17 @@ private final class ReplyMaker<Pieces: ReplyPieces>: Sendable {
     }
 
     func next() async throws(TransportError) -> ArraySlice<UInt8>? {
-        if let piece = state.withLock({ $0.made.popFirst() }) { return piece[...] }
         guard !Task.isCancelled else { throw TransportError(.cancelled, phase: .readBody) }
         guard !state.withLock({ $0.isToBeCut }) else {
             throw TransportError(.bodyProducerFailed, phase: .readBody)
         }
         guard var pieces = state.withLock({ $0.pieces.take() }) else { return nil }
         do throws(StorageError) {
+            try await pieces.keepMoment()
+            if let piece = state.withLock({ $0.made.popFirst() }) {
+                state.withLock { [pieces] in $0.pieces = pieces }
+                return piece[...]
+            }
             guard var piece = try await pieces.next() else { return nil }
             guard pieces.isOver, let failure = pieces.failure else {
                 state.withLock { [pieces] in $0.pieces = pieces }

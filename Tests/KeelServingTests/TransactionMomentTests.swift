@@ -1,0 +1,165 @@
+import HTTPTypes
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("The moment that a served transaction reads")
+struct TransactionMomentTests {
+    private func read(_ served: Served, _ path: String, in token: String) async throws
+        -> Served.Answer
+    {
+        let body = #"{"documents":["\#(Served.name(path))"],"transaction":"\#(token)"}"#
+        return try await served.send(.post, ":batchGet", body)
+    }
+
+    @Test(
+        "All reads of a transaction that only reads are of one moment",
+        arguments: [nil, Duration.seconds(60)]
+    )
+    func oneMoment(history: Duration?) async throws {
+        let served = Served(InMemoryStorageAdapter(history: history))
+        try await served.set("a/1", n: 1)
+        let token = try await served.begin(#"{"readOnly":{}}"#)
+        #expect(try await served.send(.get, "/a/1?transaction=\(token)").status == 200)
+        try await served.set("a/1", n: 2)
+        try await served.set("a/2", n: 2)
+        let get = try await served.send(.get, "/a/1?transaction=\(token)")
+        #expect(get.json["fields"]?["n"] == ["integerValue": "1"])
+        let batch = try await read(served, "a/2", in: token)
+        #expect(batch.json.elements?.first?["missing"] != nil)
+        let list = try await served.send(.get, "/a?transaction=\(token)")
+        #expect(list.json["documents"]?.elements?.count == 1)
+        let query = #""structuredQuery":{"from":[{"collectionId":"a"}]}"#
+        let found = try await served.send(
+            .post,
+            ":runQuery",
+            #"{\#(query),"transaction":"\#(token)"}"#
+        )
+        #expect(found.json.elements?.count { $0["document"] != nil } == 1)
+        let counted = try await served.send(
+            .post,
+            ":runAggregationQuery",
+            #"""
+            {"structuredAggregationQuery":{\#(query),
+            "aggregations":[{"count":{},"alias":"c"}]},"transaction":"\#(token)"}
+            """#
+        )
+        let fields = counted.json.elements?.first?["result"]?["aggregateFields"]
+        #expect(fields?["c"] == ["integerValue": "1"])
+        let commit = try await served.send(.post, ":commit", #"{"transaction":"\#(token)"}"#)
+        #expect(commit.status == 200)
+    }
+
+    @Test("Where no moment can be held, and where a transaction writes, a changed read aborts it")
+    func changedRead() async throws {
+        for options in [#"{"readOnly":{}}"#, #"{"readWrite":{}}"#] {
+            let store = InMemoryStorageAdapter()
+            let served = Served(store)
+            for n in 0..<8 {
+                try await served.set("b/1", n: n)
+                var request = ReadRequest(.documents([]))
+                request.heldFor = .seconds(60)
+                #expect(try await store.read(request).time != nil)
+            }
+            try await served.set("a/1", n: 1)
+            let token = try await served.begin(options)
+            #expect(try await read(served, "a/1", in: token).status == 200)
+            // What it has not read may change.
+            try await served.set("b/1", n: 9)
+            #expect(try await read(served, "a/2", in: token).status == 200)
+            try await served.set("a/1", n: 2)
+            let aborted = try await read(served, "b/1", in: token)
+            #expect(aborted.error == "ABORTED")
+            #expect(aborted.reason == "conflict")
+        }
+    }
+
+    @Test(
+        "Reads of a transaction at the same time are of one moment, and others' writes abort none"
+    )
+    func overtaken() async throws {
+        let upstream = InMemoryStorageAdapter()
+        let (isWaiting, waiting) = AsyncStream.makeStream(of: Void.self)
+        let (goesOn, going) = AsyncStream.makeStream(of: Void.self)
+        // The first read of the transaction has its answer, and is overtaken by a write and another read.
+        let store = OvertakenStore(upstream) {
+            waiting.finish()
+            for await _ in goesOn {}
+        }
+        let served = Served(store)
+        try await served.set("a/1", n: 1)
+        try await served.set("a/2", n: 1)
+        let token = try await served.begin()
+        store.isArmed.withLock { $0 = true }
+        let first = Task { try await self.read(served, "a/1", in: token) }
+        for await _ in isWaiting {}
+        try await served.set("b/1", n: 1)
+        #expect(try await read(served, "a/2", in: token).status == 200)
+        going.finish()
+        #expect(try await first.value.status == 200)
+        try await served.set("b/1", n: 2)
+        let commit = Served.commit("a/3", n: 1, transaction: token)
+        #expect(try await served.send(.post, ":commit", commit).status == 200)
+    }
+
+    @Test("A moment that a transaction reads ends with it, and a lost one aborts it")
+    func momentEnds() async throws {
+        let clock = TestClock()
+        let store = InMemoryStorageAdapter(clock: clock)
+        let served = Served(store) { $0.clock = clock }
+        try await served.set("a/1", n: 1)
+        for _ in 0..<20 {
+            let token = try await served.begin(#"{"readOnly":{}}"#)
+            #expect(try await read(served, "a/1", in: token).status == 200)
+            try await served.set("a/1", n: 1)
+            let commit = try await served.send(.post, ":commit", #"{"transaction":"\#(token)"}"#)
+            #expect(commit.status == 200)
+        }
+        let token = try await served.begin(#"{"readOnly":{}}"#)
+        #expect(try await read(served, "a/1", in: token).status == 200)
+        await clock.advance(by: .seconds(61))
+        let late = try await read(served, "a/1", in: token)
+        #expect(late.error == "ABORTED")
+    }
+}
+
+/// A store of which one read of documents waits once it has its answer.
+private final class OvertakenStore: StorageAdapter {
+    let isArmed = Mutex(false)
+    private let upstream: InMemoryStorageAdapter
+    private let wait: @Sendable () async -> Void
+
+    init(_ upstream: InMemoryStorageAdapter, _ wait: @escaping @Sendable () async -> Void) {
+        self.upstream = upstream
+        self.wait = wait
+    }
+
+    var capabilities: StorageCapabilities { upstream.capabilities }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await upstream.prepare(schema)
+    }
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        let result = try await upstream.read(request)
+        let waits = isArmed.withLock { isArmed in
+            defer { isArmed = false }
+            return isArmed
+        }
+        if waits { await wait() }
+        return result
+    }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try await upstream.commit(batches)
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try await upstream.changes(request)
+    }
+}
