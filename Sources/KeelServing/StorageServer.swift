@@ -58,6 +58,7 @@ public final class StorageServer: ServingHandler {
         }
         var limits = ChangeService.Configuration()
         limits.mostListeners = configuration.mostListeners
+        limits.mostWaitingBytes = configuration.mostWaitingBytes
         limits.clock = configuration.clock
         changes = ChangeService(adapter: adapter, configuration: limits)
     }

@@ -69,20 +69,35 @@ extension ChangeHub {
         )
         var encoder = PageEncoder(page: page, mark: mark)
         let parcels = interests.map { channel, interest in
-            (channel: channel, bytes: encoder.events(changes[channel] ?? [], for: interest))
+            let bytes = encoder.events(changes[channel] ?? [], for: interest)
+            return (channel: channel, events: BufferedEvents(bytes, in: waiting))
         }
         let woken = state.withLock { state -> [ChangeListener.Wake] in
             guard state.generation == generation else { return [] }
             if page.isCaughtUp { state.consistent = page.next }
             state.staged = page.isCaughtUp ? [] : state.staged.union(parcels.map(\.channel))
             var woken: [ChangeListener.Wake] = []
-            for (channel, bytes) in parcels {
+            for (channel, events) in parcels {
                 guard let listeners = state.channels[channel]?.listeners.values else { continue }
-                woken += listeners.compactMap { $0.push(bytes, at: page.next) }
+                woken += listeners.compactMap { $0.push(events, at: page.next) }
             }
             return woken
         }
+        makeRoom()
         for wake in woken { wake.resume() }
+    }
+
+    /// Cuts off the slowest listeners where too much waits for all of them together.
+    private func makeRoom() {
+        guard waiting.value > configuration.mostWaitingBytes else { return }
+        let listeners = state.withLock { $0.channels.values.flatMap(\.listeners.values) }
+        let slow = listeners.map { (listener: $0, bytes: $0.waitingBytes) }
+            .filter { $0.bytes > 0 }
+            .sorted { $0.bytes > $1.bytes }
+        for (listener, _) in slow {
+            guard waiting.value > configuration.mostWaitingBytes else { return }
+            listener.cutOff()?.resume()
+        }
     }
 
     /// Lets all listeners read for themselves, because the log cannot be read any further.
@@ -114,8 +129,12 @@ extension ChangeHub {
             let mark = reached.map {
                 ChangeMessages.mark($0, isConsistent: true, epoch: epoch.known)
             }
+            let told = BufferedEvents(mark ?? [], in: waiting)
+            let comment = BufferedEvents(ChangeMessages.heartbeat, in: waiting)
             return state.channels.values.flatMap { channel in
-                channel.listeners.values.compactMap { $0.beat(reached: reached, mark: mark ?? []) }
+                channel.listeners.values.compactMap {
+                    $0.beat(reached: reached, mark: told, comment: comment)
+                }
             }
         }
         for wake in woken { wake.resume() }

@@ -45,6 +45,10 @@ final class ChangeHub: Sendable {
     let epoch: StoreEpoch
     let configuration: ChangeService.Configuration
     let state = Mutex(State())
+    /// What waits for listeners whose readers are busy.
+    let waiting = ByteCount()
+    /// What readers have taken and are sending.
+    let sending = ByteCount()
 
     init(adapter: any StorageAdapter, configuration: ChangeService.Configuration) {
         self.adapter = adapter
@@ -54,6 +58,12 @@ final class ChangeHub: Sendable {
 
     deinit {
         for task in state.withLock({ $0.tasks }) { task.cancel() }
+    }
+
+    /// How many bytes of documents a listener that is behind reads at once.
+    var pageBytes: Int {
+        let room = configuration.mostWaitingBytes - sending.value
+        return min(configuration.streamPageBytes, max(configuration.smallPageBytes, room))
     }
 
     /// How many listeners there are.

@@ -36,7 +36,7 @@ final class ChangeListener: Sendable {
 
     /// The bytes of a page of the shared reader, and the position after it.
     private struct Parcel {
-        let bytes: [UInt8]
+        let events: BufferedEvents
         let position: ChangeCursor?
     }
 
@@ -52,13 +52,19 @@ final class ChangeListener: Sendable {
         var waiter: Waiter?
 
         /// Hands bytes to the reader that waits, or puts them into the mailbox.
-        mutating func give(_ bytes: [UInt8], _ position: ChangeCursor?) -> Wake? {
+        mutating func give(_ events: BufferedEvents, _ position: ChangeCursor?) -> Wake? {
             if phase == .live, let waiter = waiter.take() {
-                return Wake(waiter: waiter, bytes: bytes)
+                return Wake(waiter: waiter, bytes: events.bytes)
             }
-            parcels.append(Parcel(bytes: bytes, position: position))
-            size += bytes.count
+            parcels.append(Parcel(events: events, position: position))
+            size += events.bytes.count
             return nil
+        }
+
+        /// Drops what waits.
+        mutating func clear() {
+            parcels = []
+            size = 0
         }
 
         /// Sends the reader to see what is to be done.
@@ -91,9 +97,9 @@ final class ChangeListener: Sendable {
                     return state.phase == .live ? .wait : .readPage
                 }
                 let isAlone = state.parcels.count == 1
-                let bytes = isAlone ? first.bytes : state.parcels.flatMap(\.bytes)
-                state.parcels = []
-                state.size = 0
+                let bytes =
+                    isAlone ? first.events.bytes : state.parcels.flatMap(\.events.bytes)
+                state.clear()
                 return .send(bytes)
             }
         }
@@ -133,8 +139,7 @@ final class ChangeListener: Sendable {
             guard state.phase != .ended else { return }
             state.phase = .attending
             state.coverage = coverage
-            state.parcels = []
-            state.size = 0
+            state.clear()
         }
     }
 
@@ -146,7 +151,7 @@ final class ChangeListener: Sendable {
             }
             // Pages up to here were read before the listener's own, and may show older states.
             state.parcels.removeAll { $0.position.map { $0 <= position } ?? true }
-            state.size = state.parcels.reduce(0) { $0 + $1.bytes.count }
+            state.size = state.parcels.reduce(0) { $0 + $1.events.bytes.count }
             state.told = state.parcels.last?.position ?? position
             state.quietBeats = 0
             state.phase = .live
@@ -157,23 +162,35 @@ final class ChangeListener: Sendable {
     /// Takes a page of the shared reader.
     ///
     /// - Returns: Who is to be woken.
-    func push(_ bytes: [UInt8], at position: ChangeCursor) -> Wake? {
+    func push(_ events: BufferedEvents, at position: ChangeCursor) -> Wake? {
         state.withLock { state in
             switch state.phase {
             case .behind, .ended: return nil
             case .live: if let told = state.told, position <= told { return nil }
             case .attending: break
             }
-            guard state.parcels.isEmpty || state.size + bytes.count <= mostBytes else {
-                // Who is too slow is cut off; who reads by itself anyway reads on.
-                state.phase = state.phase == .live ? .ended : .behind
-                state.parcels = []
-                return state.wake()
-            }
+            let size = state.size + events.bytes.count
+            guard state.parcels.isEmpty || size <= mostBytes else { return Self.cutOff(&state) }
             state.quietBeats = 0
             if state.phase == .live { state.told = position }
-            return state.give(bytes, position)
+            return state.give(events, position)
         }
+    }
+
+    /// How many bytes wait for the listener.
+    var waitingBytes: Int { state.withLock { $0.size } }
+
+    /// Drops what waits for a listener that is too slow.
+    ///
+    /// - Returns: Who is to be woken.
+    func cutOff() -> Wake? { state.withLock { Self.cutOff(&$0) } }
+
+    /// A listener that is live ends, and comes back; one that reads by itself anyway reads on.
+    private static func cutOff(_ state: inout State) -> Wake? {
+        guard state.phase != .ended else { return nil }
+        state.phase = state.phase == .live ? .ended : .behind
+        state.clear()
+        return state.wake()
     }
 
     /// Ends the listener.
@@ -182,7 +199,7 @@ final class ChangeListener: Sendable {
     func abandon() -> Wake? {
         state.withLock { state in
             state.phase = .ended
-            state.parcels = []
+            state.clear()
             return state.wake()
         }
     }
@@ -190,7 +207,7 @@ final class ChangeListener: Sendable {
     /// Counts a beat of the clock; after three without an event, something is sent.
     ///
     /// - Returns: Who is to be woken.
-    func beat(reached: ChangeCursor?, mark: [UInt8]) -> Wake? {
+    func beat(reached: ChangeCursor?, mark: BufferedEvents, comment: BufferedEvents) -> Wake? {
         state.withLock { state in
             guard state.phase == .live, state.parcels.isEmpty else { return nil }
             state.quietBeats += 1
@@ -200,7 +217,7 @@ final class ChangeListener: Sendable {
                 state.told = reached
                 return state.give(mark, reached)
             }
-            return state.give(ChangeMessages.heartbeat, state.told)
+            return state.give(comment, state.told)
         }
     }
 
@@ -210,7 +227,7 @@ final class ChangeListener: Sendable {
             guard state.phase != .ended else { return nil }
             // What a live listener has counts as told and is still sent; what was collected for
             // one that attends is covered by its next read.
-            if state.phase == .attending { state.parcels = [] }
+            if state.phase == .attending { state.clear() }
             state.phase = .behind
             return state.wake()
         }

@@ -18,6 +18,9 @@ package final class ChangeService: Sendable {
     /// How many streams are open and how many pages wait.
     package var listenerCount: Int { hub.count }
 
+    /// How many bytes wait for readers that are busy.
+    package var waitingBytes: Int { hub.waiting.value }
+
     /// Ends all streams and waits, and opens no more.
     package func shutDown() { hub.shutDown() }
 

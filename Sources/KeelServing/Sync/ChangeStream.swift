@@ -13,6 +13,8 @@ final class ChangeStream: Sendable {
     /// What was read before the reply began.
     private let beginning = Mutex<[UInt8]?>(nil)
     private let isStalled = Mutex(false)
+    /// What the reader has taken last, and mostly is still sending.
+    private let taken = Mutex<BufferedEvents?>(nil)
 
     /// Opens a stream, and reads its first page so that a failure can still have a status.
     init(hub: ChangeHub, query: ChangeQuery) throws(ChangeHub.Refusal) {
@@ -43,21 +45,29 @@ final class ChangeStream: Sendable {
     ///
     /// - Throws: `TransportError/Code/cancelled` if the task is cancelled.
     func next() async throws(TransportError) -> ArraySlice<UInt8>? {
-        if let bytes = beginning.withLock({ $0.take() }) { return bytes[...] }
+        taken.withLock { $0 = nil }
+        guard let bytes = try await nextBytes() else { return nil }
+        let events = BufferedEvents(bytes, in: hub.sending)
+        taken.withLock { $0 = events }
+        return bytes[...]
+    }
+
+    private func nextBytes() async throws(TransportError) -> [UInt8]? {
+        if let bytes = beginning.withLock({ $0.take() }) { return bytes }
         while true {
             guard !Task.isCancelled else {
                 listener.end()
                 throw TransportError(.cancelled, phase: .readBody)
             }
             switch listener.step() {
-            case .send(let bytes): return bytes[...]
-            case .wait: if let bytes = await listener.wait() { return bytes[...] }
+            case .send(let bytes): return bytes
+            case .wait: if let bytes = await listener.wait() { return bytes }
             case .end:
                 hub.remove(id)
                 return nil
             case .readPage:
                 do throws(StorageError) {
-                    if let bytes = try await events() { return bytes[...] }
+                    if let bytes = try await events() { return bytes }
                 } catch {
                     // The client comes back, and is then told by a status what is wrong.
                     listener.end()
@@ -74,7 +84,7 @@ final class ChangeStream: Sendable {
             after: told,
             scope: listener.interest.scope,
             limit: 500,
-            mostBytes: hub.configuration.streamPageBytes
+            mostBytes: hub.pageBytes
         )
         // A replica may lag behind what the shared reader has seen: asking it at once is no use.
         if isStalled.withLock({ $0 }) { request.waitsUpTo = .seconds(1) }

@@ -80,6 +80,73 @@ struct ChangeStreamLimitTests {
         #expect(try await again.names(11) == (0..<10).map { "change a/\($0)" } + ["checkpoint"])
     }
 
+    @Test("Where too much waits for all readers together, the slowest are cut off")
+    func manySlow() async throws {
+        // No reader alone has too much.
+        let service = service { $0.mostWaitingBytes = 10_000 }
+        var slow: [SyncStream] = []
+        for number in 0..<10 { slow.append(try await service.stream("collection=a\(number)")) }
+        for index in slow.indices { _ = try await slow[index].next() }
+        var quick = try await service.stream()
+        _ = try await quick.next()
+        let text = DocumentValue.string(String(repeating: "x", count: 400))
+        var written = 0
+        // The later a reader comes in this order, the less waits for it.
+        for number in 0..<10 {
+            for place in 0..<(20 - number) {
+                try await store.setDocument("a\(number)/\(place)", ["text": text])
+                _ = try await quick.names(2)
+                written += 1
+            }
+        }
+        #expect(service.waitingBytes <= 10_000)
+        #expect(service.listenerCount == 11)
+        var ended = 0
+        for index in slow.indices {
+            var names: [String] = []
+            while let event = try await slow[index].next() {
+                if event.type == "change" { names.append("change") }
+                if names.count == 20 - index { break }
+            }
+            guard names.count < 20 - index else { continue }
+            ended += 1
+            // It has missed nothing when it comes back.
+            var again = try await service.stream(
+                "collection=a\(index)",
+                lastEventID: slow[index].lastID
+            )
+            let rest = try await again.names(20 - index - names.count + 1)
+            #expect(rest.count { $0.hasPrefix("change") } == 20 - index - names.count)
+        }
+        #expect((1..<10).contains(ended))
+        // All that was held is let go of, but for a page that is just being told.
+        slow = []
+        #expect(service.waitingBytes < 1_000)
+        #expect(written == 155)
+    }
+
+    @Test("While much is on its way to readers, those that catch up read small pages")
+    func manyBehind() async throws {
+        let text = DocumentValue.string(String(repeating: "x", count: 10_000))
+        for number in 0..<200 {
+            try await store.setDocument("a/\(number)", ["text": text])
+        }
+        let service = service {
+            $0.mostWaitingBytes = 1_000_000
+            $0.smallPageBytes = 20_000
+        }
+        var replies: [HTTPByteStream.Iterator] = []
+        var sizes: [Int] = []
+        for _ in 0..<20 {
+            var chunks = try await service.ask("events").body.makeAsyncIterator()
+            sizes.append(try #require(try await chunks.next()).count)
+            replies.append(chunks)
+        }
+        #expect(try #require(sizes.first) > 900_000)
+        #expect(sizes.dropFirst(2).allSatisfy { $0 < 50_000 })
+        #expect(replies.count == 20)
+    }
+
     @Test("Beyond the most listeners there is 429, until one leaves")
     func full() async throws {
         let service = service { $0.mostListeners = 2 }
