@@ -13,6 +13,8 @@ final class MirrorLedger: Sendable {
         var isCopying = false
         /// Whether the first store's log may have changes that are not copied, whoever made them.
         var isBehind = false
+        /// Whether the names of documents that wait were given up, because the log has them.
+        var leavesNamesToLog = false
         /// The notes of commits that have ended, which are kept until their documents are copied.
         var notes: Set<DocumentPath> = []
         /// Whether what an earlier process left is known.
@@ -24,8 +26,15 @@ final class MirrorLedger: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many documents wait or are being copied.
-    var count: Int { state.withLock { $0.waiting.union($0.copying).count } }
+    /// The most documents that are kept by their names.
+    static var mostNames: Int { 10_000 }
+
+    /// How many documents wait or are being copied, of those whose names are kept.
+    var count: Int {
+        state.withLock { state in
+            state.waiting.count + state.copying.count { !state.waiting.contains($0) }
+        }
+    }
 
     /// How many commits there were, if the mirror has all of them; nil while it has not.
     ///
@@ -50,12 +59,33 @@ final class MirrorLedger: Sendable {
     }
 
     /// Notes that a commit has ended, and the documents that it may have changed.
-    func endCommit(_ paths: Set<DocumentPath>, _ note: DocumentPath? = nil) {
+    ///
+    /// - Returns: Whether documents that wait were given up, as in ``end(keeping:without:isBehind:)``.
+    func endCommit(_ paths: Set<DocumentPath>, _ note: DocumentPath? = nil) -> Bool {
         state.withLock { state in
             state.commitsUnderWay -= 1
+            guard !state.leavesNamesToLog else {
+                state.isBehind = true
+                return false
+            }
+            // The mirror may never answer the call that copies, or the one that opens.
+            let areGivenUp = (state.isCopying || !state.isOpen) && Self.giveUp(in: &state)
             state.waiting.formUnion(paths)
             if let note { state.notes.insert(note) }
+            return areGivenUp
         }
+    }
+
+    /// Gives up the names of documents that wait, if there are too many of them.
+    ///
+    /// - Returns: Whether no log tells of them.
+    private static func giveUp(in state: inout State) -> Bool {
+        guard state.waiting.count > mostNames || state.notes.count > mostNames else { return false }
+        state.waiting = []
+        state.notes = []
+        state.leavesNamesToLog = state.cursor != nil
+        state.isBehind = state.leavesNamesToLog
+        return !state.leavesNamesToLog
     }
 
     // MARK: What an earlier process left
@@ -111,17 +141,27 @@ final class MirrorLedger: Sendable {
     }
 
     /// Ends what ``begin(upTo:)`` began; `failed` are to be copied again, `notes` are done with.
+    ///
+    /// While the mirror is away, no more than ``mostNames`` documents are kept by their names. Where a log
+    /// tells what was changed, all of them are left to it; where none does, they are given up.
+    ///
+    /// - Returns: Whether documents were given up, so that the mirror lacks them.
     func end(
         keeping failed: Set<DocumentPath>,
         without notes: Set<DocumentPath>,
         isBehind: Bool
-    ) {
+    ) -> Bool {
         state.withLock { state in
             state.isCopying = false
             state.isBehind = state.isBehind || isBehind
             state.copying = []
-            state.waiting.formUnion(failed)
             state.notes.subtract(notes)
+            guard !state.leavesNamesToLog else {
+                state.leavesNamesToLog = state.isBehind
+                return false
+            }
+            state.waiting.formUnion(failed)
+            return !failed.isEmpty && Self.giveUp(in: &state)
         }
     }
 }

@@ -89,7 +89,12 @@ extension MirroredStorageAdapter {
                 if !error.isCancellation { observer(.copyFailed(paths, error)) }
             }
             // What failed now would fail again: it waits for the next commit.
-            ledger.end(keeping: failed, without: done, isBehind: followsLog && !isDone)
+            let areGivenUp = ledger.end(
+                keeping: failed,
+                without: done,
+                isBehind: followsLog && !isDone
+            )
+            if areGivenUp { observer(.isBehind(.tooManyWait)) }
             if !isDone { return }
         }
     }
@@ -191,6 +196,13 @@ extension MirroredStorageAdapter {
 }
 
 extension StorageError {
+    static var tooManyWait: StorageError {
+        StorageError(
+            .tooLarge,
+            "more than \(MirrorLedger.mostNames) documents have waited for the mirror, and no log tells which"
+        )
+    }
+
     fileprivate static var noKeeper: StorageError {
         StorageError(
             .unsupported,

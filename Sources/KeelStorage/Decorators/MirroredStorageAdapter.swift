@@ -24,6 +24,8 @@ internal import KeelCore
 ///   written to the mirror before each commit. If neither the cursor nor the note can be written, the
 ///   observer gets ``MirrorEvent/notKept(_:)``; if the log does not reach back to the cursor,
 ///   ``MirrorEvent/isBehind(_:)``.
+/// - While the mirror is away, the names of up to 10,000 documents are kept in memory. More are found in
+///   the first store's change log; if it has none, the observer gets ``MirrorEvent/isBehind(_:)``.
 /// - A part of the reads is repeated on the mirror. A difference is looked at twice, so that a write
 ///   in between is not taken for one; bodies and order count, times and revisions do not.
 /// - Changes come from the first store.
@@ -64,7 +66,10 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
 
     public var capabilities: StorageCapabilities { primary.capabilities }
 
-    /// How many documents the mirror has not got in their last state.
+    /// How many documents the mirror has not got in their last state, as far as their names are kept.
+    ///
+    /// If the mirror is away for more than 10,000 documents, those that the first store's change log tells
+    /// of are not counted.
     public var waitingCount: Int { ledger.count }
 
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
@@ -93,14 +98,17 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
         ledger.beginCommit()
         do throws(StorageError) {
             let results = try await primary.commit(batches)
-            ledger.endCommit(paths, note)
-            await copy()
+            await end(paths, note)
             return results
         } catch {
-            ledger.endCommit(paths, note)
-            await copy()
+            await end(paths, note)
             throw error
         }
+    }
+
+    private func end(_ paths: Set<DocumentPath>, _ note: DocumentPath?) async {
+        if ledger.endCommit(paths, note) { observer(.isBehind(.tooManyWait)) }
+        await copy()
     }
 
     // MARK: Reading

@@ -1,0 +1,105 @@
+import KeelStorage
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("A mirror that is away for long")
+struct MirrorAwayTests {
+    /// A store whose log of changes nobody can read.
+    private struct LoglessStore: StorageAdapter {
+        let upstream: InMemoryStorageAdapter
+
+        var capabilities: StorageCapabilities { upstream.capabilities.subtracting(.changeLog) }
+
+        func prepare(_ schema: StorageSchema) async throws(StorageError) {
+            try await upstream.prepare(schema)
+        }
+
+        func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+            try await upstream.read(request)
+        }
+
+        func commit(
+            _ batches: [WriteBatch]
+        ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+            try await upstream.commit(batches)
+        }
+
+        func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+            throw StorageError(.unsupported, "there is no log")
+        }
+    }
+
+    /// What the decorator has told, counted.
+    private struct Told {
+        var behind = 0
+        var mostNames = 0
+    }
+
+    private static let count = 100_000
+    private static let mostNames = 10_000
+    private static let batchSize = 100
+
+    private static func batch(_ number: Int) -> WriteBatch {
+        WriteBatch(
+            (0..<batchSize).map { place in
+                let path = DocumentPath(CollectionPath("a"), "\(number * batchSize + place)")
+                return DocumentWrite(path, .set(DocumentBody(["n": .integer(Int64(number))])))
+            }
+        )
+    }
+
+    /// Writes while a mirror is away, lets it come back, and writes once more.
+    ///
+    /// - Returns: What the decorator has told, and how many documents the mirror has.
+    private func live(_ primary: some StorageAdapter) async throws -> (told: Told, copied: Int) {
+        let isAway = Mutex(true)
+        let told = Mutex(Told())
+        let copy = InMemoryStorageAdapter()
+        let mirror = copy.failing { _ in isAway.withLock { $0 } ? .fail(.unavailable) : nil }
+        let adapter = primary.mirrored(to: mirror, comparedShare: 0) { event in
+            told.withLock { told in
+                switch event {
+                case .isBehind: told.behind += 1
+                case .copyFailed(let paths, _): told.mostNames = max(told.mostNames, paths.count)
+                default: break
+                }
+            }
+        }
+        for number in 0..<Self.count / Self.batchSize {
+            for result in try await adapter.commit([Self.batch(number)]) { _ = try result.get() }
+            try #require(adapter.waitingCount <= Self.mostNames + Self.batchSize)
+        }
+        isAway.withLock { $0 = false }
+        let last = Self.batch(Self.count / Self.batchSize)
+        for result in try await adapter.commit([last]) { _ = try result.get() }
+        #expect(adapter.waitingCount == 0)
+        let copied = try await StorageClient(copy).count(DocumentQuery("a"))
+        return (told.withLock { $0 }, copied)
+    }
+
+    @Test("The change log tells what it has missed, and its names are not kept")
+    func withLog() async throws {
+        let (told, copied) = try await live(InMemoryStorageAdapter(keptChanges: 200_000))
+        #expect(copied == Self.count + Self.batchSize)
+        #expect(told.behind == 0)
+        #expect(told.mostNames <= Self.mostNames + Self.batchSize)
+    }
+
+    @Test("Without a log, names that are given up are told of")
+    func withoutLog() async throws {
+        let store = LoglessStore(upstream: InMemoryStorageAdapter())
+        let (told, copied) = try await live(store)
+        #expect(told.behind == Self.count / (Self.mostNames + Self.batchSize))
+        #expect(told.mostNames <= Self.mostNames + Self.batchSize)
+        #expect(copied < Self.count)
+        #expect(copied >= Self.batchSize)
+    }
+
+    @Test("A log that does not reach back far enough is told of")
+    func shortLog() async throws {
+        let (told, copied) = try await live(InMemoryStorageAdapter(keptChanges: 50_000))
+        #expect(told.behind == 1)
+        #expect(copied < Self.count)
+    }
+}
