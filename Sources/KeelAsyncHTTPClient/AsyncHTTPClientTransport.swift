@@ -14,6 +14,7 @@ import Synchronization
 /// |---|---|
 /// | streaming both ways, with back-pressure | yes |
 /// | trailers | yes |
+/// | interim responses, see `HTTPCall.onInterimResponse` | yes |
 /// | content coding | left as the server sent it; a client decodes, see ``Configuration/decompression`` |
 /// | HTTP/2 | over TLS, where the server offers it |
 /// | connection information | identity, reuse, protocol, address; the moments of an exchange |

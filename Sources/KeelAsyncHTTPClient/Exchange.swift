@@ -2,6 +2,7 @@
 import HTTPTypes
 import KeelHTTP
 import NIOCore
+import NIOHTTP1
 import Synchronization
 
 /// What becomes known of one exchange while it is under way.
@@ -36,6 +37,7 @@ final class Exchange: Sendable {
     /// Used by bodies that are sent as they are produced.
     let window = SendWindow()
     private let call: HTTPCall?
+    private let onInterimResponse: (@Sendable (HTTPResponse) -> Void)?
     private let queue: ConnectionQueue
     private let state: Mutex<State>
 
@@ -54,6 +56,7 @@ final class Exchange: Sendable {
         origin = call.head.authority ?? ""
         pins = call.options.pins
         host = pins == nil ? "" : call.head.hostWithoutPort
+        onInterimResponse = call.onInterimResponse
         // Only an observed call is worth keeping: it may hold a large body.
         self.call = call.isObserved ? call : nil
     }
@@ -88,6 +91,13 @@ final class Exchange: Sendable {
     func sentEnd() {
         guard let call else { return }
         call.record(.sentBody(bytes: state.withLock { $0.bodyBytesSent }))
+    }
+
+    /// An interim response has come (RFC 9110 section 15.2).
+    func received(interim status: HTTPResponseStatus, _ headers: HTTPHeaders) {
+        // 100 and 101 are the connection's.
+        guard status.code > 101 else { return }
+        onInterimResponse?(HTTPResponse(status, headers))
     }
 
     func responseBegan() { state.withLock { $0.hasResponse = true } }

@@ -102,7 +102,12 @@ final class ExchangeHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            if head.status.code >= 200 { exchange?.responseBegan() }
+            // AsyncHTTPClient passes over interim responses.
+            if head.status.code < 200 {
+                exchange?.received(interim: head.status, head.headers)
+            } else {
+                exchange?.responseBegan()
+            }
         case .body(let body):
             exchange?.received(bytes: body.readableBytes)
         case .end(let trailers):

@@ -6,7 +6,8 @@ public import KeelHTTP
 /// What stands between is the transport's: with a caching transport it is a cache in front of any
 /// origin. Fields that concern a single connection are not passed on, in either direction (RFC 9110
 /// section 7.6.1), and `Host` names the origin. A failure on the way to the origin is answered with
-/// status 502, a silence with 504 (RFC 9110 sections 15.6.3 and 15.6.5).
+/// status 502, a silence with 504 (RFC 9110 sections 15.6.3 and 15.6.5). Interim responses of the origin,
+/// such as 103 (RFC 8297), go to the client as they come, where the transport tells of them.
 ///
 /// Only targets in origin form, a path that begins with a slash (RFC 9112 section 3.2.1), are passed
 /// on; others are answered with status 400. Joined to the origin's authority, a target such as
@@ -37,6 +38,13 @@ public struct ReverseProxy: ServingHandler {
         outgoing.head.authority = authority
         outgoing.head.headerFields = call.head.headerFields.endToEnd
         outgoing.head.headerFields[.contentLength] = nil
+        if let pass = call.onInterimResponse {
+            outgoing.onInterimResponse = { head in
+                var head = head
+                head.headerFields = head.headerFields.endToEnd
+                pass(head)
+            }
+        }
         do throws(TransportError) {
             var reply = try await transport.send(outgoing)
             reply.head.headerFields = reply.head.headerFields.endToEnd

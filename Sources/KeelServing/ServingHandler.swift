@@ -13,7 +13,8 @@ public protocol ServingHandler: Sendable {
     /// Answers a request.
     ///
     /// - Parameter call: The request. Its target has a path; scheme and authority are there where
-    ///   the server knows them.
+    ///   the server knows them. A server that passes interim responses on has set
+    ///   `onInterimResponse`, which a handler may call until it returns.
     /// - Returns: The response. A body that is dropped unread ends whatever produces it.
     func respond(to call: HTTPCall) async -> HTTPReply
 }

@@ -2,6 +2,7 @@ import HTTPTypes
 import KeelHTTP
 import KeelServing
 import KeelTestKit
+import Synchronization
 import Testing
 
 @Suite("A reverse proxy passes on what is meant for both ends")
@@ -91,5 +92,40 @@ struct ReverseProxyTests {
         let text = String(decoding: try await reply.body.collect(upTo: 1000), as: UTF8.self)
         #expect(!text.isEmpty)
         #expect(!text.contains("origin.test"))
+    }
+
+    @Test("Interim responses are passed on, without the fields of a connection")
+    func interim() async throws {
+        let seen = Mutex<[HTTPResponse]>([])
+        let proxy = ReverseProxy(
+            scheme: "https",
+            authority: "a.test",
+            transport: HintingTransport()
+        )
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "proxy.test", path: "/")
+        var call = HTTPCall(head)
+        #expect(await proxy.respond(to: call).head.status == .ok)
+        call.onInterimResponse = { head in seen.withLock { $0.append(head) } }
+        #expect(await proxy.respond(to: call).head.status == .ok)
+        let passed = seen.withLock { $0 }
+        #expect(passed.map(\.status.code) == [102, 103])
+        #expect(passed.last?.headerFields == [Self.other: "2"])
+    }
+
+    private struct HintingTransport: HTTPTransport {
+        let features: HTTPTransportFeatures = []
+
+        func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+            call.onInterimResponse?(HTTPResponse(status: .init(code: 102)))
+            let fields: HTTPFields = [
+                .connection: "x-hop", ReverseProxyTests.hop: "1", ReverseProxyTests.other: "2",
+            ]
+            call.onInterimResponse?(
+                HTTPResponse(status: .init(code: 103), headerFields: fields)
+            )
+            return HTTPReply(head: HTTPResponse(status: .ok))
+        }
+
+        func shutdown() async {}
     }
 }

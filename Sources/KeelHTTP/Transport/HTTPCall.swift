@@ -17,6 +17,17 @@ public struct HTTPCall: Sendable {
     /// What this call asks of the layers it passes; other calls are not affected.
     public var options: HTTPCallOptions
 
+    /// Takes the interim responses (RFC 9110 section 15.2) that come before the response; nil drops them.
+    ///
+    /// It is called with the head of each, in their order, but for 100 and 101, which concern the
+    /// connection. An attempt that is repeated may have brought some. A layer that answers itself, such as
+    /// a cache, brings none, and an exchange that several calls share tells the call that began it. Some
+    /// may come after the response, of an exchange that goes on for others: drop those. It must return at
+    /// once: a transport calls it where it reads the network.
+    ///
+    /// `AsyncHTTPClientTransport` calls it; URLSession keeps interim responses to itself.
+    public var onInterimResponse: (@Sendable (_ head: HTTPResponse) -> Void)?
+
     /// Which attempt of the call this is, counted from 1; a layer that repeats a call counts on.
     public var attempt = 1
 

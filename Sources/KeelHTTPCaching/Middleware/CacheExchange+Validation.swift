@@ -223,6 +223,7 @@ extension CacheExchange {
         quiet.deadline = nil
         // The caller's call is over by then; nobody waits for more of it.
         quiet.recorder = nil
+        quiet.onInterimResponse = nil
         quiet.options.downloadObserver = nil
         quiet.head.method = .get
         for name in Self.callerFields { quiet.head.headerFields[name] = nil }

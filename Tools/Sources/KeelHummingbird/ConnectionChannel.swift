@@ -1,6 +1,7 @@
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTPTypesHTTP1
 
 /// Sets up connections of HTTP/1.1 that have limits, and end their work when their client goes.
 struct ConnectionChannel: ServerChildChannel {
@@ -18,10 +19,10 @@ struct ConnectionChannel: ServerChildChannel {
         let presence = ClientPresence()
         let responder = responder
         let setup = HTTP1Channel(
-            responder: { request, writer, _ in
+            responder: { request, writer, channel in
                 presence.beginWork()
                 defer { presence.endWork() }
-                try await responder.respond(to: request, writer)
+                try await responder.respond(to: request, writer, on: channel)
             },
             configuration: HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
@@ -30,8 +31,13 @@ struct ConnectionChannel: ServerChildChannel {
                 idleTimeout: .seconds(60)
             )
         )
-        return setup.setup(channel: channel, logger: logger).map { http in
-            Value(setup: setup, http: http)
+        return setup.setup(channel: channel, logger: logger).flatMapThrowing { http in
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(
+                HeadHandler(),
+                position: .before(try pipeline.handler(type: HTTP1ToHTTPServerCodec.self))
+            )
+            return Value(setup: setup, http: http)
         }
     }
 

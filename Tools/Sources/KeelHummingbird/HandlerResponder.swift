@@ -17,10 +17,14 @@ struct HandlerResponder: Sendable {
 
     // Concurrent, as Hummingbird's own functions are: its writer cannot be sent to another executor.
     @concurrent
-    func respond(to request: Request, _ writer: consuming ResponseWriter) async throws {
+    func respond(
+        to request: Request,
+        _ writer: consuming ResponseWriter,
+        on channel: any Channel
+    ) async throws {
         let reader = Self.hasBody(request) ? RequestBodyReader(request.body) : nil
         do {
-            let reply = await reply(to: request, reader)
+            let reply = await reply(to: request, reader, on: channel)
             if Self.hasBody(reply.head.status, request.method) {
                 let body = try await writer.writeHead(reply.head)
                 try await stream(reply.body, to: body)
@@ -39,10 +43,17 @@ struct HandlerResponder: Sendable {
     // nothing of what asking and answering have needed.
 
     @inline(never)
-    private func reply(to request: Request, _ reader: RequestBodyReader?) async -> HTTPReply {
+    private func reply(
+        to request: Request,
+        _ reader: RequestBodyReader?,
+        on channel: any Channel
+    ) async -> HTTPReply {
         var head = request.head
         head.scheme = head.scheme ?? "http"
-        let call = HTTPCall(head, body: reader.map { Self.body($0, of: request) })
+        var call = HTTPCall(head, body: reader.map { Self.body($0, of: request) })
+        let interim = InterimResponses(on: channel)
+        defer { interim.end() }
+        call.onInterimResponse = { interim.write($0) }
         return Self.staysForLong(head)
             ? await replyApart(to: call) : await handler.respond(to: call)
     }

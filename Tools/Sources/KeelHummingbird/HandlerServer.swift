@@ -24,6 +24,9 @@ public import ServiceLifecycle
 ///   its answer; then the connection is closed;
 /// - further connections wait, unaccepted, once there are as many as may be.
 ///
+/// Interim responses that the handler gives (`HTTPCall.onInterimResponse`) go to clients of HTTP/1.1, 64 for
+/// a request at most, as long as the client takes them.
+///
 /// It has no TLS, and authorizes no requests unless it is told to. On an address other than the loopback
 /// interface it therefore starts only with an ``Access`` that says whose requests it answers.
 public struct HandlerServer: Service {
