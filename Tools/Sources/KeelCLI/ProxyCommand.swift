@@ -138,7 +138,31 @@ private struct CachedTransport: HTTPTransport {
     var features: HTTPTransportFeatures { upstream.features }
 
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        try await cache.send(call, over: upstream)
+        try await cache.send(call, over: OriginTransport(upstream: upstream))
+    }
+
+    func shutdown() async { await upstream.shutdown() }
+}
+
+/// A transport that sends a request once more, on a new connection, when its kept one was closed.
+///
+/// An origin closes connections that nobody uses, and a request may be on its way at that moment.
+private struct OriginTransport: HTTPTransport {
+    let upstream: AsyncHTTPClientTransport
+
+    var features: HTTPTransportFeatures { upstream.features }
+
+    func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        do throws(TransportError) {
+            return try await upstream.send(call)
+        } catch {
+            guard error.code == .staleConnection, call.isReplayable, !Task.isCancelled,
+                call.isIdempotent || error.processed == .no
+            else { throw error }
+        }
+        var again = call
+        again.options.prefersNewConnection = true
+        return try await upstream.send(again)
     }
 
     func shutdown() async { await upstream.shutdown() }

@@ -93,6 +93,62 @@ struct ProxyCommandTests {
         #expect(statuses == [200, isShared ? 200 : 503])
     }
 
+    @Test(
+        "A request whose kept connection is closed under it is sent once more, if that does no harm",
+        arguments: [("GET", "200"), ("DELETE", "200"), ("POST", "502")]
+    )
+    func staleConnections(method: String, status: String) async throws {
+        try await RawServer.with { number, peer in
+            let answer =
+                "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 5\r\n\r\ndone\n"
+            guard try await peer.read(until: "\r\n\r\n") else { return }
+            peer.forget()
+            try await peer.send(answer)
+            // The second request on the first connection finds it closed.
+            _ = number == 1 ? "\(try await peer.read(until: "\r\n\r\n"))" : await peer.readToEnd()
+        } _: { originPort in
+            let process = try KeelProcess(["proxy", "--origin", "http://127.0.0.1:\(originPort)"])
+            defer {
+                process.kill()
+                _ = process.wait()
+            }
+            let port = process.nextLine().split(separator: ":").last.flatMap { Int($0) }
+            try await RawClient.connected(to: try #require(port)) { client in
+                try await client.send("GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n")
+                #expect(try await client.read(until: "done\n"))
+                client.forget()
+                try await client.send("\(method) /b HTTP/1.1\r\nHost: a.test\r\n\r\n")
+                #expect(try await client.read(until: "\n"))
+                #expect(client.received.hasPrefix("HTTP/1.1 \(status) "))
+            }
+            return
+        }
+    }
+
+    @Test("A method goes to the origin by its name", arguments: ["M-SEARCH", "PURGE", "REPORT"])
+    func methods(method: String) async throws {
+        let lines = Mutex<[Substring]>([])
+        try await RawServer.with { _, peer in
+            _ = try await peer.read(until: "\r\n\r\n")
+            lines.withLock { $0.append(peer.received.split(separator: "\r\n").first ?? "") }
+            try await peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        } _: { originPort in
+            let process = try KeelProcess(["proxy", "--origin", "http://127.0.0.1:\(originPort)"])
+            defer {
+                process.kill()
+                _ = process.wait()
+            }
+            let port = process.nextLine().split(separator: ":").last.flatMap { Int($0) }
+            try await RawClient.connected(to: try #require(port)) { client in
+                try await client.send("\(method) /a HTTP/1.1\r\nHost: a.test\r\n\r\n")
+                #expect(try await client.read(until: "\r\n"))
+                #expect(client.received.hasPrefix("HTTP/1.1 204 "))
+            }
+            return
+        }
+        #expect(lines.withLock { $0 } == ["\(method) /a HTTP/1.1"])
+    }
+
     @Test("Ages that mean nothing are refused", arguments: ["1", "x", "-1s", ""])
     func refused(age: String) throws {
         let options = ["proxy", "--origin", "http://127.0.0.1:1", "--stale-if-error=\(age)"]

@@ -33,7 +33,7 @@ final class RawClient: @unchecked Sendable {
         }
     }
 
-    private init(
+    init(
         inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
         outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     ) {
