@@ -133,6 +133,10 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
         try await upstream.delete(path, if: condition)
     }
 
+    public func deleteEach(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>] {
+        await upstream.deleteEach(paths)
+    }
+
     public func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage {
         var page = try await upstream.list(request)
         page.files = page.files.map(plain)

@@ -62,6 +62,16 @@ public protocol FileStoreAdapter: Sendable {
         if condition: FileCondition
     ) async throws(FileStoreError) -> Bool
 
+    /// Removes several files, whatever they are.
+    ///
+    /// Implement it where the store removes many with one request; otherwise they are removed one by one.
+    ///
+    /// - Parameter paths: The files.
+    /// - Returns: What became of each, in the order of the paths: whether there was one, or why it is still
+    ///   there. What is missing at the end was not tried, after an error. A store that cannot tell says of
+    ///   a file that it was there.
+    func deleteEach(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>]
+
     /// Lists files.
     func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage
 
@@ -74,6 +84,25 @@ public protocol FileStoreAdapter: Sendable {
 }
 
 extension FileStoreAdapter {
+    /// Removes files one by one, up to the first error.
+    public func deleteEach(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>] {
+        await deleteOneByOne(paths)
+    }
+
+    /// Removes files one by one, up to the first error.
+    package func deleteOneByOne(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>] {
+        var results: [Result<Bool, FileStoreError>] = []
+        for path in paths {
+            do throws(FileStoreError) {
+                try FileStoreError.checkCancellation()
+                results.append(.success(try await delete(path, if: .none)))
+            } catch {
+                return results + [.failure(error)]
+            }
+        }
+        return results
+    }
+
     /// Says that the store cannot tell of changes.
     public func changes(in folder: FileStoreFolder) async throws(FileStoreError) -> FileChanges {
         throw FileStoreError(.unsupported, "The store cannot tell of changes.")

@@ -119,6 +119,12 @@ public struct CachedFileStoreAdapter<
         return wasThere
     }
 
+    public func deleteEach(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>] {
+        let results = await upstream.deleteEach(paths)
+        for path in paths.prefix(results.count) { await forget(path) }
+        return results
+    }
+
     public func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage {
         try await upstream.list(request)
     }

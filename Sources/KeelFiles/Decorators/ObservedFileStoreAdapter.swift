@@ -125,6 +125,18 @@ public struct ObservedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
         }
     }
 
+    public func deleteEach(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>] {
+        let calls = paths.map { ObservedCall(.delete, $0.string, timeline, observer) }
+        let results = await upstream.deleteEach(paths)
+        for (call, result) in zip(calls, results) {
+            switch result {
+            case .success: call.end()
+            case .failure(let error): call.fail(error)
+            }
+        }
+        return results
+    }
+
     public func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage {
         try await observe(.list, request.folder.string) { () async throws(FileStoreError) in
             try await upstream.list(request)

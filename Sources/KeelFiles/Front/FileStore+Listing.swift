@@ -45,16 +45,28 @@ extension FileStore {
 
     /// Removes all files of a folder and of the folders inside of it.
     ///
-    /// Each file is removed by itself: after an error some are gone. A file that is put meanwhile
-    /// may stay.
+    /// Files are removed by the page, a thousand with one request where the store can do that. After an
+    /// error some are gone. A file that is put meanwhile may stay.
     ///
     /// - Parameter folder: The folder.
     /// - Returns: How many files there were.
-    /// - Throws: ``FileStoreError``.
+    /// - Throws: ``FileStoreError``: the first one, once the other files of its page have been tried.
     @discardableResult @concurrent
     public func deleteAll(in folder: FileStoreFolder) async throws(FileStoreError) -> Int {
         var count = 0
-        for try await file in files(in: folder) where try await delete(file.path) { count += 1 }
+        var next: FileCursor?
+        repeat {
+            let page = try await list(in: folder, after: next)
+            var failure: FileStoreError?
+            for result in await adapter.deleteEach(page.files.map(\.path)) {
+                switch result {
+                case .success(let wasThere): count += wasThere ? 1 : 0
+                case .failure(let error): failure = failure ?? error
+                }
+            }
+            if let failure { throw failure }
+            next = page.next
+        } while next != nil
         return count
     }
 }

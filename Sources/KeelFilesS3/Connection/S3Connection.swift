@@ -35,6 +35,8 @@ final class S3Connection: Sendable {
     private let systemTime: @Sendable () -> Date
     /// How far the server's clock is ahead of this machine's, where that mattered.
     private let skew = Mutex<TimeInterval>(0)
+    /// Whether the server has said that it does not know DeleteObjects.
+    let lacksDeleteObjects = Mutex(false)
 
     init(
         _ configuration: S3FileStoreAdapter.Configuration,

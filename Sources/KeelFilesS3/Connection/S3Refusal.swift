@@ -79,6 +79,8 @@ struct S3Refusal: Hashable, Sendable {
     // MARK: What it means for the caller
 
     var isMissing: Bool { code == "NoSuchKey" || code.isEmpty && status == 404 }
+    /// Whether the server does not know such requests.
+    var isNotImplemented: Bool { code == "NotImplemented" || status == 501 }
     var isMissingUpload: Bool { code == "NoSuchUpload" }
     var isFailedCondition: Bool {
         code == "PreconditionFailed" || code == "ConditionalRequestConflict" || status == 412

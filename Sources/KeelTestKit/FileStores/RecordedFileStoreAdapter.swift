@@ -83,6 +83,11 @@ public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
         return try await upstream.delete(path, if: condition)
     }
 
+    public func deleteEach(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>] {
+        for path in paths { remember(.delete(path, if: .none)) }
+        return await upstream.deleteEach(paths)
+    }
+
     public func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage {
         remember(.list(request))
         return try await upstream.list(request)

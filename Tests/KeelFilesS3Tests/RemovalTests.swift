@@ -1,0 +1,189 @@
+#if Crypto && AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import KeelFiles
+import KeelHTTP
+import KeelTestKit
+import Testing
+
+@testable import KeelFilesS3
+
+@Suite("Many objects are deleted with one request")
+struct RemovalTests {
+    private typealias Answer = ScriptedHTTPTransport.Answer
+
+    private func adapter(_ transport: ScriptedHTTPTransport) throws -> S3FileStoreAdapter {
+        let configuration = S3FileStoreAdapter.Configuration(
+            bucket: "bucket",
+            region: "us-east-1",
+            endpoint: "http://127.0.0.1:9000",
+            credentials: AWSCredentials(accessKeyID: "AKID", secretAccessKey: "the secret")
+        )
+        return try S3FileStoreAdapter(
+            configuration,
+            transport: transport,
+            clock: LeapingClock(),
+            now: { Date(timeIntervalSince1970: 1_800_000_000) }
+        )
+    }
+
+    private static func refusal(_ status: HTTPResponse.Status, _ code: String) -> Answer {
+        .status(status, body: Array("<Error><Code>\(code)</Code></Error>".utf8))
+    }
+
+    private static func object(_ text: String) -> Answer {
+        let headers: HTTPFields = [
+            .contentLength: "\(text.utf8.count)", .eTag: "\"e1\"",
+            .lastModified: "Fri, 15 Jan 2027 08:00:00 GMT",
+        ]
+        return .status(.ok, headers: headers, body: Array(text.utf8))
+    }
+
+    private static func list(_ keys: String...) -> Answer {
+        let contents = keys.map { key in
+            "<Contents><Key>\(key)</Key><LastModified>2027-01-15T08:00:00Z</LastModified>"
+                + "<ETag>&quot;1&quot;</ETag><Size>1</Size></Contents>"
+        }
+        let text =
+            "<ListBucketResult><IsTruncated>false</IsTruncated>\(contents.joined())</ListBucketResult>"
+        return .status(.ok, body: Array(text.utf8))
+    }
+
+    private static func result(_ text: String) -> Answer {
+        .status(.ok, body: Array("<DeleteResult>\(text)</DeleteResult>".utf8))
+    }
+
+    @Test("Files of a folder are deleted with one request, whose bytes are named by their hash")
+    func deletesTogether() async throws {
+        let transport = ScriptedHTTPTransport([
+            Self.list("f/a&amp;b", "f/new&#10;line"),
+            Self.result(
+                "<Deleted><Key>f/a&amp;b</Key></Deleted><Deleted><Key>f/new&#10;line</Key></Deleted>"
+            ),
+        ])
+        #expect(try await FileStore(try adapter(transport)).deleteAll(in: "f") == 2)
+        try transport.verify()
+        let call = try #require(transport.calls.last)
+        #expect(call.head.method == .post)
+        #expect(call.head.path == "/bucket?delete=")
+        let text = """
+            <Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/">\
+            <Object><Key>f/a&amp;b</Key></Object><Object><Key>f/new&#10;line</Key></Object></Delete>
+            """
+        #expect(call.text == text)
+        // printf '%s' TEXT | openssl md5 -binary | base64
+        #expect(call.head.headerFields.first("content-md5") == "rsGujriqY76kCb9yPCuOXA==")
+    }
+
+    @Test("One file that is refused is an error, and the others are deleted")
+    func refusedKey() async throws {
+        let transport = ScriptedHTTPTransport([
+            Self.list("f/a", "f/b", "f/c"),
+            Self.result(
+                """
+                <Error><Key>f/a</Key><Code>AccessDenied</Code></Error><Deleted><Key>f/b</Key></Deleted>\
+                <Error><Key>f/c</Key><Code>NoSuchKey</Code></Error>
+                """
+            ),
+        ])
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(try adapter(transport)).deleteAll(in: "f")
+        }
+        #expect(error?.code == .permissionDenied)
+        #expect(error?.message.contains("f/a") == true)
+        try transport.verify()
+    }
+
+    @Test("What each path came to is told, also of those that the server forgets or puts off")
+    func results() async throws {
+        let transport = ScriptedHTTPTransport([
+            Self.result(
+                """
+                <Deleted><Key>a</Key></Deleted><Error><Key>b</Key><Code>NoSuchKey</Code></Error>\
+                <Error><Key>c</Key><Code>SlowDown</Code></Error>
+                """
+            ),
+            // The one that was put off is deleted by itself.
+            Self.object("x"), .status(.noContent),
+        ])
+        let results = await (try adapter(transport)).deleteEach(["a", "b", "c", "d"])
+        #expect(results.map { try? $0.get() } == [true, false, true, nil])
+        guard case .failure(let error)? = results.last else {
+            Issue.record("the server has not said that it deleted d")
+            return
+        }
+        #expect(error.code == .invalidReply)
+        try transport.verify()
+    }
+
+    @Test("A server that does not know the request is asked once, and then for each file")
+    func deletesOneByOne() async throws {
+        let transport = ScriptedHTTPTransport([
+            Self.refusal(.notImplemented, "NotImplemented"), Self.object("x"), .status(.noContent),
+            .status(.notFound), Self.object("x"), .status(.noContent),
+        ])
+        let adapter = try self.adapter(transport)
+        let first = await adapter.deleteEach(["a", "b"])
+        #expect(first.map { try? $0.get() } == [true, false])
+        let second = await adapter.deleteEach(["c"])
+        #expect(second.map { try? $0.get() } == [true])
+        try transport.verify()
+    }
+
+    @Test("Paths that XML cannot hold are deleted by themselves, a thousand others together")
+    func manyKeys() async throws {
+        let paths = try (0..<1_001).map { try FileStorePath("f/\($0)") } + ["\u{1}"]
+        func reply(_ paths: some Sequence<FileStorePath>) -> Answer {
+            Self.result(paths.map { "<Deleted><Key>\($0.string)</Key></Deleted>" }.joined())
+        }
+        let transport = ScriptedHTTPTransport([
+            reply(paths.prefix(1_000)), reply(paths[1_000..<1_001]), Self.object("x"),
+            .status(.noContent),
+        ])
+        let results = await (try adapter(transport)).deleteEach(paths)
+        #expect(results.count == paths.count)
+        #expect(results.allSatisfy { (try? $0.get()) == true })
+        try transport.verify()
+    }
+
+    @Test("A request that fails leaves each of its files with the error")
+    func failedTogether() async throws {
+        let transport = ScriptedHTTPTransport([Self.refusal(.forbidden, "AccessDenied")])
+        let results = await (try adapter(transport)).deleteEach(["a", "b"])
+        #expect(results.count == 2)
+        for result in results {
+            #expect(throws: FileStoreError.self) { try result.get() }
+        }
+        try transport.verify()
+    }
+
+    @Suite(
+        "By real servers",
+        .enabled(if: S3Peer.isPresent, S3Peer.absence),
+        .timeLimit(.minutes(10))
+    )
+    struct Peers {
+        @Test(
+            "All files of a folder are deleted by the thousand",
+            arguments: [S3Peer.Kind.signedMoto, .rclone]
+        )
+        func deletesAll(_ kind: S3Peer.Kind) async throws {
+            let peer = try S3Peer.shared(kind)
+            let files = FileStore(try peer.adapter(freshFolder()))
+            var names = ["a&b<c>\"'", "with space", "ü+%20", "new\nline", "emoji 🦊"]
+            if kind == .signedMoto { names += (0..<1_020).map { "n\($0)" } }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for name in names {
+                    group.addTask {
+                        try await files.put(Data("x".utf8), at: try FileStorePath("f/" + name))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await files.put(Data("x".utf8), at: "g")
+            #expect(try await files.deleteAll(in: "f") == names.count)
+            #expect(try await files.list().files.map(\.path) == ["g"])
+        }
+    }
+}
+#endif
