@@ -35,6 +35,18 @@ struct RedactorTests {
                 "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nrest",
                 "<redacted>\nrest"
             ),
+            ("c=%34111111111111111&n=1", "c=<redacted>&n=1"),
+            ("c=4111%201111%201111%201111.", "c=<redacted>."),
+            ("c=4111%2D1111%2D1111%2D1111%26n=1", "c=<redacted>%26n=1"),
+            (
+                "%34%31%31%31%20%31%31%31%31%20%31%31%31%31%20%31%31%31%31%2F",
+                "<redacted>%2F"
+            ),
+            ("n=%34%31%31%31%20%31%31%31%31", "n=%34%31%31%31%20%31%31%31%31"),
+            (
+                "%41%34%31%31%31%31%31%31%31%31%31%31%31%31%31%31%31",
+                "%41%34%31%31%31%31%31%31%31%31%31%31%31%31%31%31%31"
+            ),
             ("%3DeyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "%3D<redacted>"),
             ("password%3Dhunter2", "password%3D<redacted>"),
             ("a%3D1%26pin%3d12%26b%3D2 and", "a%3D1%26pin%3d<redacted>%26b%3D2 and"),
@@ -133,6 +145,11 @@ struct RedactorTests {
         #expect(redactor.redact("table_number=7 pin=1") == "table_number=<redacted> pin=1")
         #expect(redactor.redact("call +49 (30) 901-820!") == "call <redacted>!")
         #expect(redactor.redact("10.0.0.1") == "10.0.0.1")
+        let encoded = ["%2B49%20170%201234567", "+49%20%31%37%30%201234567", "%2b49+170+1234567"]
+        for number in encoded {
+            #expect(redactor.redact("/call?n=\(number)&m=1") == "/call?n=<redacted>&m=1")
+        }
+        #expect(redactor.redact("%2B49%20170") == "%2B49%20170")
     }
 
     @Test("A marker can tell equal values from different ones")

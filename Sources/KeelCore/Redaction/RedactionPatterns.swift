@@ -6,7 +6,8 @@ public struct RedactionPatterns: OptionSet, Sendable, Hashable {
 
     /// E-mail addresses, also with an encoded at sign (`%40`).
     public static let emailAddresses = Self(rawValue: 1 << 0)
-    /// Numbers of payment cards: 13 to 19 digits whose check digit is right (ISO/IEC 7812-1).
+    /// Numbers of payment cards: 13 to 19 digits whose check digit is right (ISO/IEC 7812-1), also
+    /// percent-encoded.
     public static let paymentCards = Self(rawValue: 1 << 1)
     /// Bearer and Basic credentials, JSON Web Tokens (RFC 7519), keys with a known prefix, PEM
     /// private keys, and user information in URLs.
@@ -15,7 +16,7 @@ public struct RedactionPatterns: OptionSet, Sendable, Hashable {
     public static let ipAddresses = Self(rawValue: 1 << 3)
     /// International bank account numbers whose check digits are right (ISO 13616).
     public static let bankAccounts = Self(rawValue: 1 << 4)
-    /// Telephone numbers that begin with a plus sign (E.164).
+    /// Telephone numbers that begin with a plus sign (E.164), also percent-encoded.
     ///
     /// Not in ``standard``: many other numbers look like them.
     public static let phoneNumbers = Self(rawValue: 1 << 5)

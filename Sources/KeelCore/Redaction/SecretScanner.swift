@@ -47,7 +47,9 @@ struct SecretScanner {
         var found: Range<Int>?
         if bytes[start].isASCIIDigit {
             if patterns.contains(.ipAddresses) { found = ipv4Address(at: start) }
-            if found == nil, patterns.contains(.paymentCards) { found = cardNumber(at: start) }
+            if found == nil, patterns.contains(.paymentCards) {
+                found = cardNumber(at: start) ?? encodedNumber(at: start)
+            }
         } else {
             if patterns.contains(.credentials) { found = credential(at: start) }
             if found == nil, patterns.contains(.bankAccounts) { found = bankAccount(at: start) }
@@ -74,6 +76,7 @@ struct SecretScanner {
             {
                 found = value(after: index, isEncoded: true, names)
             }
+            found = found ?? encodedNumber(at: index)
             // The digits of a triplet are no word.
             if found == nil { return index + 3 }
         case UInt8(ascii: ":"), UInt8(ascii: "="):
@@ -82,7 +85,7 @@ struct SecretScanner {
             }
             found = found ?? value(after: index, names)
         case UInt8(ascii: "+"):
-            found = phoneNumber(at: index)
+            found = phoneNumber(at: index) ?? encodedNumber(at: index)
         case UInt8(ascii: "-"):
             found = privateKey(at: index)
         default: break
