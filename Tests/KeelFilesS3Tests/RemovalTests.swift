@@ -65,7 +65,7 @@ struct RemovalTests {
         try transport.verify()
         let call = try #require(transport.calls.last)
         #expect(call.head.method == .post)
-        #expect(call.head.path == "/bucket?delete=")
+        #expect(call.head.path == "/bucket/?delete=")
         let text = """
             <Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/">\
             <Object><Key>f/a&amp;b</Key></Object><Object><Key>f/new&#10;line</Key></Object></Delete>
@@ -132,7 +132,7 @@ struct RemovalTests {
 
     @Test("Paths that XML cannot hold are deleted by themselves, a thousand others together")
     func manyKeys() async throws {
-        let paths = try (0..<1_001).map { try FileStorePath("f/\($0)") } + ["\u{1}"]
+        let paths: [FileStorePath] = (0..<1_001).map { "f/\($0)" } + ["a\u{1}"]
         func reply(_ paths: some Sequence<FileStorePath>) -> Answer {
             Self.result(paths.map { "<Deleted><Key>\($0.string)</Key></Deleted>" }.joined())
         }
@@ -165,13 +165,15 @@ struct RemovalTests {
     struct Peers {
         @Test(
             "All files of a folder are deleted by the thousand",
-            arguments: [S3Peer.Kind.signedMoto, .rclone]
+            arguments: [S3Peer.Kind.moto, .rclone]
         )
         func deletesAll(_ kind: S3Peer.Kind) async throws {
             let peer = try S3Peer.shared(kind)
             let files = FileStore(try peer.adapter(freshFolder()))
-            var names = ["a&b<c>\"'", "with space", "ü+%20", "new\nline", "emoji 🦊"]
-            if kind == .signedMoto { names += (0..<1_020).map { "n\($0)" } }
+            var names = ["a&b<c>\"'", "with space", "ü+%20", "emoji 🦊"]
+            if kind == .moto { names += (0..<1_020).map { "n\($0)" } }
+            // moto puts no object of such a name.
+            if kind == .rclone { names.append("new\nline") }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for name in names {
                     group.addTask {
