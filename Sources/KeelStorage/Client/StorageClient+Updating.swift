@@ -1,0 +1,89 @@
+extension DocumentWrite {
+    /// A write that sets some fields of a document that exists.
+    ///
+    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    public static func update(
+        _ path: DocumentPath,
+        _ fields: DocumentFields,
+        if condition: WriteCondition = .exists
+    ) throws(StorageError) -> DocumentWrite {
+        try DocumentValidation.check(fields, of: path)
+        let changes = fields.map { FieldChange(FieldPath(names: [$0.name]), .set($0.value)) }
+        return DocumentWrite(path, .update(changes), if: condition)
+    }
+}
+
+extension StorageClient {
+    /// Sets some fields of a document that exists, and leaves its other fields alone.
+    ///
+    /// ```swift
+    /// try await storage.updateDocument("users/1", ["name": "Ann", "age": 31])
+    /// ```
+    ///
+    /// Each value replaces what its field holds, a map as a whole:
+    /// ``mergeDocument(_:_:)`` merges maps, and creates a document that is missing. A name is a name
+    /// and no path: use ``FieldChange`` for a field inside of a map.
+    ///
+    /// - Parameters:
+    ///   - path: Where the document is.
+    ///   - fields: What some of its fields are to hold.
+    ///   - condition: What must hold of the document before.
+    /// - Returns: The receipt.
+    /// - Throws: ``StorageError/Code/documentNotFound`` if there is no document,
+    ///   ``StorageError/Code/invalidArgument`` where no field is named.
+    @discardableResult
+    @concurrent
+    public func updateDocument(
+        _ path: DocumentPath,
+        _ fields: DocumentFields,
+        if condition: WriteCondition = .exists
+    ) async throws(StorageError) -> CommitReceipt {
+        try await write(.update(path, fields, if: condition), for: "updateDocument")
+    }
+
+    /// Sets those fields of a document that exists which a value is encoded to.
+    ///
+    /// ```swift
+    /// struct Profile: Encodable {
+    ///     var name: String
+    ///     var photo: String?
+    /// }
+    ///
+    /// try await storage.updateDocument("users/1", from: Profile(name: "Ann"))
+    /// ```
+    ///
+    /// What the value does not encode stays as it is: a synthesized `Encodable` leaves out properties
+    /// that are nil, here `photo`. The store fills a ``ServerTimestamp`` that is nil. A
+    /// ``DocumentID`` is not looked at.
+    ///
+    /// - Parameters:
+    ///   - path: Where the document is.
+    ///   - value: What some of its fields are to hold.
+    ///   - encoder: How names and values are written.
+    ///   - condition: What must hold of the document before.
+    /// - Returns: The receipt.
+    /// - Throws: ``StorageError/Code/documentNotFound`` if there is no document,
+    ///   ``StorageError/Code/encodingFailed`` if the value has no form as fields,
+    ///   ``StorageError/Code/invalidArgument`` where it encodes no field.
+    @discardableResult
+    @concurrent
+    public func updateDocument<Value: Encodable & Sendable>(
+        _ path: DocumentPath,
+        from value: Value,
+        encoder: DocumentEncoder = DocumentEncoder(),
+        if condition: WriteCondition = .exists
+    ) async throws(StorageError) -> CommitReceipt {
+        let write: DocumentWrite
+        do throws(StorageError) {
+            let encoded = try encoder.encodeDocument(value)
+            var changes = try encoded.body.fields().map { field in
+                FieldChange(FieldPath(names: [field.name]), .set(field.value))
+            }
+            changes += encoded.transforms.map { FieldChange($0.field, .transform($0.operation)) }
+            write = .update(path, changes, if: condition)
+        } catch {
+            throw error.during("updateDocument")
+        }
+        return try await self.write(write, for: "updateDocument")
+    }
+}

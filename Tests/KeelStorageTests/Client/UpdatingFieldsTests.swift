@@ -1,0 +1,96 @@
+import Foundation
+import KeelStorage
+import KeelTestKit
+import Testing
+
+@Suite("Updates of an existing document from fields and values")
+struct UpdatingFieldsTests {
+    struct Profile: Codable, Sendable {
+        @DocumentID var id: String?
+        var name: String
+        var photo: String?
+        @ServerTimestamp var changed: Date?
+
+        init(name: String, photo: String? = nil) {
+            self.name = name
+            self.photo = photo
+        }
+    }
+
+    struct Patch: Encodable, Sendable {
+        var name: String?
+        var address: [String: String]?
+    }
+
+    let storage = StorageClient(InMemoryStorageAdapter())
+
+    @Test("Named fields are set, a map as a whole, and the others stay")
+    func setsFields() async throws {
+        try await storage.setDocument(
+            "users/1",
+            ["name": "Ann", "age": 30, "address": ["city": "Oslo", "zip": "0150"]]
+        )
+        try await storage.updateDocument("users/1", ["age": 31, "address": ["city": "Bergen"]])
+        try await storage.updateDocument("users/1", ["a.b": true])
+        #expect(
+            try await storage.getDocument("users/1").fields()
+                == ["name": "Ann", "age": 31, "address": ["city": "Bergen"], "a.b": true]
+        )
+        // A merge differs in both.
+        try await storage.mergeDocument("users/1", ["address": ["zip": "5003"]])
+        #expect(
+            try await storage.getDocument("users/1").fields()["address"]
+                == ["city": "Bergen", "zip": "5003"]
+        )
+    }
+
+    @Test("A value sets the fields that it encodes, and leaves out what is nil")
+    func setsValue() async throws {
+        try await storage.setDocument("users/1", ["name": "Ann", "photo": "a.jpg", "age": 30])
+        try await storage.updateDocument("users/1", from: Profile(name: "Eve"))
+        var fields = try await storage.getDocument("users/1").fields()
+        #expect(fields["name"] == "Eve" && fields["photo"] == "a.jpg" && fields["age"] == 30)
+        #expect(fields["id"] == nil)
+        guard case .timestamp? = fields["changed"] else {
+            Issue.record("the store did not fill the time: \(fields)")
+            return
+        }
+        try await storage.updateDocument("users/1", from: Patch(address: ["city": "Oslo"]))
+        fields = try await storage.getDocument("users/1").fields()
+        #expect(fields["name"] == "Eve" && fields["address"] == ["city": "Oslo"])
+    }
+
+    @Test("A missing document is an error, and is not created")
+    func refusesMissing() async throws {
+        let updates: [@Sendable () async throws -> Void] = [
+            { [storage] in try await storage.updateDocument("users/1", ["name": "Ann"]) },
+            { [storage] in try await storage.updateDocument("users/1", from: Patch(name: "Ann")) },
+        ]
+        for update in updates {
+            let error = await #expect(throws: StorageError.self) { try await update() }
+            #expect(error?.code == .documentNotFound)
+        }
+        #expect(try await storage.findDocument("users/1") == nil)
+    }
+
+    @Test("A condition on the revision holds, and a field that breaks a rule is refused")
+    func keepsRules() async throws {
+        let receipt = try await storage.setDocument("users/1", ["age": 30])
+        let first = try #require(receipt.revision)
+        try await storage.updateDocument("users/1", ["age": 31], if: .revision(first))
+        let stale = await #expect(throws: StorageError.self) {
+            try await storage.updateDocument("users/1", ["age": 32], if: .revision(first))
+        }
+        #expect(stale?.code == .conflict)
+        let empty = await #expect(throws: StorageError.self) {
+            try await storage.updateDocument("users/1", [:])
+        }
+        #expect(empty?.code == .invalidArgument)
+        let noFields = await #expect(throws: StorageError.self) {
+            try await storage.updateDocument("users/1", from: 7)
+        }
+        #expect(noFields?.code == .encodingFailed)
+        #expect(noFields?.operation == "updateDocument")
+        #expect(try await storage.getDocument("users/1").fields() == ["age": 31])
+    }
+}
