@@ -44,32 +44,48 @@ final class URLSessionPool: Sendable {
 
     deinit { invalidate() }
 
+    /// Begins a task in the session for calls with these pins; nil after ``invalidate()``.
+    ///
+    /// Under the lock: URLSession ends the process for a task that is made in a session which has been
+    /// invalidated.
+    func begin(
+        _ pins: PublicKeyPins?,
+        _ makeTask: (URLSession) -> URLSessionTask
+    ) -> URLSessionExchange? {
+        state.withLock { state in
+            guard let member = member(for: pins, in: &state) else { return nil }
+            return member.exchanges.begin(makeTask(member.session))
+        }
+    }
+
     /// The session for calls with these pins; nil after ``invalidate()``.
     func member(for pins: PublicKeyPins?) -> Member? {
+        state.withLock { member(for: pins, in: &$0) }
+    }
+
+    private func member(for pins: PublicKeyPins?, in state: inout State) -> Member? {
+        guard !state.isShutDown else { return nil }
         let key = pins.map { Pins($0) }
-        return state.withLock { state in
-            guard !state.isShutDown else { return nil }
-            if let place = state.members.firstIndex(where: { $0.pins == key }) {
-                // The one that was used last is the last to go.
-                let known = state.members.remove(at: place)
-                state.members.append(known)
-                return known.member
-            }
-            let pinned = state.members.indices.filter { state.members[$0].pins != nil }
-            if key != nil, pinned.count == Self.limit {
-                // Its calls end in their own time.
-                state.members.remove(at: pinned[0]).member.session.finishTasksAndInvalidate()
-            }
-            let exchanges = URLSessionExchanges(pins)
-            let session = URLSession(
-                configuration: configuration,
-                delegate: exchanges,
-                delegateQueue: nil
-            )
-            let member = Member(session: session, exchanges: exchanges)
-            state.members.append((key, member))
-            return member
+        if let place = state.members.firstIndex(where: { $0.pins == key }) {
+            // The one that was used last is the last to go.
+            let known = state.members.remove(at: place)
+            state.members.append(known)
+            return known.member
         }
+        let pinned = state.members.indices.filter { state.members[$0].pins != nil }
+        if key != nil, pinned.count == Self.limit {
+            // Its calls end in their own time.
+            state.members.remove(at: pinned[0]).member.session.finishTasksAndInvalidate()
+        }
+        let exchanges = URLSessionExchanges(pins)
+        let session = URLSession(
+            configuration: configuration,
+            delegate: exchanges,
+            delegateQueue: nil
+        )
+        let member = Member(session: session, exchanges: exchanges)
+        state.members.append((key, member))
+        return member
     }
 
     /// Ends all calls, and refuses later ones.

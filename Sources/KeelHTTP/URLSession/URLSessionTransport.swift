@@ -129,8 +129,8 @@ public final class URLSessionTransport: HTTPTransport {
         _ pins: PublicKeyPins?,
         _ task: (URLSession) -> URLSessionTask
     ) throws(TransportError) -> URLSessionExchange {
-        guard let member = sessions.member(for: pins) else { throw Self.isGone }
-        return member.exchanges.begin(task(member.session))
+        guard let exchange = sessions.begin(pins, task) else { throw Self.isGone }
+        return exchange
     }
 
     private func request(for call: HTTPCall) throws(TransportError) -> URLRequest {

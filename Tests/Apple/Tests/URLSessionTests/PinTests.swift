@@ -225,6 +225,12 @@ struct PinTests {
         #expect(pool.member(for: nil)?.session === plain)
         pool.invalidate()
         #expect(pool.member(for: nil) == nil)
+        // No task is made in a session that has been invalidated.
+        let exchange = pool.begin(nil) { session in
+            Issue.record("A task is made.")
+            return session.dataTask(with: URLRequest(url: URL(filePath: "/")))
+        }
+        #expect(exchange == nil)
         #expect(try pool.member(for: pins(0)) == nil)
     }
 
