@@ -3,8 +3,18 @@ internal import KeelToolSupport
 
 /// An app to be made: its layers, one feature from the screen to the store, and their tests.
 package struct NewApp: Sendable {
+    /// What people see of an app.
+    package enum Interface: String, Sendable, CaseIterable {
+        /// Commands and lines of text.
+        case terminal
+        /// Screens for iOS and macOS, on observable models.
+        case swiftUI = "swiftui"
+    }
+
     /// What it is called.
     package let name: AppName
+    /// What people see of it.
+    private let interface: Interface
     /// Where Keel is, as the manifest says it.
     private let dependency: String
 
@@ -12,9 +22,11 @@ package struct NewApp: Sendable {
     ///
     /// - Parameters:
     ///   - name: What it is called.
+    ///   - interface: What people see of it.
     ///   - keel: Where Keel is: a folder, as seen from the app's, or the URL of a repository.
-    package init(_ name: AppName, keel: String) {
+    package init(_ name: AppName, _ interface: Interface = .terminal, keel: String) {
         self.name = name
+        self.interface = interface
         let quoted = keel.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         dependency =
             keel.contains("://")
@@ -25,7 +37,9 @@ package struct NewApp: Sendable {
     /// The files by their paths in the app's folder.
     package var files: [String: String] {
         var files: [String: String] = [:]
-        for template in AppTemplate.all { files[filled(template.path)] = filled(template.text) }
+        for template in AppTemplate.all(for: interface) {
+            files[filled(template.path)] = filled(template.text)
+        }
         return files
     }
 

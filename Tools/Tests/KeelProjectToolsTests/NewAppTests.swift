@@ -38,9 +38,9 @@ struct NewAppTests {
         #expect(throws: ToolError.self) { try AppName(text) }
     }
 
-    @Test("No place for a name is left in any file")
-    func filled() throws {
-        let files = NewApp(try AppName("shopping list"), keel: "../keel").files
+    @Test("No place for a name is left in any file", arguments: NewApp.Interface.allCases)
+    func filled(_ interface: NewApp.Interface) throws {
+        let files = NewApp(try AppName("shopping list"), interface, keel: "../keel").files
         for (path, text) in files {
             #expect(!path.contains("__"), "\(path)")
             #expect(!text.contains("__"), "\(path)")
@@ -49,6 +49,16 @@ struct NewAppTests {
         #expect(manifest.contains(#".package(name: "keel", path: "../keel")"#))
         #expect(manifest.contains(#".executable(name: "shopping-list""#))
         #expect(files["Sources/ShoppingListDomain/DomainError.swift"] != nil)
+    }
+
+    @Test("An app with screens has models and views in place of commands")
+    func screens() throws {
+        let files = NewApp(try AppName("Notes"), .swiftUI, keel: "../keel").files
+        #expect(files["Sources/NotesUI/NotesModel.swift"] != nil)
+        let screen = try #require(files["Sources/NotesViews/NotesScreen.swift"])
+        #expect(screen.hasPrefix("#if canImport(SwiftUI)"))
+        #expect(files["Package.swift"]?.contains(".iOS(.v18)") == true)
+        #expect(!files.keys.contains { $0.contains("Presentation") || $0.contains("CommandLine") })
     }
 
     @Test("A repository is named by its URL, and quotes in a path stay in the text")
@@ -89,6 +99,16 @@ struct NewAppTests {
         ]).wait()
         #expect(made.code == 0)
         #expect(made.output.contains("swift test && swift run notes"))
+        let screens = try KeelProcess([
+            "init", "Screens", "--ui", "swiftui", "--in", scratch.file("").path,
+            "--keel", scratch.file("").path,
+        ]).wait()
+        #expect(screens.code == 0)
+        let other = try KeelProcess([
+            "init", "Other", "--ui", "uikit", "--in", scratch.file("").path,
+            "--keel", scratch.file("").path,
+        ]).wait()
+        #expect(other.code == 64 && other.errors.contains("swiftui"))
     }
 }
 #endif

@@ -23,6 +23,9 @@ struct InitCommand: AsyncParsableCommand {
     @Option(help: "Where Keel is: the folder of a checkout, or the URL of a repository.")
     var keel: String
 
+    @Option(help: "What people see: terminal, or swiftui for screens on iOS and macOS.")
+    var ui = NewApp.Interface.terminal
+
     @Flag(help: "Writes JSON for programs.")
     var json = false
 
@@ -32,7 +35,7 @@ struct InitCommand: AsyncParsableCommand {
             let name = try AppName(name)
             let target = URL(filePath: folder).standardizedFileURL
                 .appending(path: name.module)
-            let app = NewApp(name, keel: try place())
+            let app = NewApp(name, ui, keel: try place())
             try app.write(to: target)
             guard !json else {
                 try output.record(Made(folder: target.path, files: app.files.keys.sorted()))
@@ -65,3 +68,5 @@ struct InitCommand: AsyncParsableCommand {
         let files: [String]
     }
 }
+
+extension NewApp.Interface: ExpressibleByArgument {}

@@ -13,7 +13,14 @@ struct AppTemplate: Sendable {
     }
 
     /// Every file of an app.
-    static let all =
-        RootTemplates.all + DomainTemplates.all + DataTemplates.all + PresentationTemplates.all
-        + ApplicationTemplates.all + TestTemplates.all
+    static func all(for interface: NewApp.Interface) -> [AppTemplate] {
+        let layers = DomainTemplates.all + DataTemplates.all
+        return switch interface {
+        case .terminal:
+            layers + RootTemplates.all + PresentationTemplates.all + ApplicationTemplates.all
+                + TestTemplates.all
+        case .swiftUI:
+            layers + SwiftUIRootTemplates.all + SwiftUITemplates.all + TestTemplates.ofLayers
+        }
+    }
 }

@@ -7,7 +7,7 @@ enum RootTemplates {
         lint,
     ]
 
-    private static let ignoredFiles = AppTemplate(
+    static let ignoredFiles = AppTemplate(
         ".gitignore",
         #"""
         .build/

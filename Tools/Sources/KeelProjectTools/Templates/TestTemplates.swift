@@ -1,7 +1,9 @@
 /// The tests of a new app.
 enum TestTemplates {
-    static let all: [AppTemplate] = [
-        commandLineScreenTests,
+    static let all: [AppTemplate] = ofLayers + [commandLineScreenTests]
+
+    /// Those that know nothing of what people see.
+    static let ofLayers: [AppTemplate] = [
         storedNoteRepositoryTests,
         useCaseTests,
     ]
