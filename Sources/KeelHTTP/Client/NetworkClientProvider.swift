@@ -11,7 +11,7 @@ public import Foundation
 ///     static let auth: Self = "auth"
 ///     static let diary: Self = "diary"
 /// }
-///
+/// // …
 /// let network = NetworkClientProvider(
 ///     [.auth: authAddress, .diary: diaryAddress],
 ///     transport: transport

@@ -4,7 +4,10 @@
 ///
 /// ```swift
 /// struct StubUserService: UserService {
-///     enum Call: Hashable { case user(id: String), delete(id: String) }
+///     enum Call: Hashable {
+///         case user(id: String)
+///         case delete(id: String)
+///     }
 ///
 ///     let calls = CallRecorder<Call, UserServiceError>(cancellation: .cancelled)
 ///     var users: [String: User] = [:]

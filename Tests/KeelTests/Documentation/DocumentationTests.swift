@@ -38,7 +38,7 @@ struct DocumentationTests {
         ),
         Exception(
             page: bringYourOwn,
-            start: "struct CoreDataNotes: LocalDataSource {",
+            start: "extension Note: ManagedObjectRepresentable {",
             reason: "Core Data is on Apple's systems alone."
         ),
         Exception(
@@ -50,6 +50,36 @@ struct DocumentationTests {
             page: bringYourOwn,
             start: "actor RealmNotes: LocalDataSource {",
             reason: "Realm is no dependency of Keel."
+        ),
+        Exception(
+            page: "Sources/KeelRepositories/Sources/CoreData/CoreDataSource.swift",
+            start: "let local = CoreDataSource<Note>(container)",
+            reason: "Core Data is on Apple's systems alone."
+        ),
+        Exception(
+            page: "Sources/KeelRepositories/Sources/CoreData/ManagedObjectRepresentable.swift",
+            start: "extension Note: ManagedObjectRepresentable {",
+            reason: "Core Data is on Apple's systems alone."
+        ),
+        Exception(
+            page: "Sources/KeelRepositories/Sources/SwiftData/ModelRepresentable.swift",
+            start: "extension Note: ModelRepresentable {",
+            reason: "SwiftData is on Apple's systems alone."
+        ),
+        Exception(
+            page: "Sources/KeelRepositories/Sources/SwiftData/SwiftDataSource.swift",
+            start: "let local = SwiftDataSource<Note>(modelContainer: container)",
+            reason: "SwiftData is on Apple's systems alone."
+        ),
+        Exception(
+            page: "Sources/KeelLocation/Front/LocationService+Combine.swift",
+            start: "location.fixPublisher(minimumDistance: 10)",
+            reason: "Combine and Core Location are on Apple's systems alone."
+        ),
+        Exception(
+            page: "Examples/Restaurants/Sources/RestaurantsViews/RestaurantsView.swift",
+            start: "struct RestaurantsApp: App {",
+            reason: "It is an app with SwiftUI, on a module of the example."
         ),
     ]
 

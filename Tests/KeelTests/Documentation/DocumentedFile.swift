@@ -125,7 +125,8 @@ enum CompiledCode {
         let tests = DocumentedFile.root.appending(path: "Tests")
         // The packages beside stand-ins for Apple's modules, and files that are examples too.
         let folders = [
-            "KeelTests/Examples", "CoreLocation/Tests", "Keychain/Tests", "OSLog/Tests",
+            "KeelTests/Examples", "Apple/Tests", "CoreLocation/Tests", "Keychain/Tests",
+            "OSLog/Tests",
         ].flatMap { folder in
             let place = tests.appending(path: folder).path
             let names = (try? FileManager.default.subpathsOfDirectory(atPath: place)) ?? []

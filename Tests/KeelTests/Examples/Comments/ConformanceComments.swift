@@ -1,3 +1,4 @@
+import Foundation
 import Keel
 import KeelAnalytics
 import KeelConformance
@@ -19,6 +20,20 @@ extension InMemorySecretStoreAdapter {
 
 extension InMemoryStorageAdapter {
     fileprivate static let capabilities = InMemoryStorageAdapter().capabilities
+}
+
+struct CheckedNote: Codable, Identifiable, Equatable, Sendable {
+    var id: String
+    var text: String
+    var stars: Int
+}
+
+private typealias MyNotes = CollectionDataSource<CheckedNote>
+
+extension CollectionDataSource where Element == CheckedNote {
+    fileprivate init(folder: String) {
+        self.init(StorageClient(InMemoryStorageAdapter()).collection("notes", as: CheckedNote.self))
+    }
 }
 
 /// A vendor's server that takes everything, or nothing.
@@ -165,5 +180,27 @@ struct StorageCheckComments {
 
     @Test func agrees() async throws {
         try await DifferentialFuzz().run(InMemoryStorageAdapter(), against: MyStorageAdapter())
+    }
+}
+
+@Suite("Comments: checks of data sources", .timeLimit(.minutes(5)))
+struct LocalDataSourceCheckComments {
+    typealias Note = CheckedNote
+
+    private static func temporaryFolder() -> String { "notes" }
+
+    let subject = make()
+
+    private static func make() -> LocalDataSourceSubject<Note> {
+        let subject = LocalDataSourceSubject(
+            make: { id, number in Note(id: id, text: "note \(number)", stars: number % 5) },
+            conditions: [#Predicate { $0.stars >= 3 }]
+        ) { MyNotes(folder: temporaryFolder()) }
+        return subject
+    }
+
+    @Test(arguments: LocalDataSourceCheck<Note>.all)
+    func keepsItsPromises(_ check: LocalDataSourceCheck<Note>) async throws {
+        try await check.run(on: subject)
     }
 }
