@@ -13,7 +13,7 @@ struct LongReplyMemoryTests {
     private static let count = 50_000
     private static let largeCount = 100
     /// What replies of tens of megabytes may add to the memory of the process.
-    private static let mostGrowth = 64 << 20
+    private static let mostGrowth = 48 << 20
 
     private static func fill(_ file: String) async throws {
         let store = try SQLiteStorageAdapter(at: .file(file))
