@@ -6,8 +6,9 @@ public import KeelRepositories
 /// ```swift
 /// let subject = LocalDataSourceSubject(
 ///     make: { id, number in Note(id: id, text: "note \(number)", stars: number % 5) },
-///     conditions: [#Predicate { $0.stars >= 3 }]
-/// ) { MyNotes(folder: temporaryFolder()) }
+///     conditions: [#Predicate { $0.stars >= 3 }],
+///     open: { MyNotes(folder: temporaryFolder()) }
+/// )
 /// ```
 public struct LocalDataSourceSubject<Element: Sendable & Equatable>: Sendable {
     let make: @Sendable (_ id: String, _ number: Int) -> Element

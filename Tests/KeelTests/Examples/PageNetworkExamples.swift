@@ -63,11 +63,6 @@ private struct GetHolidays: Endpoint {
     var coding: (any BodyCoding)? { JSONCoding(dates: .day) }
 }
 
-extension NetworkClientProvider.Service {
-    fileprivate static let auth: Self = "auth"
-    fileprivate static let diary: Self = "diary"
-}
-
 @Suite("Pages: clients of services")
 struct PageNetworkExamples {
     private func client(

@@ -194,8 +194,9 @@ struct LocalDataSourceCheckComments {
     private static func make() -> LocalDataSourceSubject<Note> {
         let subject = LocalDataSourceSubject(
             make: { id, number in Note(id: id, text: "note \(number)", stars: number % 5) },
-            conditions: [#Predicate { $0.stars >= 3 }]
-        ) { MyNotes(folder: temporaryFolder()) }
+            conditions: [#Predicate { $0.stars >= 3 }],
+            open: { MyNotes(folder: temporaryFolder()) }
+        )
         return subject
     }
 
