@@ -1,7 +1,9 @@
 extension AnalyticsService {
+    @TaskLocal fileprivate static var ofTask: AnalyticsService?
+
     /// The service of the running task, which `withAnalytics(_:operation:)`
     /// sets; nil where nobody has set one.
-    @TaskLocal public static var current: AnalyticsService?
+    public static var current: AnalyticsService? { ofTask }
 }
 
 /// Makes a service the one that the free functions track to, for one operation and its child tasks.
@@ -21,7 +23,7 @@ public func withAnalytics<Result, Failure: Error>(
     _ analytics: AnalyticsService?,
     operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-    let outcome: Swift.Result<Result, Failure> = AnalyticsService.$current.withValue(analytics) {
+    let outcome: Swift.Result<Result, Failure> = AnalyticsService.$ofTask.withValue(analytics) {
         Swift.Result(catching: operation)
     }
     return try outcome.get()
@@ -40,7 +42,7 @@ public func withAnalytics<Result, Failure: Error>(
     _ analytics: AnalyticsService?,
     operation: () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-    let outcome: Swift.Result<Result, Failure> = await AnalyticsService.$current.withValue(
+    let outcome: Swift.Result<Result, Failure> = await AnalyticsService.$ofTask.withValue(
         analytics
     ) {
         do throws(Failure) {
