@@ -20,17 +20,23 @@ extension NetworkClient {
     /// The transport belongs to the caller: share one between clients, and shut it down when nobody
     /// needs it.
     public static func platformTransport() -> any HTTPTransport {
+        availableTransport()
+            ?? UnavailableHTTPTransport(
+                TransportError(
+                    .invalidConfiguration,
+                    "no transport: enable the 'AsyncHTTPClient' trait of the keel package"
+                )
+            )
+    }
+
+    /// The transport of this platform; nil where the trait is off that has it.
+    static func availableTransport() -> (any HTTPTransport)? {
         #if canImport(Darwin)
         URLSessionTransport()
         #elseif AsyncHTTPClient && canImport(AsyncHTTPClient)
         AsyncHTTPClientTransport()
         #else
-        UnavailableHTTPTransport(
-            TransportError(
-                .invalidConfiguration,
-                "no transport: enable the 'AsyncHTTPClient' trait of the keel package"
-            )
-        )
+        nil
         #endif
     }
 

@@ -6,9 +6,6 @@ internal import KeelStorageFirestore
 #if SQLite
 internal import KeelStorageSQLite
 #endif
-#if AsyncHTTPClient && canImport(AsyncHTTPClient)
-internal import KeelAsyncHTTPClient
-#endif
 
 extension KeelConfiguration {
     /// Opens the store that the configuration describes.
@@ -22,7 +19,7 @@ extension KeelConfiguration {
             guard allowsNetwork else {
                 throw StorageError(.unsupported, "the \(environment) preset allows no network")
             }
-            guard let transport = Self.makeTransport() else {
+            guard let transport = NetworkClient.availableTransport() else {
                 throw StorageError(
                     .unsupported,
                     "no transport: enable the 'AsyncHTTPClient' trait of the keel package"
@@ -62,12 +59,9 @@ extension KeelConfiguration {
     public func makeNetwork() -> NetworkClient {
         guard allowsNetwork else { return refusing("the \(environment) preset allows no network") }
         guard let api else { return refusing("the configuration names no web service") }
-        guard let transport = Self.makeTransport() else {
-            return refusing("no transport: enable the 'AsyncHTTPClient' trait of the keel package")
-        }
         var settings = NetworkClient.Configuration(baseURL: api)
         if let observer { settings.observers.append(TellingEventObserver(observer)) }
-        return NetworkClient(settings, transport: transport)
+        return NetworkClient(settings)
     }
 
     private func refusing(_ reason: String) -> NetworkClient {
@@ -77,15 +71,5 @@ extension KeelConfiguration {
             baseURL: address,
             transport: UnavailableHTTPTransport(error)
         )
-    }
-
-    private static func makeTransport() -> (any HTTPTransport)? {
-        #if canImport(Darwin)
-        URLSessionTransport()
-        #elseif AsyncHTTPClient && canImport(AsyncHTTPClient)
-        AsyncHTTPClientTransport()
-        #else
-        nil
-        #endif
     }
 }

@@ -1,14 +1,14 @@
 internal import KeelCore
 internal import Synchronization
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
 #elseif canImport(Bionic)
 internal import Bionic
-#elseif canImport(Darwin)
-internal import Darwin
 #endif
 
 /// Files in memory, for a service that keeps nothing: they end with it.

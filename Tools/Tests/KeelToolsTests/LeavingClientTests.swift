@@ -77,12 +77,12 @@ struct LeavingClientTests {
         }
 
         let upstream: StorageServer
-        let (ends, end) = AsyncStream.makeStream(of: End.self)
+        let ended = AsyncStream.makeStream(of: End.self)
 
         func respond(to call: HTTPCall) async -> HTTPReply {
             var reply = await upstream.respond(to: call)
             let body = reply.body
-            let life = Life(end)
+            let life = Life(ended.continuation)
             reply.body = HTTPByteStream { [life] () async throws(TransportError) in
                 var iterator = body.makeAsyncIterator()
                 let piece = try await iterator.next()
@@ -142,7 +142,7 @@ struct LeavingClientTests {
                     #expect(try await client.read(until: "document"))
                     return ContinuousClock.now
                 }
-                let end = try #require(await handler.ends.first { _ in true })
+                let end = try #require(await handler.ended.stream.first { _ in true })
                 return (left.duration(to: end.time), end.pieces)
             }
             times.append(time)
