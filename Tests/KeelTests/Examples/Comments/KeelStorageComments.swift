@@ -24,6 +24,19 @@ extension CommentExamples {
         )
     }
 
+    static func storageClientUpdating(_ storage: StorageClient) async throws {
+        try await storage.updateDocument("users/1", ["name": "Ann", "age": 31])
+    }
+
+    static func storageClientUpdatingFrom(_ storage: StorageClient) async throws {
+        struct Profile: Encodable {
+            var name: String
+            var photo: String?
+        }
+
+        try await storage.updateDocument("users/1", from: Profile(name: "Ann"))
+    }
+
     static func storageClientPointInTime(_ storage: StorageClient, _ receipt: CommitReceipt)
         async throws
     {
