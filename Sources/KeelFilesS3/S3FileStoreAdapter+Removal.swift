@@ -39,7 +39,7 @@ extension S3FileStoreAdapter {
         _ paths: [FileStorePath]
     ) async throws(S3Failure) -> [Result<Bool, FileStoreError>] {
         let keys = paths.map { try? checkedKey($0) }
-        // What XML cannot hold, and a key that is too long, is told in the way of a single file.
+        // A key that XML cannot hold, or that is too long, is deleted by itself.
         let together = keys.map { $0.flatMap(S3Removal.element) }
         guard !connection.lacksDeleteObjects.withLock({ $0 }),
             together.contains(where: { $0 != nil })
@@ -83,7 +83,7 @@ extension S3FileStoreAdapter {
 
 /// The request and the reply of DeleteObjects.
 enum S3Removal {
-    /// What became of a key.
+    /// The outcome of a key.
     enum Outcome: Hashable {
         case deleted
         case refused(S3Refusal)
@@ -111,7 +111,7 @@ enum S3Removal {
         return Array((begin + elements.joined() + "</Delete>").utf8)
     }
 
-    /// What a reply says of each key.
+    /// The outcomes that a reply names.
     static func outcomes(
         in document: XMLElement,
         _ head: HTTPResponse

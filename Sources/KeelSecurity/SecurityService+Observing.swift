@@ -1,5 +1,5 @@
 #if Crypto
-/// What one call of a security service did, without data and keys.
+/// One call of a security service, without data and keys.
 public struct SecurityObservation: Sendable, Hashable {
     /// The calls that are told of.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
@@ -9,13 +9,13 @@ public struct SecurityObservation: Sendable, Hashable {
         case decrypt
     }
 
-    /// What was called.
+    /// The method.
     public let operation: Operation
     /// How many bytes it was given.
     public let byteCount: Int
     /// How long it took.
     public let duration: Duration
-    /// What failed, nil for a call that succeeded.
+    /// The code of the failure; nil for a success.
     public let failure: SecurityError.Code?
 }
 

@@ -45,7 +45,7 @@ public struct SecurityService: Sendable {
     ///
     /// The first call that needs them waits for them with its thread, as for a file: call
     /// ``prepare()`` before where that matters, on the main actor for example. All copies of the
-    /// service share the keys. What the opening throws, the call throws; the next one opens anew.
+    /// service share the keys. If the opening throws, so does the call, and the next call opens again.
     ///
     /// - Parameter open: Opens the keys.
     public init(opening open: @escaping @Sendable () async throws(SecurityError) -> KeyRing) {
@@ -55,7 +55,7 @@ public struct SecurityService: Sendable {
 
     /// Opens the keys of a service that opens them at the first use; others have nothing to do.
     ///
-    /// - Throws: What the opening throws.
+    /// - Throws: The opening's error.
     public func prepare() async throws(SecurityError) { try await opening?.prepare() }
 
     /// Encrypts data with the primary key, and authenticates it.

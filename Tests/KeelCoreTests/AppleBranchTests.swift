@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What is written for Apple's systems is compiled beside the stand-ins of `Tests/Apple`, or listed
-/// in `Documentation/Platforms.md` as never compiled.
+/// Code for Apple's systems is compiled beside the stand-ins of `Tests/Apple`, or listed in
+/// `Documentation/Platforms.md` as never compiled.
 @Suite("Code for Apple's systems")
 struct AppleBranchTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent()

@@ -27,7 +27,7 @@ public struct KeelObservation: Sendable, Hashable {
         public static let secrets = Self("secrets")
         /// The device's position.
         public static let location = Self("location")
-        /// What is tracked and delivered.
+        /// Tracking and delivery.
         public static let analytics = Self("analytics")
         /// Encryption.
         public static let security = Self("security")
@@ -39,7 +39,7 @@ public struct KeelObservation: Sendable, Hashable {
 
     /// Which part it was.
     public var area: Area
-    /// What was called or has happened, such as `commit`.
+    /// The call or the incident, such as `commit`.
     public var operation: String
     /// How long it took, where it took time.
     public var duration: Duration?
@@ -54,7 +54,7 @@ public struct KeelObservation: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - area: Which part it was.
-    ///   - operation: What was called or has happened.
+    ///   - operation: The call or the incident.
     ///   - duration: How long it took.
     ///   - details: Counts and names; no values.
     ///   - failure: The code of the error, nil for what succeeded.

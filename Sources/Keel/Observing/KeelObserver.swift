@@ -48,7 +48,7 @@ public struct KeelObserver: Sendable {
 
     /// Tells of something.
     ///
-    /// - Parameter observation: What happened.
+    /// - Parameter observation: The observation.
     public func callAsFunction(_ observation: KeelObservation) { observe(observation) }
 
     /// Does something and tells how it went, for the operations of an app's own types.
@@ -59,9 +59,9 @@ public struct KeelObserver: Sendable {
     ///
     /// - Parameters:
     ///   - area: Which part it is.
-    ///   - operation: What it is called.
+    ///   - operation: The operation's name.
     ///   - clock: What the duration is measured on.
-    ///   - body: What is done.
+    ///   - body: The operation.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws.
     public func measure<Value, Failure: Error>(

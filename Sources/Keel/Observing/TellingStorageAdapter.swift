@@ -77,7 +77,7 @@ struct TellingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
         let start = timeline.now
         do throws(StorageError) {
             let page = try await upstream.changes(request)
-            // A wait that ended without a change is no news.
+            // Nothing to report: the wait ended without a change.
             guard !page.changes.isEmpty else { return page }
             observer(
                 KeelObservation(

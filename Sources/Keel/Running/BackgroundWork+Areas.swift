@@ -30,7 +30,7 @@ extension BackgroundWork {
     ///
     /// - Parameters:
     ///   - outbox: The outbox.
-    ///   - sender: What sends.
+    ///   - sender: Sends the entries.
     ///   - limit: How long to go on sending at the end.
     public mutating func add(
         _ outbox: Outbox,
@@ -41,7 +41,7 @@ extension BackgroundWork {
             "outbox",
             finishingWithin: limit,
             run: { try await outbox.run(sending: sender) },
-            // What fails here stays in the outbox.
+            // Entries that fail here stay in the outbox.
             finish: { _ = try? await outbox.flush(sending: sender) }
         )
     }
@@ -50,7 +50,7 @@ extension BackgroundWork {
     ///
     /// - Parameter caches: The caches.
     public mutating func add(_ caches: CacheStore) {
-        // What cannot be written is read anew from its source.
+        // A value that cannot be written is loaded from its source again.
         add(atEnd: "caches") { try? await caches.flush() }
     }
 

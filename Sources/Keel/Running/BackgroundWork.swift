@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What an app runs for long, with one `run()` for all of it.
+/// The background work of an app, with one `run()` for all of it.
 ///
 /// ```swift
 /// var work = BackgroundWork()
@@ -41,10 +41,10 @@ public struct BackgroundWork: Sendable {
     /// Adds a part.
     ///
     /// - Parameters:
-    ///   - name: What it is called.
+    ///   - name: The part's name.
     ///   - limit: How long it may take to finish; it is cancelled then.
-    ///   - run: What runs until it is cancelled.
-    ///   - finish: What is done after it, in a task that is not cancelled.
+    ///   - run: Runs until it is cancelled.
+    ///   - finish: Runs after it, in a task that is not cancelled.
     public mutating func add(
         _ name: String,
         finishingWithin limit: Duration = .seconds(10),
@@ -57,9 +57,9 @@ public struct BackgroundWork: Sendable {
     /// Adds something that is done at the end alone, such as writing what is still in memory.
     ///
     /// - Parameters:
-    ///   - name: What it is called.
+    ///   - name: The part's name.
     ///   - limit: How long it may take; it is cancelled then.
-    ///   - finish: What is done.
+    ///   - finish: The work.
     public mutating func add(
         atEnd name: String,
         within limit: Duration = .seconds(10),

@@ -118,7 +118,7 @@ extension AnalyticsService {
         draft.userProperties = properties
         guard let id = try? tracker.track(draft).text else { return nil }
         if tracker.configuration.attachesUserProperties {
-            // What could not be written down is in force, and in the status.
+            // A change that could not be written is in force, and reported by the status.
             _ = try? tracker.change { settings, writer in
                 let merged = settings.userProperties.merging(writer.redacted(properties)) { $1 }
                 defer { settings.userProperties = merged }
@@ -139,7 +139,7 @@ extension AnalyticsService {
     ///
     /// - Parameter userID: The user's id in the app's own terms; not an address or a name.
     public func setUserID(_ userID: String) {
-        // What could not be written down is in force, and in the status.
+        // A change that could not be written is in force, and reported by the status.
         _ = try? tracker.change(tracking: TrackedDraft(.identify)) { settings, _ in
             guard settings.userID != userID, !userID.isEmpty else { return false }
             settings.userID = userID

@@ -57,7 +57,7 @@ public struct AnalyticsService: Sendable {
     /// Opens a service that keeps everything in memory, for tests, previews and programs that
     /// must leave nothing on the disk.
     ///
-    /// What is not delivered ends with the service. Everything else is as in a folder.
+    /// Undelivered records end with the service. Everything else is as in a folder.
     ///
     /// - Parameter configuration: Where events go, and what becomes of them before.
     /// - Returns: The service.

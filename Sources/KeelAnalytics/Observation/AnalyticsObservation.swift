@@ -8,7 +8,7 @@
 public enum AnalyticsObservation: Sendable, Hashable {
     /// An event, a screen, a user's identification or properties of the user were kept.
     case tracked(AnalyticsRecord.Kind)
-    /// What was tracked is not kept, for this reason.
+    /// A record is not kept, for this reason.
     case refused(AnalyticsError.Code)
     /// A batch was handed to a destination.
     case delivered(DeliveryReport)

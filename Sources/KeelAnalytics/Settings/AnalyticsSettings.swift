@@ -13,7 +13,7 @@ struct AnalyticsSettings: Sendable, Hashable {
     var anonymousID: String
     var userID: String?
     var superProperties: [String: AnalyticsValue] = [:]
-    /// What events say about the user, where they are to.
+    /// The user's properties that events carry, if they are attached.
     var userProperties: [String: AnalyticsValue] = [:]
     var session: Session?
     /// What the user decided.

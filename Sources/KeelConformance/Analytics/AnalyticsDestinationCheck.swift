@@ -13,7 +13,7 @@ public import Testing
 ///
 /// Each check opens a destination of its own; none sleeps.
 public struct AnalyticsDestinationCheck: Sendable, CustomTestStringConvertible {
-    /// What a check is about.
+    /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
         /// What it says about itself.
         case description
@@ -25,7 +25,7 @@ public struct AnalyticsDestinationCheck: Sendable, CustomTestStringConvertible {
         case faults
     }
 
-    /// What the check is about.
+    /// The check's group.
     public let group: Group
     /// The promise, as a sentence about the destination.
     public let promise: String

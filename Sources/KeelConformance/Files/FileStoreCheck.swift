@@ -13,9 +13,9 @@ public import Testing
 /// }
 /// ```
 public struct FileStoreCheck: Sendable, CustomTestStringConvertible {
-    /// What a check is about.
+    /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
-        /// What is found.
+        /// Finding.
         case reading
         /// Parts of files.
         case ranges
@@ -45,7 +45,7 @@ public struct FileStoreCheck: Sendable, CustomTestStringConvertible {
         case watching
     }
 
-    /// What the check is about.
+    /// The check's group.
     public let group: Group
     /// The promise, as a sentence about the store.
     public let promise: String

@@ -19,7 +19,7 @@ public import Testing
 ///
 /// What becomes of a transport's failures is checked by ``HTTPFaultCheck``.
 public struct HTTPTransportCheck: Sendable, CustomTestStringConvertible {
-    /// What a check is about.
+    /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
         /// Methods, targets and statuses.
         case exchange
@@ -37,7 +37,7 @@ public struct HTTPTransportCheck: Sendable, CustomTestStringConvertible {
         case security
     }
 
-    /// What the check is about.
+    /// The check's group.
     public let group: Group
     /// The promise, as a sentence about the transport.
     public let promise: String

@@ -12,7 +12,7 @@ public import Testing
 /// }
 /// ```
 public struct LocationAdapterCheck: Sendable, CustomTestStringConvertible {
-    /// What a check is about.
+    /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
         /// What a source says of itself.
         case capabilities
@@ -36,7 +36,7 @@ public struct LocationAdapterCheck: Sendable, CustomTestStringConvertible {
         case service
     }
 
-    /// What the check is about.
+    /// The check's group.
     public let group: Group
     /// The promise, as a sentence about the source.
     public let promise: String

@@ -11,9 +11,9 @@ public import Testing
 public struct LocalDataSourceCheck<Element: Sendable & Equatable>: Sendable,
     CustomTestStringConvertible
 {
-    /// What a check is about.
+    /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
-        /// What is found.
+        /// Finding.
         case finding
         /// Keeping and replacing.
         case saving
@@ -27,7 +27,7 @@ public struct LocalDataSourceCheck<Element: Sendable & Equatable>: Sendable,
         case concurrency
     }
 
-    /// What the check is about.
+    /// The check's group.
     public let group: Group
     /// The promise, as a sentence about the source.
     public let promise: String

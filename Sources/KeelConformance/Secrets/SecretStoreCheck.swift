@@ -16,9 +16,9 @@ public import Testing
 /// Each check uses services of its own and removes what it saved, so that a store which other
 /// programs use too can be checked.
 public struct SecretStoreCheck: Sendable, CustomTestStringConvertible {
-    /// What a check is about.
+    /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
-        /// What is found.
+        /// Finding.
         case reading
         /// Bytes, whole and unchanged.
         case bytes
@@ -46,7 +46,7 @@ public struct SecretStoreCheck: Sendable, CustomTestStringConvertible {
         case capabilities
     }
 
-    /// What the check is about.
+    /// The check's group.
     public let group: Group
     /// The promise, as a sentence about the store.
     public let promise: String

@@ -25,7 +25,7 @@ extension SecretScanner {
             index += length
         }
         guard index - start > plain.count else { return nil }
-        // What follows decides whether the number ends here.
+        // The characters that follow decide whether the number ends here.
         plain.append(decoded(at: index).byte)
         places.append(index)
         return plain.withUnsafeBufferPointer { buffer in

@@ -67,9 +67,9 @@ public protocol FileStoreAdapter: Sendable {
     /// Implement it where the store removes many with one request; otherwise they are removed one by one.
     ///
     /// - Parameter paths: The files.
-    /// - Returns: What became of each, in the order of the paths: whether there was one, or why it is still
-    ///   there. What is missing at the end was not tried, after an error. A store that cannot tell says of
-    ///   a file that it was there.
+    /// - Returns: A result for each path, in their order: whether there was a file, or why it is still there.
+    ///   After an error the results may end early; the remaining paths were not tried. A store that cannot
+    ///   tell says that there was a file.
     func deleteEach(_ paths: [FileStorePath]) async -> [Result<Bool, FileStoreError>]
 
     /// Lists files.

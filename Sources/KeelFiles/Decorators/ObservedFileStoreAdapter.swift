@@ -21,7 +21,7 @@ public struct FileStoreObservation: Hashable, Sendable {
         case list
     }
 
-    /// What was called.
+    /// The method.
     public let operation: Operation
     /// The file, or the folder that was listed.
     public let path: String
@@ -29,7 +29,7 @@ public struct FileStoreObservation: Hashable, Sendable {
     public let byteCount: Int
     /// How long it took; for reading, until its reader let go of it.
     public let duration: Duration
-    /// What failed, nil for a call that succeeded.
+    /// The code of the failure; nil for a success.
     public let failure: FileStoreError.Code?
 }
 

@@ -8,7 +8,7 @@ enum CertificateKey {
     private static let version: UInt8 = 0xA0
 
     /// Returns the bytes of the SubjectPublicKeyInfo with its tag and length, which pins are digests
-    /// of; nil for what is no certificate.
+    /// of; nil for bytes that are not a certificate.
     static func info(in certificate: some Sequence<UInt8>) -> ArraySlice<UInt8>? {
         var bytes = Array(certificate)[...]
         guard var outer = element(&bytes, sequence)?.content,

@@ -23,7 +23,7 @@ final class URLSessionPool: Sendable {
         var isShutDown = false
     }
 
-    /// What tells two sets of pins apart: all but whom a mismatch is reported to.
+    /// Tells two sets of pins apart: everything but the observer of mismatches.
     private struct Pins: Hashable {
         let hosts: [String: Set<PublicKeyPins.Pin>]
         let mode: PublicKeyPins.Mode

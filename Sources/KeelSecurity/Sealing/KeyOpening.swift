@@ -45,7 +45,7 @@ final class KeyOpening: Sendable {
     }
 }
 
-/// What an opening comes to, for a thread that waits for it.
+/// The result of an opening, for a thread that waits for it.
 private final class OpeningResult: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let result = Mutex<Result<KeyRing, SecurityError>?>(nil)

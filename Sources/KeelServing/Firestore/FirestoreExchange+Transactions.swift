@@ -25,7 +25,7 @@ extension FirestoreExchange {
             }
         }
 
-        /// What the transaction has read before, if a commit must know what it reads.
+        /// The transaction's earlier reads, if its commit checks them.
         var earlierReads: TransactionReads? {
             switch self {
             case .transaction(_, nil, let earlier): earlier

@@ -7,7 +7,7 @@ final class TransactionTable: Sendable {
     /// What an error's operation says where a transaction could not be carried through.
     static let operation = "transaction"
 
-    /// What an error's operation says where another read of the transaction was noted meanwhile.
+    /// The operation of the error for a read that another read of the transaction has overtaken.
     static let overtaken = "overtaken read"
 
     private struct State {

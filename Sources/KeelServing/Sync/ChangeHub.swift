@@ -45,9 +45,9 @@ final class ChangeHub: Sendable {
     let epoch: StoreEpoch
     let configuration: ChangeService.Configuration
     let state = Mutex(State())
-    /// What waits for listeners whose readers are busy.
+    /// The bytes that wait for listeners whose readers are busy.
     let waiting = ByteCount()
-    /// What readers have taken and are sending.
+    /// The bytes that readers have taken and are sending.
     let sending = ByteCount()
 
     init(adapter: any StorageAdapter, configuration: ChangeService.Configuration) {

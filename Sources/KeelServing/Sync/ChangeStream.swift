@@ -13,7 +13,7 @@ final class ChangeStream: Sendable {
     /// What was read before the reply began.
     private let beginning = Mutex<[UInt8]?>(nil)
     private let isStalled = Mutex(false)
-    /// What the reader has taken last, and mostly is still sending.
+    /// The events that the reader has taken last, and is usually still sending.
     private let taken = Mutex<BufferedEvents?>(nil)
 
     /// Opens a stream, and reads its first page so that a failure can still have a status.

@@ -17,7 +17,7 @@ struct QueryExecution {
     private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
     /// About how many bytes of documents the result may have; nil for any number.
     var mostBytes: Int?
-    /// What the documents are added to whose values alone are wanted; nil if the documents are wanted.
+    /// Takes the documents' values for an aggregation; nil for a query that returns documents.
     var aggregator: Aggregator?
     /// The fields that the documents of the result need; nil for all.
     var kept: [FieldPath]?

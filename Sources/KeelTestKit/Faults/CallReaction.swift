@@ -1,4 +1,4 @@
-/// What becomes of one call of a double that a ``CallRecorder`` stands behind.
+/// The outcome of one call of a double that a ``CallRecorder`` stands behind.
 public enum CallReaction<Failure: Error>: Sendable {
     /// The call fails.
     case fail(Failure)

@@ -8,13 +8,13 @@ public import Foundation
 public struct RestaurantCatalogue: Sendable {
     struct Entry: Sendable {
         let id: String
-        /// What is sent.
+        /// The bytes of the response.
         let json: [UInt8]
         /// The words that searches look at.
         let words: Set<String>
     }
 
-    /// What differs between any two catalogues with different contents.
+    /// Differs between any two catalogues with different contents.
     public let fingerprint: String
 
     let entries: [Entry]

@@ -4,7 +4,7 @@ import KeelDependencies
 import RestaurantsData
 import RestaurantsDomain
 
-/// What the app stands on: made once, and read by whoever needs a part with `@Dependency`.
+/// The infrastructure of the app: made once, and read with `@Dependency` where a part is needed.
 struct Infrastructure {
     let storage: StorageClient
     let secrets: SecretStore

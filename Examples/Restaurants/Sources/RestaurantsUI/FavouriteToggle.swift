@@ -6,8 +6,7 @@ struct FavouriteToggle: Sendable {
 
     /// Makes a restaurant a favourite, or ends that.
     ///
-    /// - Returns: Why it was refused; nil when it is done. What the screen has shown meanwhile is
-    ///   then to be taken back.
+    /// - Returns: The reason of a refusal, for which the screen takes its change back; nil for a success.
     func set(
         _ isFavourite: Bool,
         _ id: RestaurantID,

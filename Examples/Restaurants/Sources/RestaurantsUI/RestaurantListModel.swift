@@ -3,8 +3,8 @@ public import RestaurantsDomain
 
 /// The list of restaurants.
 ///
-/// What was loaded before stays on the screen while it is loaded anew, and when that fails: the
-/// ``notice`` then says that it may be out of date.
+/// Earlier content stays on the screen while the screen refreshes. If the refresh fails, ``notice``
+/// says that the content may be out of date.
 @MainActor
 @Observable
 public final class RestaurantListModel {
@@ -18,7 +18,7 @@ public final class RestaurantListModel {
 
     /// The restaurants.
     public private(set) var content = ScreenContent<[RestaurantRow]>.loading
-    /// What went wrong while there was something to show: a refresh, or a favourite.
+    /// The failure of a refresh or of a favourite while there is content to show.
     public private(set) var notice: ScreenFailure?
     /// Whether what is shown could not be loaded anew.
     public private(set) var isStale = false
@@ -58,7 +58,7 @@ public final class RestaurantListModel {
             await load()
         } catch {
             guard error.kind != .cancelled else { return }
-            // What is kept on this device is better than nothing.
+            // The content on this device is better than none.
             if content.value == nil { await load() }
             fail(error)
             isStale = content.value != nil

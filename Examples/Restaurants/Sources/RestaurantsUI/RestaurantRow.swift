@@ -18,7 +18,7 @@ public struct RestaurantRow: Identifiable, Hashable, Sendable {
         self.isFavourite = isFavourite
     }
 
-    /// What is said below the name: cuisine, price, guests' rating, distance, as far as known.
+    /// The line below the name: cuisine, price, guests' rating and distance, as far as known.
     public var summary: String {
         var parts = [restaurant.cuisine]
         if let price = restaurant.priceLevel {

@@ -16,7 +16,7 @@ public enum RestaurantsDependency: DependencyKey, Sendable {
 }
 
 extension DependencyValues {
-    /// What the screens can do.
+    /// The use cases of the screens.
     public var restaurants: UseCases {
         get { self[RestaurantsDependency.self] }
         set { self[RestaurantsDependency.self] = newValue }

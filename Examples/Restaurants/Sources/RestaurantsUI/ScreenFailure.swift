@@ -3,9 +3,9 @@ public import RestaurantsDomain
 
 /// A failure as a screen tells it.
 public struct ScreenFailure: Hashable, Sendable {
-    /// What went wrong, as a sentence.
+    /// The problem, as a sentence.
     public let title: String
-    /// What to do about it.
+    /// The remedy, as a sentence.
     public let advice: String?
 
     /// Says what an error of the domain means to somebody who looks at a screen; nil for one that
@@ -17,7 +17,7 @@ public struct ScreenFailure: Hashable, Sendable {
     }
 }
 
-/// What a screen has to show of something that is loaded.
+/// The state of content that a screen loads.
 public enum ScreenContent<Value: Sendable>: Sendable {
     /// It is being loaded for the first time.
     case loading
@@ -32,7 +32,7 @@ public enum ScreenContent<Value: Sendable>: Sendable {
 extension ScreenContent: Equatable where Value: Equatable {}
 
 extension ScreenContent {
-    /// What is shown.
+    /// The content, if there is some.
     public var value: Value? {
         guard case .shown(let value) = self else { return nil }
         return value

@@ -8,9 +8,9 @@ internal import RestaurantsDomain
 @MainActor
 @Observable
 public final class SearchModel {
-    /// What was found, or nil while nothing is searched for.
+    /// The results; nil while there are no words to search for.
     public private(set) var content: ScreenContent<[RestaurantRow]>?
-    /// What is searched for.
+    /// The words to search for.
     public var words = ""
 
     private let pause: Duration
@@ -60,7 +60,7 @@ public final class SearchModel {
             guard let failure = ScreenFailure(error) else { return }
             found = .failed(failure)
         }
-        // What comes late is no answer to what is searched for now.
+        // Late results of an earlier search are dropped.
         guard wanted == words, !Task.isCancelled else { return }
         content = found
     }

@@ -12,12 +12,12 @@ public final class SessionModel {
     public private(set) var isBusy = false
     /// Why signing in or out did not work.
     public private(set) var failure: ScreenFailure?
-    /// What was typed as the e-mail address.
+    /// The e-mail address as typed.
     public var email = ""
-    /// What was typed as the password; it is forgotten as soon as it was used.
+    /// The password as typed, cleared once it has been used.
     public var password = ""
 
-    /// What the screens can do: read once, so that screens made later have the same.
+    /// The use cases, read once, so that all screens have the same.
     let useCases: UseCases
 
     /// Creates the model on the dependency `restaurants`; nobody is signed in before ``restore()``.

@@ -47,7 +47,7 @@ public struct CoreDataSource<Element: ManagedObjectRepresentable>: LocalDataSour
     public func find(
         where predicate: Predicate<Element>
     ) async throws(DataSourceError) -> [Element] {
-        // What cannot be translated is tried on all elements.
+        // Conditions that cannot be translated are checked on all elements.
         let filter = try? DocumentFilter(predicate)
         let found = try await perform { context in
             let attributes = Self.entity(in: context)?.attributesByName ?? [:]

@@ -9,7 +9,7 @@ internal import Foundation
 #endif
 
 extension DocumentFilter {
-    /// What the database is asked for.
+    /// The condition for the database.
     ///
     /// - Parameter attribute: The attribute with the value of a property.
     /// - Returns: The condition; nil for everything.

@@ -61,7 +61,7 @@ extension ModelRepresentable {
         }
     }
 
-    /// What the database is asked for; nil for everything.
+    /// The condition for the database; nil for all elements.
     static func modelPredicate(for predicate: Predicate<Self>) -> Predicate<Model>? {
         guard let filter = try? DocumentFilter(predicate) else { return nil }
         let properties = properties

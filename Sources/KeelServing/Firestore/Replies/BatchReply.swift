@@ -19,7 +19,7 @@ struct BatchReply: ReplyPieces {
     private let kind: Kind
     private var mostBytes: Int
     private var time: Timestamp?
-    /// What holds the moment, if it has to be held.
+    /// Holds the moment, if it has to be held.
     private var moment: ReadMoment?
     private var rest: ArraySlice<DocumentPath>
     /// The documents that were read and are still to be told, the next one last.

@@ -23,9 +23,9 @@ struct QueryPages {
     /// Nil after the last page.
     private var query: DocumentQuery?
     private var time: Timestamp?
-    /// What holds the moment, if it has to be held.
+    /// Holds the moment, if it has to be held.
     private var moment: ReadMoment?
-    /// What the transaction of a result that is read at once has read before.
+    /// The transaction's earlier reads, for a result that is read at once.
     private let earlier: TransactionReads?
     private let isPaged: Bool
     private var mostBytes: Int

@@ -108,7 +108,7 @@ enum SwiftUITemplates {
         public struct Problem: Hashable, Sendable {
             /// What happened, as a sentence.
             public let title: String
-            /// What to do about it.
+            /// The remedy, as a sentence.
             public let advice: String?
 
             /// Says what an error of the domain means to somebody who looks at a screen.
@@ -126,7 +126,7 @@ enum SwiftUITemplates {
         #"""
         public import __App__Domain
 
-        /// What the screens can do.
+        /// The use cases of the screens.
         public struct UseCases: Sendable {
             let add: AddNote
             let finish: FinishNote
@@ -223,7 +223,7 @@ enum SwiftUITemplates {
 
         /// The composition root: the one place that knows all layers, and what they stand on.
         public struct Composition: Sendable {
-            /// What the screens can do.
+            /// The use cases of the screens.
             public let useCases: UseCases
 
             /// Puts the app together.

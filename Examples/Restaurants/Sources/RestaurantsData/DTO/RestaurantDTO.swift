@@ -30,7 +30,7 @@ struct RestaurantDTO: Decodable, Sendable {
     }
 }
 
-/// What an inspector found on one visit.
+/// The result of an inspector's visit.
 struct GradeDTO: Decodable, Sendable {
     var date: String?
     var grade: String?

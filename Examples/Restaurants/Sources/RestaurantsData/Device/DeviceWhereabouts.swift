@@ -39,7 +39,7 @@ public struct DeviceWhereabouts: WhereaboutsRepository {
 }
 
 extension LocationError {
-    /// What the failure means to the app.
+    /// The error of the app's domain for this failure.
     fileprivate var meaning: DomainError.Kind {
         switch code {
         case .permissionDenied, .permissionRestricted, .permissionNotDetermined: .locationRefused

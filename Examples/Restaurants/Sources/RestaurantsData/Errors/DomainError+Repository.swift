@@ -56,7 +56,7 @@ extension DomainError {
 }
 
 extension AuthenticationError {
-    /// What the failure means to the app.
+    /// The error of the app's domain for this failure.
     fileprivate var meaning: DomainError.Kind {
         switch code {
         case .signedOut, .superseded: .notSignedIn

@@ -11,8 +11,8 @@ public import RestaurantsDomain
 /// - for everything, by ``refresh()``, or when nothing was ever loaded;
 /// - for one restaurant that is not here, or that was loaded longer ago than ``maximumAge``.
 ///
-/// What was read last is in memory, and read from there until it changes, whoever changes it: this
-/// repository or another process on the same store.
+/// Recent results are kept in memory until they change, in this repository or in another process on
+/// the same store.
 ///
 /// Every write is finished when the call that made it returns.
 public struct OfflineFirstRestaurantRepository: RestaurantRepository {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What an inspector found on one visit.
+/// The result of an inspector's visit.
 public struct Grade: Hashable, Sendable {
     /// The verdict.
     public enum Mark: String, Hashable, Sendable, CaseIterable {

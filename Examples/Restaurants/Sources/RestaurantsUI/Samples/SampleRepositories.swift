@@ -23,9 +23,9 @@ public final class SampleRepositories: Sendable {
     /// Creates repositories.
     ///
     /// - Parameters:
-    ///   - restaurants: What there is.
+    ///   - restaurants: The restaurants of the repository.
     ///   - place: Where the device is.
-    ///   - failure: What every call throws; nil answers.
+    ///   - failure: The error that every call throws; nil for none.
     public init(
         _ restaurants: [Restaurant] = [],
         at place: Coordinate? = nil,
