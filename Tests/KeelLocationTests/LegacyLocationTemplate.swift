@@ -39,10 +39,11 @@ final class LegacyLocationAdapter: LocationAdapter {
 
 /// One receiver, and what it is listened to for.
 private final class LegacyMonitoring: Sendable {
-    private let report: @Sendable (LocationEvent) -> Void
+    /// Behind a lock, because the SDK may call from several threads and reports come one at a time.
+    private let report: Mutex<@Sendable (LocationEvent) -> Void>
     private let receiver = Mutex<LegacyReceiver?>(nil)
 
-    init(_ report: @escaping @Sendable (LocationEvent) -> Void) { self.report = report }
+    init(_ report: @escaping @Sendable (LocationEvent) -> Void) { self.report = Mutex(report) }
 
     func start(_ device: LegacyDevice) {
         let made = LegacyReceiver { [weak self] position in self?.received(position) }
@@ -54,23 +55,23 @@ private final class LegacyMonitoring: Sendable {
     func stop() { receiver.withLock { $0.take() }?.stop() }
 
     private func received(_ position: LegacyPosition?) {
-        guard let position else { return report(.searching) }
+        let event = Self.event(of: position)
+        report.withLock { report in report(event) }
+    }
+
+    private static func event(of position: LegacyPosition?) -> LocationEvent {
+        guard let position else { return .searching }
         do {
-            // What the SDK means by a number that means nothing is nil here.
-            report(
-                .fix(
-                    try LocationFix(
-                        LocationCoordinate(
-                            latitude: position.latitude,
-                            longitude: position.longitude
-                        ),
-                        horizontalAccuracy: position.accuracy < 0 ? nil : position.accuracy,
-                        time: Date(timeIntervalSince1970: position.seconds)
-                    )
+            return .fix(
+                try LocationFix(
+                    LocationCoordinate(latitude: position.latitude, longitude: position.longitude),
+                    // The SDK's negative accuracy is an unknown one.
+                    horizontalAccuracy: position.accuracy < 0 ? nil : position.accuracy,
+                    time: Date(timeIntervalSince1970: position.seconds)
                 )
             )
         } catch {
-            report(.failure(error))
+            return .failure(error)
         }
     }
 }
