@@ -38,6 +38,7 @@ struct LateAnswerTests: RetrySuite {
             change(&$0)
         }
         let result = Task { await client.response(to: Post()) }
+        try await waitUntil { transport.calls.count == 1 }
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(5))
         return (await result.value, transport.calls.count)
@@ -89,6 +90,7 @@ struct LateAnswerTests: RetrySuite {
         let transport = ScriptedHTTPTransport(then: Self.late(.chunks([[1, 2]]), length: 2))
         let client = try client(transport) { $0.timeout = .seconds(5) }
         let stream = Task { try await client.stream(Post()).body.collect(upTo: 10) }
+        try await waitUntil { transport.calls.count == 1 }
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(5))
         let error = await #expect(throws: NetworkError.self) { try await stream.value }
