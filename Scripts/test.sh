@@ -19,17 +19,6 @@ timings=()
 reports="$(mktemp -d "${TMPDIR:-/tmp}/keel-test.XXXXXX")"
 trap 'rm -rf "$reports"' EXIT
 
-# failures_in <log>: the lines that tell why a run failed, and what follows each: the compiler's and
-# swift-testing's own marks, crashes, and the tests that run-tests.py names. Known issues fail nothing.
-failures_in() {
-    awk '
-        /recorded a known issue/ { next }
-        /error:|✘|recorded an issue|Fatal error|Crash:|signal code/ { left = 3 }
-        /PASSED ONLY|STALLED|==> Failed/ { left = 12 }
-        left > 0 && lines < 100 { print; left--; lines++ }
-    ' "$1"
-}
-
 # attempt <what> <command>: runs it, keeps what it prints for the summary, and goes on.
 attempt() {
     local what="$1" started="$SECONDS" log="$reports/${#timings[@]}.log" outcome="passed"
@@ -37,7 +26,7 @@ attempt() {
     if ! "$@" 2>&1 | tee "$log"; then
         outcome="FAILED"
         failed_runs+=("$what")
-        failures_in "$log" >"$reports/failures-of-one"
+        awk -f "$KEEL_ROOT/Scripts/checks/failures.awk" "$log" >"$reports/failures-of-one"
         [ -s "$reports/failures-of-one" ] || tail -n 20 "$log" >"$reports/failures-of-one"
         cat "$reports/failures-of-one" >>"$reports/failures"
     fi
