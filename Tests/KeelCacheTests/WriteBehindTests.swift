@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeelCache
 
-@Suite("What goes to a slow tier behind its callers", .timeLimit(.minutes(5)))
+@Suite("Writing behind its callers to a slow tier", .timeLimit(.minutes(5)))
 struct WriteBehindTests {
     /// A tier whose writes wait at a gate.
     private final class SlowTier: CacheTier {

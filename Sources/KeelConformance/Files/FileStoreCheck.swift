@@ -15,7 +15,7 @@ public import Testing
 public struct FileStoreCheck: Sendable, CustomTestStringConvertible {
     /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
-        /// Finding.
+        /// Reading files.
         case reading
         /// Parts of files.
         case ranges

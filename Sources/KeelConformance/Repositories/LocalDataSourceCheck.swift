@@ -13,7 +13,7 @@ public struct LocalDataSourceCheck<Element: Sendable & Equatable>: Sendable,
 {
     /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
-        /// Finding.
+        /// Finding elements.
         case finding
         /// Keeping and replacing.
         case saving

@@ -18,7 +18,7 @@ public import Testing
 public struct SecretStoreCheck: Sendable, CustomTestStringConvertible {
     /// A group of checks.
     public enum Group: String, Sendable, Hashable, CaseIterable {
-        /// Finding.
+        /// Reading values.
         case reading
         /// Bytes, whole and unchanged.
         case bytes

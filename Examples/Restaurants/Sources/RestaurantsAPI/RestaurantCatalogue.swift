@@ -14,7 +14,7 @@ public struct RestaurantCatalogue: Sendable {
         let words: Set<String>
     }
 
-    /// Differs between any two catalogues with different contents.
+    /// A text that differs between any two catalogues with different contents.
     public let fingerprint: String
 
     let entries: [Entry]

@@ -6,7 +6,7 @@ struct FavouriteToggle: Sendable {
 
     /// Makes a restaurant a favourite, or ends that.
     ///
-    /// - Returns: The reason of a refusal, for which the screen takes its change back; nil for a success.
+    /// - Returns: Why the change was refused, so that the screen undoes it; nil if it succeeded.
     func set(
         _ isFavourite: Bool,
         _ id: RestaurantID,

@@ -8,7 +8,7 @@ internal import RestaurantsDomain
 @MainActor
 @Observable
 public final class SearchModel {
-    /// The results; nil while there are no words to search for.
+    /// The results of the last search, or nil if the search field is empty.
     public private(set) var content: ScreenContent<[RestaurantRow]>?
     /// The words to search for.
     public var words = ""
