@@ -55,12 +55,43 @@ package enum IndexKey {
         if direction == .descending { complement(&key, from: start) }
     }
 
+    /// What the keys of the paths of a collection's documents begin with, and those of what lies below them.
+    package static func key(ofAllIn collection: CollectionPath) -> [UInt8] {
+        var key: [UInt8] = []
+        append(collection, to: &key)
+        return key
+    }
+
+    /// The id behind the key of a collection in a path's key, nil if there is none.
+    ///
+    /// It is the document's own, or that of the document of the collection above it.
+    package static func id(in key: [UInt8], after collection: [UInt8]) -> String? {
+        guard key.starts(with: collection) else { return nil }
+        var id: [UInt8] = []
+        var rest = key[collection.count...]
+        while let byte = rest.popFirst() {
+            if byte == 0 {
+                guard rest.popFirst() == 0xFF else {
+                    return String(validating: id, as: UTF8.self)
+                }
+            }
+            id.append(byte)
+        }
+        return nil
+    }
+
     /// Appends the key of a document's path.
     package static func append(path: DocumentPath, to key: inout [UInt8]) {
+        append(path.collection, to: &key)
+        append(escaping: path.id.utf8, to: &key)
+        appendEnd(ofReference: &key)
+    }
+
+    private static func append(_ collection: CollectionPath, to key: inout [UInt8]) {
         key.append(Kind.reference)
         // Byte by byte: splitting would allocate, and every index entry has such a key.
         var isInSegment = false
-        for byte in path.collection.string.utf8 {
+        for byte in collection.string.utf8 {
             if byte != UInt8(ascii: "/") {
                 key.append(byte)
                 if byte == 0 { key.append(0xFF) }
@@ -75,8 +106,6 @@ package enum IndexKey {
             key.append(0)
             key.append(1)
         }
-        append(escaping: path.id.utf8, to: &key)
-        appendEnd(ofReference: &key)
     }
 
     /// Ends a reference, with two zeros.

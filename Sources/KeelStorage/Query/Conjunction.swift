@@ -15,6 +15,8 @@ package struct Conjunction: Sendable, Hashable {
     var equalities: [Constant] = []
     var memberships: [Constant] = []
     var inequalities: [Inequality] = []
+    /// The document that an equality names; whether it fulfils the other conditions is open.
+    package private(set) var named: DocumentPath?
     /// Whether the keys find more than the conditions do: null and NaN where they match nothing.
     var findsMore = false
 
@@ -67,7 +69,9 @@ package struct Conjunction: Sendable, Hashable {
     }
 
     private static func equality(_ field: FieldPath, _ value: DocumentValue) -> Conjunction {
-        Conjunction(equalities: [Constant(field: field, key: IndexKey.key(value))])
+        var one = Conjunction(equalities: [Constant(field: field, key: IndexKey.key(value))])
+        if field.isDocumentID, case .reference(let path) = value { one.named = path }
+        return one
     }
 
     private static func membership(_ field: FieldPath, _ value: DocumentValue) -> Conjunction {
@@ -75,12 +79,19 @@ package struct Conjunction: Sendable, Hashable {
     }
 
     private func merged(_ other: Conjunction) -> Conjunction {
-        Conjunction(
-            equalities: equalities + other.equalities,
-            memberships: memberships + other.memberships,
-            inequalities: inequalities + other.inequalities,
-            findsMore: findsMore || other.findsMore
-        )
+        var both = self
+        both.equalities += other.equalities
+        both.memberships += other.memberships
+        both.inequalities += other.inequalities
+        both.named = named ?? other.named
+        both.findsMore = findsMore || other.findsMore
+        return both
+    }
+
+    /// Whether there are no conditions but on the document's path.
+    var concernsPathAlone: Bool {
+        memberships.isEmpty && equalities.allSatisfy(\.field.isDocumentID)
+            && inequalities.allSatisfy(\.field.isDocumentID)
     }
 
     private var equalFields: [FieldPath] {
@@ -138,7 +149,7 @@ package struct Conjunction: Sendable, Hashable {
             && inequalities.allSatisfy { inequality in
                 switch inequality.comparison {
                 case .less, .lessOrEqual, .greater, .greaterOrEqual:
-                    inequality.field == order?.field && !inequality.field.isDocumentID
+                    inequality.field == order?.field
                 default: false
                 }
             }
@@ -146,7 +157,7 @@ package struct Conjunction: Sendable, Hashable {
 
     /// The stretch of keys of the open orders that the inequalities leave.
     func range(of orders: [DocumentQuery.Order]) -> KeyRange {
-        guard let first = orders.first, !first.field.isDocumentID else { return KeyRange() }
+        guard let first = orders.first else { return KeyRange() }
         let ascending = inequalities.filter { $0.field == first.field }
             .reduce(KeyRange()) { $0.intersection($1.range) }
         return first.direction == .ascending ? ascending : ascending.complemented()

@@ -4,7 +4,7 @@ public struct QueryPlan: Sendable, Hashable {
     public enum Access: Sendable, Hashable {
         /// The declared index of this name, whose entries are already in the result's order.
         case index(String)
-        /// The documents of the collection in the order of their ids; nothing to filter or sort.
+        /// The documents that the query names, or a stretch of documents in the order of their ids.
         case identifiers
         /// The text index of this name, then a sort.
         case search(String)

@@ -2,7 +2,8 @@
 ///
 /// The rules are those of Firestore's composite indexes: the fields compared for equality first, in
 /// any order, then the ordered fields in the query's order with the query's directions, or all of
-/// them reversed. The planner knows no database; an adapter runs the scans it names.
+/// them reversed. Conditions and orders on the document's path need no index. The planner knows no
+/// database; an adapter reads the parts it names.
 package struct QueryPlanner: Sendable {
     /// One stretch of an index to read.
     package struct Scan: Sendable, Hashable {
@@ -18,12 +19,21 @@ package struct QueryPlanner: Sendable {
         package var isExact: Bool
     }
 
+    /// A part of the way to a query's documents.
+    package enum Part: Sendable, Hashable {
+        /// Read a stretch of an index.
+        case index(Scan)
+        /// Look up these documents.
+        case documents([DocumentPath])
+        /// Read the query's collections in the order of their documents' paths, where the paths' keys lie in a
+        /// range.
+        case identifiers(KeyRange, isBackward: Bool)
+    }
+
     /// The way to a query's documents.
     package enum Access: Sendable, Hashable {
-        /// Read these; a single one is in the result's order, several need a merge.
-        case index([Scan])
-        /// Read the collection in the order of its ids.
-        case identifiers(isBackward: Bool)
+        /// Read these; a single one, unless it looks documents up, is in the result's order.
+        case parts([Part])
         /// Look at every document.
         case scan(suggestion: IndexDefinition?)
     }
@@ -34,30 +44,47 @@ package struct QueryPlanner: Sendable {
 
     /// Plans a prepared query, leaving a text search aside.
     package func access(for prepared: PreparedQuery) -> Access {
-        let conjunctions = Conjunction.all(of: prepared.query.filter)
-        if conjunctions.count == 1, prepared.query.filter == nil,
-            let order = prepared.orders.first, order.field.isDocumentID,
-            case .collection = prepared.query.scope
-        {
-            return .identifiers(isBackward: order.direction == .descending)
-        }
-        var scans: [Scan] = []
-        for conjunction in conjunctions {
-            guard let scan = scan(for: conjunction, of: prepared) else {
+        var parts: [Part] = []
+        var named: [DocumentPath] = []
+        for conjunction in Conjunction.all(of: prepared.query.filter) {
+            if let path = conjunction.named {
+                if !named.contains(path) { named.append(path) }
+            } else if let scan = scan(for: conjunction, of: prepared) {
+                parts.append(.index(scan))
+            } else if let part = Self.identifiers(for: conjunction, of: prepared) {
+                parts.append(part)
+            } else {
                 return .scan(suggestion: Self.suggestion(for: prepared, conjunction))
             }
-            scans.append(scan)
         }
-        return .index(scans)
+        return .parts(named.isEmpty ? parts : parts + [.documents(named)])
     }
 
     /// How a query would be answered, as the result reports it.
     package func plan(for prepared: PreparedQuery) -> QueryPlan {
         switch access(for: prepared) {
-        case .index(let scans): QueryPlan(access: .index(scans[0].index.name))
-        case .identifiers: QueryPlan(access: .identifiers)
+        case .parts(let parts): QueryPlan(access: Self.reported(parts))
         case .scan(let suggestion): QueryPlan(access: .scan, suggestion: suggestion)
         }
+    }
+
+    /// The access that a result reports: the first index, if there is one.
+    package static func reported(_ parts: [Part]) -> QueryPlan.Access {
+        for case .index(let scan) in parts { return .index(scan.index.name) }
+        return .identifiers
+    }
+
+    /// The documents in the order of their paths, for conditions on nothing else.
+    private static func identifiers(
+        for conjunction: Conjunction,
+        of prepared: PreparedQuery
+    ) -> Part? {
+        guard conjunction.concernsPathAlone, let order = prepared.orders.first,
+            order.field.isDocumentID
+        else { return nil }
+        let range = conjunction.range(of: prepared.orders).intersection(prepared.range)
+        let isBackward = order.direction == .descending
+        return .identifiers(isBackward ? range.complemented() : range, isBackward: isBackward)
     }
 
     private func scan(for conjunction: Conjunction, of prepared: PreparedQuery) -> Scan? {

@@ -103,27 +103,53 @@ extension KeyRange {
     }
 }
 
+/// The collections of a query in the order of their documents' paths.
+struct CollectionsInOrder {
+    private let all: [(number: Int64, key: [UInt8])]
+
+    /// Whether the documents of each collection come behind all those of the one before.
+    ///
+    /// Those of a collection of the same name below a document come between that document and the next.
+    let areApart: Bool
+
+    init(_ collections: [(number: Int64, path: CollectionPath)]) {
+        all = collections.map { ($0.number, IndexKey.key(ofAllIn: $0.path)) }
+            .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        areApart = zip(all, all.dropFirst()).allSatisfy { !$1.key.starts(with: $0.key) }
+    }
+
+    /// The stretches of the collections in a range of paths' keys.
+    func stretches(_ range: KeyRange, isBackward: Bool) -> some Sequence<IdentifierStretch> {
+        (isBackward ? all.reversed() : all).lazy.compactMap { collection in
+            IdentifierStretch(range, of: collection, isBackward: isBackward)
+        }
+    }
+}
+
 /// A stretch of a collection in the order of its ids.
 struct IdentifierStretch {
+    private let collection: Int64
     private let lower: String?
     private let upper: String?
     private let isBackward: Bool
 
-    init(_ prepared: PreparedQuery, of collection: CollectionPath, isBackward: Bool) {
-        // The ends are taken as inclusive; each document's place is checked anyway.
-        func id(_ bound: DocumentQuery.Bound?) -> String? {
-            guard case .reference(let path)? = bound?.values.first, path.collection == collection
-            else { return nil }
-            return path.id
-        }
-        let start = id(prepared.query.start)
-        let end = id(prepared.query.end)
-        // Start and end are named in the direction of the query, which a last-limit reverses.
-        (lower, upper) = isBackward != prepared.isReversed ? (end, start) : (start, end)
+    /// Finds the stretch of a collection in a range of paths' keys; nil if no path lies in it.
+    ///
+    /// The ends are taken as inclusive: the place of each document is checked anyway.
+    fileprivate init?(
+        _ range: KeyRange,
+        of collection: (number: Int64, key: [UInt8]),
+        isBackward: Bool
+    ) {
+        let own = KeyRange(from: .before(collection.key), to: .after(collection.key))
+        guard !own.intersection(range).isEmpty else { return nil }
+        self.collection = collection.number
+        lower = range.lower.flatMap { IndexKey.id(in: $0.bytes, after: collection.key) }
+        upper = range.upper.flatMap { IndexKey.id(in: $0.bytes, after: collection.key) }
         self.isBackward = isBackward
     }
 
-    func statement(in database: Database, collection: Int64) throws -> RawStatement {
+    func statement(in database: Database) throws -> RawStatement {
         let statement = try RawStatement(
             database,
             """

@@ -33,23 +33,22 @@ extension QueryExecution {
     }
 
     private func countedEntries() throws -> (count: Int, plan: QueryPlan)? {
-        guard prepared.query.search == nil, past == nil else { return nil }
+        guard prepared.query.search == nil, past == nil,
+            case .parts(let parts) = indexes.planner.access(for: prepared), parts.count == 1
+        else { return nil }
+        let access = QueryPlanner.reported(parts)
         let statement: RawStatement
-        let access: QueryPlan.Access
-        switch indexes.planner.access(for: prepared) {
-        case .index(let scans):
-            guard scans.count == 1, let scan = scans.first, scan.isExact else { return nil }
-            access = .index(scan.index.name)
+        switch parts[0] {
+        case .index(let scan):
+            guard scan.isExact else { return nil }
             guard let stretch = try IndexStretch(scan, of: prepared, reader, indexes) else {
                 return (0, QueryPlan(access: access))
             }
             guard !stretch.needsScopeCheck else { return nil }
             statement = try stretch.count(in: reader.database)
-        case .identifiers:
-            guard case .collection(let path) = prepared.query.scope, prepared.orders.count == 1,
-                prepared.lower == nil, prepared.upper == nil
+        case .identifiers(KeyRange(), _):
+            guard prepared.query.filter == nil, case .collection(let path) = prepared.query.scope
             else { return nil }
-            access = .identifiers
             guard let number = try reader.number(of: path) else {
                 return (0, QueryPlan(access: access))
             }
@@ -58,8 +57,7 @@ extension QueryExecution {
                 "SELECT count(*) FROM documents WHERE cid = ?"
             )
             try statement.bind(1, number)
-        case .scan:
-            return nil
+        case .identifiers, .documents: return nil
         }
         let count = try statement.first { Int($0.integer(0)) } ?? 0
         return (count, QueryPlan(access: access, examined: count))

@@ -75,22 +75,9 @@ struct QueryExecution {
             return (sorted, plan(.search(filter.definition.name)))
         }
         switch access {
-        case .index(let scans):
-            // An alternative that finds nothing by itself still names an index.
-            let name = scans.first?.index.name ?? ""
-            guard scans.count == 1, let only = scans.first else {
-                return (try merged(scans), plan(.index(name)))
-            }
-            streamInOrder()
-            // What was otherwise does not come in the index's order.
-            try read(only, isOrdered: past == nil)
-            takePast()
-            return (past == nil ? inOrder : sorted, plan(.index(name)))
-        case .identifiers(let isBackward):
-            streamInOrder()
-            try readIdentifiers(isBackward: isBackward)
-            takePast()
-            return (past == nil ? inOrder : sorted, plan(.identifiers))
+        case .parts(let parts):
+            let isOrdered = try read(parts)
+            return (isOrdered ? inOrder : sorted, plan(QueryPlanner.reported(parts)))
         case .scan(let suggestion):
             let plan = QueryPlan(access: .scan, suggestion: suggestion)
             if isStrict { throw StorageError.indexRequired(by: plan, for: prepared.query) }
@@ -125,56 +112,106 @@ struct QueryExecution {
 
     // MARK: Ways to the documents
 
-    /// Reads a stretch of an index until the window is full.
+    /// Reads the parts of the way, each up to the window.
     ///
-    /// With `isOrdered`, the stretch's own order is that of the result, and places need not be
-    /// computed.
-    private mutating func read(_ scan: QueryPlanner.Scan, isOrdered: Bool) throws {
-        guard prepared.window != 0,
-            let stretch = try IndexStretch(scan, of: prepared, reader, indexes)
-        else { return }
-        let checksScope = stretch.needsScopeCheck
-        let statement = try stretch.documents(in: reader.database)
-        try statement.each { row in
-            examined += 1
-            guard let document = try document(row) else { return true }
-            if checksScope, !prepared.covers(document.path.collection) { return true }
-            if streamedRows?.insert(row.integer(StoreReader.rowColumn)).inserted == false {
-                return true
-            }
-            return isOrdered && scan.isExact ? takeExact(document) : take(document)
+    /// - Returns: Whether what was found is in the order of the result.
+    private mutating func read(_ parts: [QueryPlanner.Part]) throws -> Bool {
+        let collections = try collectionsInOrder(for: parts)
+        if parts.count == 1 {
+            let isOrdered =
+                switch parts[0] {
+                case .index: true
+                case .documents: false
+                case .identifiers: collections.areApart
+                }
+            if isOrdered { streamInOrder() }
+            try read(parts[0], in: collections, isOnly: true)
+            takePast()
+            // What was otherwise does not come in the order of the part.
+            return isOrdered && past == nil
         }
-    }
-
-    /// Reads several stretches, each up to the window, and puts their documents into one order.
-    private mutating func merged(_ scans: [QueryPlanner.Scan]) throws -> [Document] {
         if isStreamed { streamedRows = [] }
         var all: [DocumentPath: (key: [UInt8], document: Document)] = [:]
-        for scan in scans {
+        for part in parts {
             found.removeAll(keepingCapacity: true)
-            size = AnswerSize(most: mostBytes.map { $0 / scans.count })
-            try read(scan, isOrdered: false)
+            size = AnswerSize(most: mostBytes.map { $0 / parts.count })
+            try read(part, in: collections, isOnly: false)
             for place in found { all[place.document.path] = place }
         }
         guard !isStreamed else {
             takePast()
-            return []
+            return false
         }
         for place in past?.found ?? [] { all[place.document.path] = place }
         found = Array(all.values)
-        return sorted
+        return false
     }
 
-    private mutating func readIdentifiers(isBackward: Bool) throws {
-        guard prepared.window != 0, case .collection(let path) = prepared.query.scope,
-            let number = try reader.number(of: path)
-        else { return }
-        let stretch = IdentifierStretch(prepared, of: path, isBackward: isBackward)
-        let statement = try stretch.statement(in: reader.database, collection: number)
+    private mutating func read(
+        _ part: QueryPlanner.Part,
+        in collections: CollectionsInOrder,
+        isOnly: Bool
+    ) throws {
+        guard prepared.window != 0 else { return }
+        switch part {
+        case .index(let scan):
+            guard let stretch = try IndexStretch(scan, of: prepared, reader, indexes) else {
+                return
+            }
+            // Places in a stretch in the result's order need not be computed.
+            let isExact = isOnly && past == nil && scan.isExact
+            let checksScope = stretch.needsScopeCheck
+            _ = try read(stretch.documents(in: reader.database)) { one, document in
+                if checksScope, !one.prepared.covers(document.path.collection) { return true }
+                return isExact ? one.takeExact(document) : one.take(document)
+            }
+        case .documents(let paths):
+            for path in paths where prepared.covers(path.collection) {
+                guard let number = try reader.number(of: path.collection) else { continue }
+                _ = try read(reader.selection(of: path, in: number)) { one, document in
+                    one.takeUnordered(document)
+                    return true
+                }
+            }
+        case .identifiers(let range, let isBackward):
+            for stretch in collections.stretches(range, isBackward: isBackward) {
+                let areApart = collections.areApart
+                let wantsMore = try read(stretch.statement(in: reader.database)) { one, document in
+                    if areApart { return one.take(document) }
+                    one.takeUnordered(document)
+                    return true
+                }
+                guard wantsMore else { return }
+            }
+        }
+    }
+
+    /// Gives a statement's documents to `take`, those that another part has given left out.
+    ///
+    /// - Returns: Whether `take` wanted more than there are.
+    private mutating func read(
+        _ statement: RawStatement,
+        _ take: (inout QueryExecution, Document) throws -> Bool
+    ) throws -> Bool {
+        var wantsMore = true
         try statement.each { row in
             examined += 1
-            return try document(row).map { take($0) } ?? true
+            guard let document = try document(row) else { return true }
+            if streamedRows?.insert(row.integer(StoreReader.rowColumn)).inserted == false {
+                return true
+            }
+            wantsMore = try take(&self, document)
+            return wantsMore
         }
+        return wantsMore
+    }
+
+    /// The query's collections, where one of the parts reads them in the order of their paths.
+    private func collectionsInOrder(for parts: [QueryPlanner.Part]) throws -> CollectionsInOrder {
+        for case .identifiers in parts {
+            return CollectionsInOrder(try reader.collections(of: prepared))
+        }
+        return CollectionsInOrder([])
     }
 
     private mutating func readEverything() throws {

@@ -110,15 +110,22 @@ struct StoreReader {
 
     // MARK: Documents
 
+    /// The statement that selects the document at a path, ready to run.
+    func selection(of path: DocumentPath, in collection: Int64) throws -> RawStatement {
+        let statement = try RawStatement(database, Self.selection)
+        try statement.bind(1, collection)
+        try statement.bind(2, path.id)
+        return statement
+    }
+
     /// A document and its row, nil if it is missing.
     func document(
         at path: DocumentPath,
         in collection: Int64
     ) throws -> (row: Int64, document: Document)? {
-        let statement = try RawStatement(database, Self.selection)
-        try statement.bind(1, collection)
-        try statement.bind(2, path.id)
-        return try statement.first { ($0.integer(0), try document(at: path, $0)) }
+        try selection(of: path, in: collection).first {
+            ($0.integer(0), try document(at: path, $0))
+        }
     }
 
     /// A document as it is to be written over, nil if it is missing.
@@ -128,10 +135,7 @@ struct StoreReader {
         at path: DocumentPath,
         in collection: Int64
     ) throws -> (row: Int64, document: Document, failure: StorageError?)? {
-        let statement = try RawStatement(database, Self.selection)
-        try statement.bind(1, collection)
-        try statement.bind(2, path.id)
-        return try statement.first { row in
+        try selection(of: path, in: collection).first { row in
             do throws(StorageError) {
                 return (row.integer(0), try document(at: path, row), nil)
             } catch {
@@ -176,10 +180,7 @@ struct StoreReader {
 
     /// The change that readers receive for the document at a path; nil if it is missing.
     func change(at path: DocumentPath, in collection: Int64) throws -> ChangePage.Change? {
-        let statement = try RawStatement(database, Self.selection)
-        try statement.bind(1, collection)
-        try statement.bind(2, path.id)
-        return try statement.first { change(path, $0) }
+        try selection(of: path, in: collection).first { change(path, $0) }
     }
 
     private func document(

@@ -50,7 +50,7 @@ struct RandomQueries {
         let collection: CollectionPath =
             [
                 ("items" as CollectionPath), "shops/x/items", "shops/y/items", "shops/x!/items",
-                "other",
+                "other", "items/11/items", "shops/x/items/a1/items",
             ]
             .randomElement(using: &random) ?? "items"
         return collection.document(id + String(Int.random(in: 0..<6, using: &random)))
@@ -90,6 +90,7 @@ struct RandomQueries {
             }
             return kind == 0 ? .or(parts) : .and(parts)
         }
+        if Int.random(in: 0..<6, using: &random) == 0 { return pathFilter() }
         let field = fields.randomElement(using: &random) ?? "a"
         let all = DocumentFilter.Comparison.allCases + [.equal, .equal, .greater, .lessOrEqual]
         let comparison = all.randomElement(using: &random) ?? .equal
@@ -99,6 +100,24 @@ struct RandomQueries {
             return .field(field, comparison, .array((0..<count).map { _ in value() }))
         default: return .field(field, comparison, value())
         }
+    }
+
+    /// A condition on the document's path.
+    private mutating func pathFilter() -> DocumentFilter {
+        let all: [DocumentFilter.Comparison] = [
+            .equal, .equal, .in, .in, .less, .lessOrEqual, .greater, .greaterOrEqual, .notEqual,
+            .notIn,
+        ]
+        let comparison = all.randomElement(using: &random) ?? .equal
+        guard comparison == .in || comparison == .notIn else {
+            return .field(.documentID, comparison, .reference(path()))
+        }
+        let count = Int.random(in: 1...8, using: &random)
+        return .field(
+            .documentID,
+            comparison,
+            .array((0..<count).map { _ in .reference(path()) })
+        )
     }
 
     mutating func query() -> DocumentQuery {
@@ -115,6 +134,12 @@ struct RandomQueries {
         ) {
             query = query.order(by: field, Bool.random(using: &random) ? .ascending : .descending)
         }
+        if Int.random(in: 0..<4, using: &random) == 0 {
+            query = query.order(
+                by: .documentID,
+                Bool.random(using: &random) ? .ascending : .descending
+            )
+        }
         switch Int.random(in: 0..<4, using: &random) {
         case 0: query = query.limit(to: Int.random(in: 0...6, using: &random))
         case 1 where !query.orders.isEmpty:
@@ -127,7 +152,9 @@ struct RandomQueries {
         if Int.random(in: 0..<3, using: &random) == 0, !query.orders.isEmpty {
             let count = Int.random(in: 1...query.orders.count, using: &random)
             let bound = DocumentQuery.Bound(
-                (0..<count).map { _ in value() },
+                query.orders.prefix(count).map {
+                    $0.field == .documentID ? .reference(path()) : value()
+                },
                 isInclusive: Bool.random(using: &random)
             )
             if Bool.random(using: &random) { query.start = bound } else { query.end = bound }
