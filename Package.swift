@@ -488,6 +488,16 @@ package.products += package.targets
     .filter { $0.type == .regular && $0.path == nil && $0.name != "KeelZlib" }
     .map { .library(name: $0.name, targets: [$0.name]) }
 
+#if os(Linux)
+// The views of a guide are compiled beside a module with SwiftUI's names, which only they know by its
+// name: whatever asks whether SwiftUI can be imported hears no.
+package.targets.append(.target(name: "AppleSwiftUI", path: "Tests/SwiftUI/Sources/SwiftUI"))
+for target in package.targets where target.name == "KeelTests" {
+    target.dependencies.append("AppleSwiftUI")
+    target.swiftSettings = [.unsafeFlags(["-module-alias", "SwiftUI=AppleSwiftUI"])]
+}
+#endif
+
 for target in package.targets where ![.system, .plugin].contains(target.type) {
     target.swiftSettings = (target.swiftSettings ?? []) + strict
 }

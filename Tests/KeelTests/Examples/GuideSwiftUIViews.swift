@@ -1,10 +1,12 @@
-// The views of the guide UsingSwiftUI. On Linux they are parsed and no more: SwiftUI is not there.
-// They have never been compiled; Documentation/Platforms.md says so too.
+// The views of the guide UsingSwiftUI. On Linux they are compiled beside the stand-in of Tests/SwiftUI;
+// Apple's own compiler has never seen them.
 
 #if canImport(SwiftUI)
 import Keel
 import KeelDependencies
+import KeelTestKit
 import SwiftUI
+import Testing
 
 private typealias Note = GuideViewExamples.Note
 private typealias NoteList = GuideViewExamples.NoteList
@@ -44,6 +46,7 @@ private enum GuideSwiftUIViews {
     }
 
     enum Notes {
+        @MainActor
         static func main() throws {
             let storage = try KeelConfiguration.production("Notes").makeStorage()
             withDependencies {
@@ -58,4 +61,59 @@ private enum GuideSwiftUIViews {
         static var previews: some View { NotesView() }
     }
 }
+
+#if os(Linux)
+@MainActor
+@Suite("Guide: the views of using SwiftUI", .timeLimit(.minutes(1)))
+struct GuideViewTests {
+    private let storage = StorageClient(InMemoryStorageAdapter())
+
+    private var notes: DocumentCollection<Note> { storage.collection("notes", as: Note.self) }
+
+    /// Runs a view's first task until the test of it is over.
+    private func run(_ outline: Outline, _ test: () async throws -> Void) async throws {
+        let task = Task { await outline.tasks[0]() }
+        defer { task.cancel() }
+        try await test()
+    }
+
+    @Test("The list shows an indicator, and then the notes of the store")
+    func list() async throws {
+        try await notes.save(Note(id: "1", text: "Milk"))
+        let view = withDependencies {
+            $0.storage = storage
+        } operation: {
+            GuideSwiftUIViews.NotesView()
+        }
+        let outline = Outline(of: view)
+        #expect(outline.indicators == 1 && outline.texts.isEmpty)
+        try await run(outline) {
+            await outline.waitForChange()
+            try await waitUntil { Outline(of: view).texts == ["Milk"] }
+            #expect(Outline(of: view).indicators == 0)
+        }
+    }
+
+    @Test("One note is shown, or that it was deleted")
+    func document() async throws {
+        let view = GuideSwiftUIViews.NoteView(notes, id: "1")
+        let outline = Outline(of: view)
+        #expect(outline.texts == ["This note was deleted."])
+        try await run(outline) {
+            try await notes.save(Note(id: "1", text: "Milk"))
+            try await waitUntil { Outline(of: view).texts == ["Milk"] }
+        }
+    }
+
+    @Test("The window of the app has the list")
+    func app() {
+        let outline = withDependencies {
+            $0.storage = storage
+        } operation: {
+            Outline(of: GuideSwiftUIViews.NotesApp())
+        }
+        #expect(outline.indicators == 1 && outline.tasks.count == 1)
+    }
+}
+#endif
 #endif

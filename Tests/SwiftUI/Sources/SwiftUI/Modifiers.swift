@@ -65,6 +65,11 @@ extension View {
         return Modified(content: self) { $0.show(label) }
     }
 
+    public func overlay(@ViewBuilder content: () -> some View) -> some View {
+        let content = content()
+        return Modified(content: self) { $0.show(content) }
+    }
+
     public func searchable(text: Binding<String>) -> some View {
         Modified(content: self) { $0.field("Search", text) }
     }

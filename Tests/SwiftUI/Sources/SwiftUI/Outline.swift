@@ -29,11 +29,15 @@ public final class Outline {
     private let changes: AsyncStream<Void>
 
     /// Shows a view, and notices when what it has read changes, as SwiftUI does.
-    public init(of view: some View) {
+    public convenience init(of view: some View) {
+        self.init { $0.show(view) }
+    }
+
+    init(showing: @MainActor (Outline) -> Void) {
         let (changes, teller) = AsyncStream.makeStream(of: Void.self)
         self.changes = changes
         withObservationTracking {
-            show(view)
+            showing(self)
         } onChange: {
             teller.yield()
             teller.finish()

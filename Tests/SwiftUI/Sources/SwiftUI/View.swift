@@ -1,6 +1,6 @@
-// The part of Apple's SwiftUI that the example's views call, over an outline that a test reads in place
-// of a screen. It follows the documentation of SwiftUI and shows that the views compile, what they show of
-// their models and what their controls do; how it looks it cannot show.
+// The part of Apple's SwiftUI that the views of the example and of a guide call, over an outline that a
+// test reads in place of a screen. It follows the documentation of SwiftUI and shows that the views
+// compile, what they show of their models and what their controls do; how it looks it cannot show.
 
 /// A part of a screen.
 @MainActor
