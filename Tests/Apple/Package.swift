@@ -149,6 +149,11 @@ let package = Package(
             beside: ["CoreData", "SwiftData"]
         ),
         tests(
+            "DataSourceExampleTests",
+            ["KeelRepositories"],
+            beside: ["CoreData", "SwiftData"]
+        ),
+        tests(
             "KeychainTests",
             ["KeelConformance", "KeelCore", "KeelSecrets"],
             beside: ["Security"]

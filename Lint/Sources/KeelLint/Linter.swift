@@ -6,8 +6,7 @@ public import Foundation
 ///
 /// ```swift
 /// @Test func layersHold() throws {
-///     let report = try Linter(root: "/path/to/project").run()
-///     #expect(report.findings.isEmpty)
+///     #expect(try Linter(root: packageRoot).run().findings.isEmpty)
 /// }
 /// ```
 public struct Linter: Sendable {

@@ -86,7 +86,7 @@ struct DocumentedExample: Sendable {
     var code: String
     /// What follows one upon the other, without white space.
     var parts: [String]
-    /// Whether it stands where only Apple's systems compile.
+    /// Whether it stands where SwiftUI is imported.
     var isView: Bool
 
     init(line: Int, lines: [String]) {
@@ -125,8 +125,7 @@ enum CompiledCode {
         let tests = DocumentedFile.root.appending(path: "Tests")
         // The packages beside stand-ins for Apple's modules, and files that are examples too.
         let folders = [
-            "KeelTests/Examples", "Apple/Tests", "CoreLocation/Tests", "Keychain/Tests",
-            "OSLog/Tests",
+            "KeelTests/Examples", "Apple/Tests", "SwiftUI/Tests",
         ].flatMap { folder in
             let place = tests.appending(path: folder).path
             let names = (try? FileManager.default.subpathsOfDirectory(atPath: place)) ?? []
@@ -136,6 +135,8 @@ enum CompiledCode {
             "KeelAnalyticsTests/Support/LineDestination.swift",
             "KeelCacheTests/LegacyCacheTier.swift",
             "KeelDependenciesTests/CommentExamples.swift",
+            // The linter is a package of its own.
+            "../Lint/Tests/KeelLintTests/ExampleTests.swift",
         ]
         return (folders + others).filter { $0.hasSuffix(".swift") }.compactMap { name in
             (try? String(contentsOf: tests.appending(path: name), encoding: .utf8)).map { text in

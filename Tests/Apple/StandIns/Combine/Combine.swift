@@ -1,4 +1,5 @@
-// The part of Apple's Combine that the publisher of states is made of, by its documentation.
+// The part of Apple's Combine that the publishers of a location service are made of and read with, by
+// its documentation.
 
 public protocol Publisher<Output, Failure> {
     associatedtype Output
@@ -77,4 +78,47 @@ extension AnyPublisher: Sendable {}
 
 extension Publisher {
     public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> { AnyPublisher(self) }
+}
+
+// MARK: What code on Combine does with a publisher
+
+public enum Publishers {
+    public struct Map<Upstream: Publisher, Output>: Publisher {
+        public typealias Failure = Upstream.Failure
+
+        public let upstream: Upstream
+        public let transform: (Upstream.Output) -> Output
+
+        public func receive<Downstream: Subscriber>(subscriber: Downstream)
+        where Downstream.Input == Output, Downstream.Failure == Failure {
+            upstream.receive(subscriber: Mapped(subscriber, transform))
+        }
+    }
+}
+
+private struct Mapped<Input, Downstream: Subscriber>: Subscriber {
+    let downstream: Downstream
+    let transform: (Input) -> Downstream.Input
+
+    init(_ downstream: Downstream, _ transform: @escaping (Input) -> Downstream.Input) {
+        (self.downstream, self.transform) = (downstream, transform)
+    }
+
+    func receive(subscription: any Subscription) {
+        downstream.receive(subscription: subscription)
+    }
+
+    func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(transform(input)) }
+
+    func receive(completion: Subscribers.Completion<Downstream.Failure>) {
+        downstream.receive(completion: completion)
+    }
+}
+
+extension Publisher {
+    public func map<Result>(
+        _ transform: @escaping (Output) -> Result
+    ) -> Publishers.Map<Self, Result> {
+        Publishers.Map(upstream: self, transform: transform)
+    }
 }

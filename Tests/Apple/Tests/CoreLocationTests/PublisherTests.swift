@@ -1,4 +1,5 @@
 import Combine
+import CoreLocation
 import Foundation
 import KeelCore
 import KeelLocation
@@ -113,6 +114,21 @@ struct PublisherTests {
         sink.cancel()
         await adapter.waitForMonitors(0)
         #expect(sink.completion == nil)
+    }
+
+    @Test("Fixes are turned into Core Location's on the way")
+    func mapped() async throws {
+        let adapter = ScriptedLocationAdapter()
+        let location = LocationService(adapter)
+        let sink = Sink<CLLocation, LocationError>(.unlimited)
+        let publisher = location.fixPublisher(minimumDistance: 10).map(CLLocation.init)
+        publisher.receive(subscriber: sink)
+        await adapter.waitForMonitors(1)
+        adapter.send(.fix(try fix(2)))
+        await sink.wait(for: 1)
+        #expect(sink.states.map(\.coordinate.longitude) == [2])
+        sink.cancel()
+        await adapter.waitForMonitors(0)
     }
 
     @Test("Fixes end with a failure that does not pass, and go on after one that does")
