@@ -11,7 +11,7 @@ extension Sequence where Element: Sendable {
     ///
     /// - Parameters:
     ///   - limit: How many calls may be under way at once; less than 1 counts as 1.
-    ///   - transform: What is done with each element; it runs in a child task.
+    ///   - transform: The work on each element; it runs in a child task.
     /// - Returns: One value for each element, in order.
     /// - Throws: The first error of `transform`.
     @concurrent

@@ -16,7 +16,7 @@ public protocol KeelErrorCode: Hashable, Sendable, CustomStringConvertible {
     /// Whether the same call may succeed when it is repeated a little later.
     var isTransient: Bool { get }
 
-    /// What the reader of the error can do about it, as one or two sentences.
+    /// Advice for the reader of the error, as one or two sentences.
     var advice: String { get }
 
     /// Every code that this version of Keel itself reports.
@@ -40,10 +40,10 @@ public protocol KeelError: LocalizedError, CustomStringConvertible, Sendable {
     /// The type of this area's codes.
     associatedtype Code: KeelErrorCode
 
-    /// What kind of failure this is.
+    /// The kind of failure.
     var code: Code { get }
 
-    /// What happened, in one sentence that may name paths and types, never contents.
+    /// One sentence about the failure, which may name paths and types, never contents.
     var message: String { get }
 
     /// The error underneath, where there is one: a database's, an operating system's, a user's.

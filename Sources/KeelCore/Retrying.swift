@@ -12,7 +12,7 @@
 ///   - shouldRetry: Whether this error is worth a repetition. By default, errors of Keel that say
 ///     they are transient are.
 ///   - operation: The call, given the number of the attempt, which counts from 1.
-/// - Returns: What the first successful call returned.
+/// - Returns: The result of the first successful call.
 /// - Throws: The error of the last call.
 public func withRetry<Value, Failure: Error>(
     _ policy: RetryPolicy,
@@ -46,7 +46,7 @@ public func withRetry<Value, Failure: Error>(
 ///   - onRetry: Called before each pause with the error, the attempt that failed and the pause.
 ///   - shouldRetry: Whether this error is worth a repetition.
 ///   - operation: The call, given the number of the attempt, which counts from 1.
-/// - Returns: What the first successful call returned.
+/// - Returns: The result of the first successful call.
 /// - Throws: The error of the last call.
 public func withRetry<Value, Failure: Error, Generator: RandomNumberGenerator>(
     _ policy: RetryPolicy,

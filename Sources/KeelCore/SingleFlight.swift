@@ -36,11 +36,11 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     /// Waits for the flight of `key`, starting it where none is under way.
     ///
     /// - Parameters:
-    ///   - key: What the work is for.
+    ///   - key: The key of the work.
     ///   - onJoin: Called when the caller joins a flight that is under way.
     ///   - operation: The work; it runs in a task of the flight, not of the caller.
-    /// - Returns: What the flight returned.
-    /// - Throws: What the flight threw, or `CancellationError` if the caller was cancelled.
+    /// - Returns: The flight's result.
+    /// - Throws: The flight's error, or `CancellationError` if the caller was cancelled.
     public func run(
         _ key: Key,
         onJoin: () -> Void = {},

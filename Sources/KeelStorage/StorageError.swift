@@ -15,7 +15,7 @@ public struct StorageError: KeelError {
 
     /// The kind of failure.
     public let code: Code
-    /// What happened; names paths and fields, never the contents of documents.
+    /// A sentence about the failure, which names paths and fields, never the contents of documents.
     public let message: String
     /// Whether the store may have been changed.
     public let effect: Effect

@@ -1,4 +1,4 @@
-/// What it costs to make a key or a hash from a password with Argon2 (RFC 9106).
+/// The cost of making a key or a hash from a password with Argon2 (RFC 9106).
 public struct Argon2Cost: Hashable, Sendable {
     /// Memory in KiB.
     public var memory: Int

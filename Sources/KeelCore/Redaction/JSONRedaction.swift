@@ -4,7 +4,7 @@
 /// of a sensitive name goes whole, also where it is an object or an array; in all other strings and
 /// numbers, what is known by its form goes. Strings that hold JSON themselves are looked through.
 ///
-/// What is not JSON does not pass: a word without quotes other than a number, `true`, `false` and
+/// Nothing but JSON passes: a word without quotes other than a number, `true`, `false` and
 /// `null` is replaced, and so is a string that is too long or has no end.
 public struct JSONRedaction: Sendable {
     private enum Place {

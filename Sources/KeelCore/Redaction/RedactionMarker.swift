@@ -1,4 +1,4 @@
-/// What stands in the place of a value that was taken out.
+/// The text in the place of a value that was taken out.
 public struct RedactionMarker: Sendable {
     private let text: @Sendable (_ secret: [UInt8]) -> String
 

@@ -33,10 +33,10 @@ public struct Redactor: Sendable {
     /// The kinds of value that are taken out wherever they stand.
     public var patterns: RedactionPatterns
 
-    /// What is taken out of the queries of URLs.
+    /// The rule for the queries of URLs.
     public var query: QueryRule
 
-    /// What stands in the place of a value.
+    /// The text in the place of a value.
     public var marker: RedactionMarker
 
     /// Creates a redactor.
@@ -44,8 +44,8 @@ public struct Redactor: Sendable {
     /// - Parameters:
     ///   - names: The names whose values are taken out.
     ///   - patterns: The kinds of value that are taken out wherever they stand.
-    ///   - query: What is taken out of the queries of URLs.
-    ///   - marker: What stands in the place of a value.
+    ///   - query: The rule for the queries of URLs.
+    ///   - marker: The text in the place of a value.
     public init(
         names: SensitiveNames = .standard,
         patterns: RedactionPatterns = .standard,

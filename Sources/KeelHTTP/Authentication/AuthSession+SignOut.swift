@@ -15,7 +15,7 @@ extension AuthSession {
     ///
     /// - Parameters:
     ///   - name: Names it where its failure is reported.
-    ///   - work: What is to be done; it learns why the session has ended.
+    ///   - work: The work to do; it learns why the session has ended.
     public func onSignOut(
         _ name: String,
         _ work: @escaping @Sendable (SignOutReason) async throws -> Void

@@ -44,8 +44,8 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     /// The store is read by ``restore()``, or by the first call that needs to know.
     ///
     /// - Parameters:
-    ///   - server: What renews the credentials.
-    ///   - store: What keeps the credentials.
+    ///   - server: The server that renews the credentials.
+    ///   - store: The store that keeps the credentials.
     ///   - policy: When credentials are renewed.
     public init(
         server: any IdentityServer<Credentials>,
@@ -115,7 +115,7 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     /// The present session goes on until `authenticate` has succeeded and the store has the new
     /// credentials. Where several sign-ins and sign-outs overlap, the one begun last counts.
     ///
-    /// - Throws: What `authenticate` throws; ``AuthenticationError`` with the code `superseded` if
+    /// - Throws: The error of `authenticate`; ``AuthenticationError`` with the code `superseded` if
     ///   a later sign-in or sign-out came in between, `storeFailed` if the store failed.
     public func signIn(_ authenticate: () async throws -> Credentials) async throws {
         let order = ledger.withLock { $0.nextOrder() }

@@ -12,8 +12,8 @@ public struct AuthenticationError: KeelError, CustomDebugStringConvertible {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
-    ///   - message: What happened; nil uses the code's own sentence. Never a token.
+    ///   - code: The kind of failure.
+    ///   - message: A sentence about the failure; nil uses the code's own. Never a token.
     ///   - cause: The error underneath.
     public init(_ code: Code, _ message: String? = nil, cause: (any Error)? = nil) {
         self.code = code

@@ -6,7 +6,7 @@ import Synchronization
 /// is what ``load()`` returns from then on, also after the process was killed, and that a save
 /// which throws left the earlier credentials or saved the new ones, never half of each.
 public protocol CredentialStore<Credentials>: Sendable {
-    /// What is kept.
+    /// The credentials that are kept.
     associatedtype Credentials: SessionCredentials
 
     /// Returns the credentials saved last, or nil if there are none.

@@ -7,7 +7,7 @@ import KeelCore
 /// answer was lost. Requests that it makes through a client whose calls the session signs pass
 /// unsigned.
 public protocol IdentityServer<Credentials>: Sendable {
-    /// What the server hands out.
+    /// The credentials that the server hands out.
     associatedtype Credentials: SessionCredentials
 
     /// Returns credentials that take the place of `credentials`.

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What a signed-in user's requests are signed with.
+/// The credentials that a signed-in user's requests are signed with.
 ///
 /// An app's own type may carry more, such as the user's identifier. Its texts are secrets: keep
 /// them out of its description and mirror, as ``BearerCredentials`` does.
@@ -12,7 +12,7 @@ public protocol SessionCredentials: Sendable {
     /// The token that requests are signed with.
     var accessToken: String { get }
 
-    /// What the identity server takes to renew the credentials, if there is any.
+    /// The token that the identity server takes to renew the credentials, if there is one.
     var refreshToken: String? { get }
 
     /// When the access token stops being good; nil where nobody knows.
@@ -47,7 +47,7 @@ public struct BearerCredentials: SessionCredentials, Codable, Hashable {
     public var expiresAt: Date?
     public var sessionID: String?
 
-    /// What else the app wants to keep with the tokens, such as a user's identifier.
+    /// Other values that the app keeps with the tokens, such as a user's identifier.
     public var fields: [String: String]
 
     /// Creates credentials.

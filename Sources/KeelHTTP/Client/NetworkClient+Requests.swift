@@ -12,7 +12,8 @@ extension NetworkClient {
     /// - Parameters:
     ///   - endpoint: The operation.
     ///   - timeout: The total time for this call; nil uses the endpoint's or the client's.
-    ///   - options: What this call asks of the layers, over what the endpoint and the client say.
+    ///   - options: The call's own options for the layers; they go before those of the endpoint and
+    ///     the client.
     /// - Returns: The decoded body.
     /// - Throws: ``NetworkError``.
     public func request<E: Endpoint>(

@@ -24,10 +24,10 @@ public import Foundation
 /// Requests are encoded and responses decoded off the caller's actor. A client is a value: copies
 /// share the transport, and shutting that down is up to who made it.
 public struct NetworkClient: Sendable {
-    /// What all calls have in common.
+    /// The settings of all calls.
     public var configuration: Configuration { assembly.configuration }
 
-    /// What carries the requests.
+    /// The transport that carries the requests.
     public var transport: any HTTPTransport { assembly.transport }
 
     /// The checked base URL, or why no call can be made.

@@ -7,7 +7,7 @@ public import Foundation
 #endif
 
 extension NetworkClient {
-    /// What all calls of a client have in common.
+    /// The settings of all calls of a client.
     public struct Configuration: Sendable {
         /// The address that the paths of endpoints are appended to, its own path kept.
         ///
@@ -58,7 +58,7 @@ extension NetworkClient {
         /// costs a third of the call, and a slow server is not given up for it.
         public var timeouts = HTTPTimeouts()
 
-        /// What all calls ask of the layers, unless an endpoint or a call says otherwise.
+        /// The options of all calls for the layers, unless an endpoint or a call says otherwise.
         public var options = HTTPCallOptions()
 
         /// The most bytes that a response body held in memory may have.

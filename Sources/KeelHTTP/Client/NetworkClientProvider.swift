@@ -43,7 +43,7 @@ public struct NetworkClientProvider: Sendable {
     ///
     /// - Parameters:
     ///   - services: The base URL of each service.
-    ///   - transport: What carries the requests of all of them.
+    ///   - transport: The transport that carries the requests of all of them.
     ///   - configure: Says what else the client of a service has; it is called once for each.
     public init(
         _ services: [Service: URL],

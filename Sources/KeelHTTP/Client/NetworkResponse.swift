@@ -14,7 +14,7 @@ public struct NetworkResponse: Sendable, Hashable {
     /// The bytes of the body, empty where there is none.
     public var body: [UInt8]
 
-    /// What the layers that the response passed say about it; no part of its equality.
+    /// Notes of the layers that the response passed; no part of its equality.
     public var notes = HTTPReplyNotes()
 
     /// Creates a response.
@@ -64,7 +64,7 @@ extension NetworkResponse {
     /// ``EmptyResponse`` and for an optional.
     ///
     /// - Parameters:
-    ///   - type: What the body is decoded as.
+    ///   - type: The type that the body is decoded as.
     ///   - coding: How the service writes JSON.
     ///   - failures: Which types the body of a refusing response is read as.
     /// - Returns: The value.

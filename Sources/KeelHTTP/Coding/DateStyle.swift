@@ -44,7 +44,7 @@ public struct DateStyle: Sendable, Hashable {
     /// Creates a style.
     ///
     /// - Parameters:
-    ///   - name: What tells the style from others.
+    ///   - name: A name that no other style has.
     ///   - read: Returns the date of a text; nil if the text is none of this style.
     ///   - write: Returns the text of a date; nil if the style has none for it.
     public init(

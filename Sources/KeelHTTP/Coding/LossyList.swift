@@ -12,7 +12,7 @@ public struct LossyList<Element: Decodable> {
     /// The elements that could be decoded, in their order.
     public var elements: [Element]
 
-    /// What was left out, in order.
+    /// The elements that were left out, in order.
     public var dropped: [DroppedElement]
 
     /// Creates a list.
@@ -27,7 +27,7 @@ public struct DroppedElement: Sendable, Hashable, CustomStringConvertible {
     /// Where the element stands in the list, from 0 on.
     public let index: Int
 
-    /// What does not fit, with its place inside the element; never a value.
+    /// The reason, with its place inside the element; never a value.
     public let reason: String
 
     /// Creates a report.

@@ -45,7 +45,7 @@ public protocol ServiceEndpoint {
     /// The total time for the call; nil, unless said otherwise, uses the client's.
     var timeout: Duration? { get }
 
-    /// What the call asks of the layers it passes; nothing unless said otherwise.
+    /// The call's options for the layers it passes; none unless said otherwise.
     var options: HTTPCallOptions { get }
 
     /// Which types the bodies of refusing responses are read as, beside those that the service and
@@ -87,7 +87,7 @@ extension ServiceEndpoint {
 /// In a target whose default isolation is the main actor, declare the response type `nonisolated`:
 /// it is decoded off the main actor.
 public protocol Endpoint: ServiceEndpoint {
-    /// What the response body is decoded to; ``EmptyResponse`` where there is none.
+    /// The type that the response body is decoded to; ``EmptyResponse`` where there is none.
     associatedtype Response: Decodable & Sendable
 }
 

@@ -7,8 +7,8 @@ extension EndpointPath {
     /// }
     /// ```
     ///
-    /// What `{?…}` and `{&…}` give, and what follows a question mark of the template, goes into the
-    /// query, before the endpoint's own ``ServiceEndpoint/query``.
+    /// The expansion of `{?…}` and `{&…}`, and all that follows a question mark of the template,
+    /// goes into the query, before the endpoint's own ``ServiceEndpoint/query``.
     ///
     /// The promises of a literal path hold here too. The client refuses the path, with
     /// ``NetworkError/Code/invalidURL``, if the template is not valid, has a fragment, or if a value

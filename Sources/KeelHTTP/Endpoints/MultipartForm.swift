@@ -25,7 +25,7 @@ public struct MultipartForm: Sendable {
     /// The parts in the order in which they are sent; a name may occur more than once.
     public let parts: [Part]
 
-    /// What separates the parts; it occurs in none of them whose bytes are known beforehand.
+    /// The text between the parts; it occurs in none of them whose bytes are known beforehand.
     public let boundary: String
 
     let isBoundaryGiven: Bool
@@ -156,6 +156,6 @@ extension MultipartForm {
 
 /// Why a form could not be written.
 public struct MultipartFormError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong with the form; it names a part, never a value.
+    /// The flaw of the form; it names a part, never a value.
     public let description: String
 }

@@ -1,4 +1,4 @@
-/// What a service says about a problem, in the common form of RFC 9457.
+/// A service's description of a problem, in the common form of RFC 9457.
 ///
 /// A refusing response of the media type `application/problem+json` is read as this type without
 /// any declaration: `error.failure(as: ProblemDetails.self)`. For members of one's own, declare a
@@ -30,7 +30,7 @@ public struct ProblemDetails: Sendable, Hashable {
     /// The status, as the service wrote it into the body.
     public var status: Int?
 
-    /// What went wrong this time, for people.
+    /// The explanation of this occurrence, for people.
     public var detail: String?
 
     /// Names this occurrence of the problem with a URI.

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What an endpoint sends, before the client has encoded it.
+/// The body that an endpoint sends, before the client has encoded it.
 public struct RequestBody: Sendable {
     /// The media type that is sent unless the endpoint's headers name another; nil for a
     /// ``value(_:)``, which has that of its coding.

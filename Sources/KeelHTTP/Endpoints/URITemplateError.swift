@@ -18,7 +18,7 @@ public struct URITemplateError: Error, Sendable, Hashable, CustomStringConvertib
         public static let prefixOfMany = Reason(description: "a prefix of a list or of pairs")
     }
 
-    /// What is wrong.
+    /// The flaw.
     public let reason: Reason
 
     /// Where in the template it is wrong, in bytes of UTF-8 from its start.

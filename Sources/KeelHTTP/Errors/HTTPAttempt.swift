@@ -1,6 +1,6 @@
 /// One attempt at a call, as an error remembers it.
 public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
-    /// What became of the attempt: the name of an error code, or a status.
+    /// The outcome of the attempt: the name of an error code, or a status.
     public enum Outcome: Sendable, Hashable {
         /// It failed with this code.
         case failed(TransportError.Code)
@@ -11,7 +11,7 @@ public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
     /// Its number, counted from 1.
     public var number: Int
 
-    /// What became of it.
+    /// The outcome.
     public var outcome: Outcome
 
     /// How long it took.

@@ -20,7 +20,7 @@ public struct NetworkError: KeelError, CustomDebugStringConvertible {
     /// The target without user information, query and fragment.
     public let url: String?
 
-    /// What the body of a refusing response says, as the type that was declared for its status.
+    /// The body of a refusing response, as the type that was declared for its status.
     ///
     /// See ``FailureBody``. It is never part of a message or a description.
     public let failure: (any Sendable)?
@@ -28,12 +28,12 @@ public struct NetworkError: KeelError, CustomDebugStringConvertible {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
-    ///   - message: What happened; nil uses the code's own sentence. No query, field or body.
+    ///   - code: The kind of failure.
+    ///   - message: A sentence about the failure; nil uses the code's own. No query, field or body.
     ///   - response: The response, where one arrived.
     ///   - url: The target, already redacted.
     ///   - cause: The error underneath.
-    ///   - failure: What the body of the response says.
+    ///   - failure: The decoded body of the response.
     public init(
         _ code: Code,
         _ message: String? = nil,
@@ -50,7 +50,7 @@ public struct NetworkError: KeelError, CustomDebugStringConvertible {
         self.failure = failure
     }
 
-    /// What the body of a refusing response says, if it was read as this type.
+    /// The body of a refusing response, if it was read as this type.
     public func failure<Value: Sendable>(as type: Value.Type) -> Value? { failure as? Value }
 
     /// The status of the response, where one arrived.

@@ -78,8 +78,8 @@ public struct TransportError: KeelError {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
-    ///   - message: What happened; nil uses the code's own sentence. No query, field or body.
+    ///   - code: The kind of failure.
+    ///   - message: A sentence about the failure; nil uses the code's own. No query, field or body.
     ///   - phase: How far the exchange had come; nil uses the usual phase of the code.
     ///   - processed: Whether the server may have acted; nil derives it from the phase.
     ///   - url: The target, already redacted.

@@ -127,7 +127,7 @@ extension NetworkClient {
     /// For a single connection, use ``events(_:limits:)``.
     ///
     /// - Parameters:
-    ///   - endpoint: What is asked for; `GET` unless it says otherwise.
+    ///   - endpoint: The endpoint; `GET` unless it says otherwise.
     ///   - policy: When and how often to connect again.
     /// - Returns: The stream; its elements are fetched while it is read.
     public func eventStream(

@@ -1,4 +1,4 @@
-/// What is known about the way from this device to others.
+/// The known properties of the way from this device to others.
 public struct NetworkPath: Sendable, Hashable {
     /// Whether there is a way.
     public enum Status: Sendable, Hashable {
@@ -38,7 +38,7 @@ public struct NetworkPath: Sendable, Hashable {
 
 /// A network interface of this device.
 public struct NetworkInterface: Sendable, Hashable {
-    /// What an interface is made of; later versions may add more.
+    /// The kinds of interfaces; later versions may add more.
     public enum Kind: Sendable, Hashable {
         /// A wireless local network.
         case wifi
@@ -55,7 +55,7 @@ public struct NetworkInterface: Sendable, Hashable {
     /// Its name, such as `en0`.
     public var name: String
 
-    /// What it is made of.
+    /// The kind of the interface.
     public var kind: Kind
 
     /// Creates a description of an interface.

@@ -38,7 +38,7 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - head: The request, with an absolute target.
     ///   - body: The bytes of its body.
-    ///   - redactor: What takes secrets out; nil writes the request down as it is.
+    ///   - redactor: The redactor that takes secrets out; nil writes the request down as it is.
     public init(_ head: HTTPRequest, body: [UInt8]? = nil, redactor: Redactor? = .standard) {
         self.head = redactor?.redact(head) ?? head
         let type = head.headerFields[.contentType]

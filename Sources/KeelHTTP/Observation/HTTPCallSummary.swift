@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// What became of one call: its attempts, how long each of their phases took, its outcome.
+/// The course of one call: its attempts, how long each of their phases took, its outcome.
 ///
 /// It is folded from the call's events. It holds no query, no header field and no byte of a body.
 public struct HTTPCallSummary: Sendable, Hashable {
@@ -129,7 +129,7 @@ extension HTTPCallSummary {
         public private(set) var endedAt: Duration?
         /// The status of its response.
         public private(set) var status: Int?
-        /// What failed.
+        /// The code of the failure.
         public private(set) var failure: TransportError.Code?
         /// The bytes of its body that were sent, where the transport tells.
         public private(set) var requestBytes: Int64?

@@ -23,7 +23,7 @@ public struct HTTPEvent: Sendable {
     /// How much time had passed since the call began.
     public var elapsed: Duration
 
-    /// What happened.
+    /// The moment of the call.
     public var moment: Moment
 
     /// Creates an event.
@@ -41,7 +41,7 @@ public struct HTTPEvent: Sendable {
         self.moment = moment
     }
 
-    /// What can happen to a call; later versions may add more.
+    /// The moments of a call; later versions may add more.
     public enum Moment: Sendable {
         /// The client took the call on; the head is as the endpoint made it.
         case started(HTTPRequest)

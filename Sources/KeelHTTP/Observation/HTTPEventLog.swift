@@ -26,7 +26,8 @@ public final class HTTPEventLog: HTTPEventObserver {
     ///
     /// - Parameters:
     ///   - capacity: How many events it holds; at least 1.
-    ///   - redactor: What takes secrets out of heads; nil keeps them, which only a test may want.
+    ///   - redactor: The redactor that takes secrets out of heads; nil keeps them, which only a
+    ///     test may want.
     public init(capacity: Int = 2_000, redactor: Redactor? = .standard) {
         self.capacity = max(capacity, 1)
         self.redactor = redactor
@@ -43,7 +44,7 @@ public final class HTTPEventLog: HTTPEventObserver {
     /// The events of one call, the oldest first.
     public func events(of call: HTTPCallID) -> [HTTPEvent] { events.filter { $0.call == call } }
 
-    /// What became of each call, in the order in which the calls began.
+    /// The course of each call, in the order in which the calls began.
     ///
     /// Calls whose first event is no longer there are left out.
     public var summaries: [HTTPCallSummary] {

@@ -72,7 +72,7 @@ extension HTTPEvent: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPEvent.Moment: CustomStringConvertible, CustomReflectable {
-    /// What happened, fit for a log.
+    /// The event, fit for a log.
     public var description: String {
         switch self {
         case .started(let head): "started \(head.method.rawValue) \(head.redactedURL)"

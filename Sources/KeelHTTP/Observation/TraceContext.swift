@@ -14,7 +14,7 @@ public struct TraceContext: Sendable, Hashable {
     /// The flag belongs to the trace: whoever carries the trace on keeps it.
     public let isRandom: Bool
 
-    /// What vendors add, as in the field `tracestate`; nil where there is nothing.
+    /// The vendors' additions, as in the field `tracestate`; nil where there is nothing.
     public let state: String?
 
     /// Begins a trace under a random identifier.

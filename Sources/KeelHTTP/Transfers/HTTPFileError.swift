@@ -38,7 +38,7 @@ public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let rename = Reason(description: "could not be put in its place")
     }
 
-    /// What went wrong.
+    /// The reason for the failure.
     public let reason: Reason
 
     /// The path of the file.

@@ -14,7 +14,7 @@ public struct HTTPCall: Sendable {
     /// The limits inside the exchange.
     public var timeouts: HTTPTimeouts
 
-    /// What this call asks of the layers it passes; other calls are not affected.
+    /// The call's options for the layers it passes; other calls are not affected.
     public var options: HTTPCallOptions
 
     /// Takes the interim responses (RFC 9110 section 15.2) that come before the response; nil drops them.

@@ -13,14 +13,14 @@
 /// }
 /// ```
 public protocol HTTPCallOptionKey: SendableMetatype {
-    /// What the option holds.
+    /// The type of the option's value.
     associatedtype Value: Sendable
 
-    /// What a call has that says nothing.
+    /// The value of a call that says nothing.
     static var defaultValue: Value { get }
 
-    /// What tells calls with different values apart where identical calls share a response; nil if
-    /// a call with this value must not share any.
+    /// A key by which calls with different values are told apart where identical calls share a
+    /// response; nil if a call with this value must not share any.
     ///
     /// Where the value is `Hashable`, it is the value itself, and otherwise nil, so that no option
     /// is forgotten. Return a constant for one that does not change what the call is answered with.
@@ -43,7 +43,7 @@ extension HTTPCallOptionKey {
     }
 }
 
-/// What one call asks of the layers it passes.
+/// The options of one call for the layers it passes.
 public struct HTTPCallOptions: Sendable {
     // Nil in nearly all calls, which then cost no allocation.
     private var values: [ObjectIdentifier: Entry]?

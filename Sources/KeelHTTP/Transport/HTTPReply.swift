@@ -11,7 +11,7 @@ public struct HTTPReply: Sendable {
     /// The connection that the exchange uses, where the transport tells.
     public var connection: ConnectionInfo?
 
-    /// What the layers that the reply passed say about it.
+    /// Notes of the layers that the reply passed.
     public var notes = HTTPReplyNotes()
 
     /// Creates a reply.
@@ -31,7 +31,7 @@ public struct HTTPReply: Sendable {
     }
 }
 
-/// What a transport knows about the connection of an exchange; nil is "not known".
+/// The known facts about the connection of an exchange; nil is "not known".
 public struct ConnectionInfo: Sendable, Hashable {
     /// Tells one connection from another within a transport.
     public var id: String?

@@ -3,14 +3,14 @@
 /// Each layer defines the keys that it writes, also layers outside of this module; see
 /// ``HTTPCallOptionKey`` for the same in the other direction.
 public protocol HTTPReplyNoteKey {
-    /// What the note holds.
+    /// The type of the note's value.
     associatedtype Value: Sendable
 
-    /// What a reply has that no layer said anything about.
+    /// The value of a reply that no layer has noted anything about.
     static var defaultValue: Value { get }
 }
 
-/// What the layers that a reply passed say about it, beside its head and body.
+/// Notes of the layers that a reply passed, beside its head and body.
 ///
 /// Unlike a header field, a note cannot come from a server.
 public struct HTTPReplyNotes: Sendable {

@@ -12,7 +12,7 @@
 ///
 /// The total time limit is the client's business; a transport obeys ``HTTPCall/timeouts``.
 public protocol HTTPTransport: Sendable {
-    /// What this transport can do beyond the plain exchange.
+    /// The features of this transport beyond the plain exchange.
     var features: HTTPTransportFeatures { get }
 
     /// Sends the request and returns once the head of the final response has arrived.
@@ -30,7 +30,7 @@ public protocol HTTPTransport: Sendable {
     func shutdown() async
 }
 
-/// What a transport can do beyond the plain exchange.
+/// The features of a transport beyond the plain exchange.
 public struct HTTPTransportFeatures: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 

@@ -19,7 +19,7 @@ public struct PublicKeyPins: Sendable {
         }
     }
 
-    /// What a mismatch leads to.
+    /// The consequence of a mismatch.
     public enum Mode: Sendable, Hashable {
         /// The call fails with ``TransportError/Code/tlsPinMismatch`` and nothing is sent.
         case enforce
@@ -46,7 +46,7 @@ public struct PublicKeyPins: Sendable {
     /// A host without pins is not looked at.
     public var hosts: [String: Set<Pin>]
 
-    /// What a mismatch leads to.
+    /// The consequence of a mismatch.
     public var mode: Mode
 
     /// Is told of every mismatch, in both modes.
@@ -56,7 +56,7 @@ public struct PublicKeyPins: Sendable {
     ///
     /// - Parameters:
     ///   - hosts: The pins of each host.
-    ///   - mode: What a mismatch leads to.
+    ///   - mode: The consequence of a mismatch.
     ///   - report: Is told of every mismatch; it must be quick.
     public init(
         _ hosts: [String: Set<Pin>],

@@ -20,10 +20,9 @@ extension NetworkClient {
     /// ``Configuration/middleware`` nor ``Configuration/hopMiddleware`` is asked: what they share
     /// and keep are responses. Limits of time are those of the ``WebSocketConfiguration``.
     ///
-    /// - Parameter transport: What opens the connections. Where the client has pins and this
-    ///   transport does not declare ``HTTPTransportFeatures/pinning``, opening fails with
-    ///   ``WebSocketError/Code/transport``, caused by
-    ///   ``TransportError/Code/invalidConfiguration``.
+    /// - Parameter transport: The transport that opens the connections. Where the client has pins
+    ///   and this transport does not declare ``HTTPTransportFeatures/pinning``, opening fails with
+    ///   ``WebSocketError/Code/transport``, caused by ``TransportError/Code/invalidConfiguration``.
     /// - Returns: The transport.
     public func webSocketTransport(
         over transport: some WebSocketTransport

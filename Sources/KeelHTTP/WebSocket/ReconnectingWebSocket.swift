@@ -34,8 +34,8 @@ public final class ReconnectingWebSocket: Sendable {
     /// Creates a WebSocket that asks for a new request before each connection.
     ///
     /// - Parameters:
-    ///   - transport: What opens the connections.
-    ///   - configuration: What is offered to the server, and the limits.
+    ///   - transport: The transport that opens the connections.
+    ///   - configuration: The offers to the server, and the limits.
     ///   - policy: When, and after what pauses, a lost connection is opened again.
     ///   - clock: The clock that pauses are measured on.
     ///   - random: Where the pauses are drawn from.
@@ -123,7 +123,7 @@ public final class ReconnectingWebSocket: Sendable {
     /// It returns when `session` returns, unless the peer's Close frame is the reason and calls for
     /// a new connection (``WebSocketError/allowsReconnect``). Call it once.
     ///
-    /// - Parameter session: What is done with a connection. A ``WebSocketError`` that it throws
+    /// - Parameter session: The work on a connection. A ``WebSocketError`` that it throws
     ///   counts as the loss of the connection, any other error ends the run.
     /// - Throws: The error of `session`; the last ``WebSocketError`` if the policy gives up;
     ///   ``WebSocketError/Code/cancelled`` if the task was cancelled during a pause.

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// What was agreed when a connection was opened.
+/// The result of the handshake that opened a connection.
 public struct WebSocketHandshake: Sendable, Hashable {
     /// The status 101 and the header fields that came with it.
     public let head: HTTPResponse
@@ -29,10 +29,10 @@ public struct WebSocketHandshake: Sendable, Hashable {
 /// ``receive()`` from one at a time. A cancelled call throws ``WebSocketError/Code/cancelled`` and
 /// leaves the connection as it is.
 public protocol WebSocketChannel: Sendable {
-    /// What was agreed when the connection was opened.
+    /// The result of the handshake that opened the connection.
     var handshake: WebSocketHandshake { get }
 
-    /// What the peer's Close frame said, once it has arrived, unless this side had closed before.
+    /// The peer's Close frame, once it has arrived, unless this side had closed before.
     var peerClose: WebSocketClose? { get }
 
     /// Sends a message, and waits for the socket where more than

@@ -57,7 +57,7 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, CustomSt
     public var description: String { String(rawValue) }
 }
 
-/// What a Close frame says.
+/// The content of a Close frame.
 public struct WebSocketClose: Hashable, Sendable {
     /// The code; ``WebSocketCloseCode/noStatus`` if the frame held none.
     public let code: WebSocketCloseCode

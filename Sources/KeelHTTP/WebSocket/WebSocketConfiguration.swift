@@ -1,9 +1,9 @@
-/// What a WebSocket connection is opened with, and the limits that it keeps.
+/// The offers with which a WebSocket connection is opened, and the limits that it keeps.
 public struct WebSocketConfiguration: Sendable {
     /// The subprotocols that the app speaks, the preferred one first; the server picks one or none.
     public var subprotocols: [String] = []
 
-    /// What is offered for compression, or nil to offer none.
+    /// The offer of compression, or nil to offer none.
     public var deflate: WebSocketDeflate? = WebSocketDeflate()
 
     /// The public keys that the server may have; nil looks at certificates alone.
@@ -60,7 +60,7 @@ public struct WebSocketConfiguration: Sendable {
     public init() {}
 }
 
-/// What is offered and demanded for compression with permessage-deflate (RFC 7692).
+/// The offers and demands of compression with permessage-deflate (RFC 7692).
 public struct WebSocketDeflate: Sendable, Hashable {
     /// The largest window that this side compresses with, as an exponent of two from 8 to 15.
     ///

@@ -17,13 +17,13 @@ public struct WebSocketConnection: Sendable {
     /// Creates a connection over a channel; for transports and doubles.
     public init(_ channel: any WebSocketChannel) { self.channel = channel }
 
-    /// What was agreed when the connection was opened.
+    /// The result of the handshake that opened the connection.
     public var handshake: WebSocketHandshake { channel.handshake }
 
     /// The subprotocol that the server picked, or nil.
     public var subprotocol: String? { handshake.subprotocol }
 
-    /// What the peer's Close frame said, once it has arrived, unless this side had closed before.
+    /// The peer's Close frame, once it has arrived, unless this side had closed before.
     public var peerClose: WebSocketClose? { channel.peerClose }
 
     /// The messages of the peer, in order.
@@ -48,14 +48,14 @@ public struct WebSocketConnection: Sendable {
 
     /// Sends a message of text.
     ///
-    /// - Throws: What ``send(_:)-(WebSocketMessage)`` throws.
+    /// - Throws: The errors of ``send(_:)-(WebSocketMessage)``.
     public func send(_ text: String) async throws(WebSocketError) {
         try await channel.send(.text(text))
     }
 
     /// Sends a message of bytes.
     ///
-    /// - Throws: What ``send(_:)-(WebSocketMessage)`` throws.
+    /// - Throws: The errors of ``send(_:)-(WebSocketMessage)``.
     public func send(_ bytes: [UInt8]) async throws(WebSocketError) {
         try await channel.send(.binary(bytes))
     }

@@ -32,7 +32,7 @@ public struct WebSocketError: KeelError {
     /// The server's answer, for ``Code/upgradeRefused``.
     public let refusal: Refusal?
 
-    /// What the peer's Close frame said, for ``Code/closed``.
+    /// The peer's Close frame, for ``Code/closed``.
     public let close: WebSocketClose?
 
     /// The target without user information, query and fragment.
@@ -41,10 +41,11 @@ public struct WebSocketError: KeelError {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
-    ///   - message: What happened; nil uses the code's own sentence. No query, field or contents.
+    ///   - code: The kind of failure.
+    ///   - message: A sentence about the failure; nil uses the code's own. No query, field or
+    ///     contents.
     ///   - refusal: The server's answer to a refused upgrade.
-    ///   - close: What the peer's Close frame said.
+    ///   - close: The peer's Close frame.
     ///   - url: The target, already redacted.
     ///   - cause: The error underneath. Its description ends up in logs.
     public init(

@@ -17,8 +17,8 @@ public import Foundation
 /// - the pins of a configuration are enforced before the request is sent, where ``features`` say so;
 /// - every failure of opening is a ``WebSocketError`` with the one code that fits.
 public protocol WebSocketTransport: Sendable {
-    /// What this transport can do beyond opening connections: ``HTTPTransportFeatures/pinning`` and
-    /// ``HTTPTransportFeatures/clientCertificates`` have a meaning here. Nothing by default.
+    /// The features of this transport beyond opening connections: ``HTTPTransportFeatures/pinning``
+    /// and ``HTTPTransportFeatures/clientCertificates`` have a meaning here. Nothing by default.
     ///
     /// ``ReconnectingWebSocket`` and ``NetworkClient/webSocketTransport(over:)`` refuse to open a
     /// connection with pins over a transport that does not declare that it enforces them.
@@ -33,9 +33,9 @@ public protocol WebSocketTransport: Sendable {
     /// - Parameters:
     ///   - request: The target, with the scheme `ws` or `wss`, and header fields such as
     ///     `Authorization`. The fields of the upgrade itself are added.
-    ///   - configuration: What is offered to the server, and the limits.
-    ///   - body: What is done with the connection.
-    /// - Returns: What `body` returned.
+    ///   - configuration: The offers to the server, and the limits.
+    ///   - body: The work on the connection.
+    /// - Returns: The result of `body`.
     /// - Throws: ``WebSocketError`` if the connection was not opened, otherwise what `body` threw.
     func withConnection<Value>(
         to request: HTTPRequest,
@@ -62,8 +62,8 @@ extension WebSocketTransport {
     ///
     /// - Parameters:
     ///   - request: The target and the header fields.
-    ///   - body: What is done with the connection.
-    /// - Returns: What `body` returned.
+    ///   - body: The work on the connection.
+    /// - Returns: The result of `body`.
     /// - Throws: ``WebSocketError`` if the connection was not opened, otherwise what `body` threw.
     public func withConnection<Value>(
         to request: HTTPRequest,

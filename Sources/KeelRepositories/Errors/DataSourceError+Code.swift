@@ -109,14 +109,14 @@ extension DataSourceError.Code {
         advice: "Look at the status and the failure body in the cause."
     )
 
-    /// What the source holds cannot be decoded.
+    /// The source's data cannot be decoded.
     public static let unreadable = Self(
         name: "unreadable",
         summary: "The answer of the source cannot be read.",
         advice: "Compare the DTO with the API or the stored form; the cause names the place."
     )
 
-    /// What was decoded is nothing that the domain knows.
+    /// The decoded value is nothing that the domain knows.
     public static let unmappable = Self(
         name: "unmappable",
         summary: "The answer of the source does not fit the domain.",

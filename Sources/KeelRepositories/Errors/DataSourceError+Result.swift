@@ -13,7 +13,7 @@ extension Result where Success == NetworkResponse, Failure == TransportError {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: What the body of a response with a status from 200 to 299 is decoded as;
+    ///   - type: The type that the body of a response with a status from 200 to 299 is decoded as;
     ///     `EmptyResponse` where nobody reads it.
     ///   - coding: How the service writes JSON.
     ///   - failures: Which types the body of a refusing response is read as.

@@ -51,7 +51,7 @@ public struct DataSourceError: KeelError {
     /// The failure of the store, where that is what failed.
     public var storageError: StorageError? { cause as? StorageError }
 
-    /// What could not be mapped, where that is what failed.
+    /// The error of the mapping, where the mapping failed.
     public var mappingError: MappingError? { cause as? MappingError }
 }
 

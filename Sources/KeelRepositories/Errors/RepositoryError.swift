@@ -61,7 +61,7 @@ extension RepositoryError {
     /// - Parameters:
     ///   - failure: Makes the app's error, usually its initialiser.
     ///   - operation: The operation.
-    /// - Returns: What the operation returned.
+    /// - Returns: The operation's result.
     /// - Throws: The app's error.
     public static func mapped<Value, Failure: Error>(
         to failure: (RepositoryError) -> Failure,
@@ -76,7 +76,7 @@ extension RepositoryError {
 
     /// Runs an operation of a data source, and says what its failure means.
     ///
-    /// - Returns: What the operation returned.
+    /// - Returns: The operation's result.
     /// - Throws: ``RepositoryError``.
     public static func mapping<Value>(
         _ operation: () async throws(DataSourceError) -> Value

@@ -17,7 +17,7 @@ public enum FetchPolicy: Sendable, Hashable {
     /// Only the network.
     case networkOnly
 
-    /// What is kept, however old, and then what the network says.
+    /// The kept value, however old, and then the network's answer.
     ///
     /// A single load returns what is kept and brings it up to date in the background.
     case cacheThenNetwork

@@ -17,7 +17,7 @@ public import KeelStorage
 /// through ``ResourceLoader/write(invalidating:_:)``, or in a collection that
 /// ``following(_:)`` names.
 public struct Resource<Value: Sendable>: Sendable {
-    /// What tells it from other resources of the loader, its parameters included.
+    /// A key that no other resource of the loader has; it includes the parameters.
     public let key: String
 
     /// The tags that invalidate it; its key is one by itself.
@@ -56,7 +56,7 @@ public struct Resource<Value: Sendable>: Sendable {
     /// Creates a resource.
     ///
     /// - Parameters:
-    ///   - key: What tells it from other resources of the loader.
+    ///   - key: A key that no other resource of the loader has.
     ///   - tags: The tags that invalidate it.
     ///   - fetch: Asks the source.
     ///   - read: Returns what is kept, or nil.

@@ -129,7 +129,7 @@ public struct ResourceLoader: Sendable {
     /// While the body runs, no fetched value is kept; one that was asked for before is not kept
     /// afterwards either.
     ///
-    /// - Returns: What the body returned.
+    /// - Returns: The body's result.
     /// - Throws: ``RepositoryError``.
     public func write<Value>(
         invalidating tags: Set<String>,

@@ -1,7 +1,7 @@
 internal import KeelCore
 internal import KeelStorage
 
-/// What a view shows of a resource.
+/// The state of a resource, for a view.
 public enum ResourceState<Value: Sendable>: Sendable {
     /// It is being loaded; `last` is what was shown before, if anything.
     case loading(last: Value?)
@@ -10,7 +10,7 @@ public enum ResourceState<Value: Sendable>: Sendable {
     /// It could not be loaded; `last` is what was shown before, if anything.
     case failed(RepositoryError, last: Value?)
 
-    /// What there is to show.
+    /// The value to show.
     public var value: Value? {
         switch self {
         case .loading(let last), .failed(_, let last): last

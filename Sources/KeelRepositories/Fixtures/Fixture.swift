@@ -20,7 +20,7 @@ public import Foundation
 /// let menu = try Fixture(Bundle.module.resourceURL).load("menu", as: MenuDTO.self)
 /// ```
 ///
-/// What is taken from JSON goes the way of a real response: a sample cannot have what the type
+/// A value from JSON goes the way of a real response: a sample cannot have what the type
 /// would not decode.
 public struct Fixture: Sendable {
     private let folder: URL?
@@ -40,7 +40,7 @@ public struct Fixture: Sendable {
     ///
     /// - Parameters:
     ///   - name: The file's name in the folder, with or without `.json`.
-    ///   - type: What it is to be decoded as.
+    ///   - type: The type that it is decoded as.
     /// - Returns: The value.
     /// - Throws: ``FixtureError``, which names the file and what is wrong with it.
     public func load<Value: Decodable>(
@@ -106,7 +106,7 @@ public struct FixtureError: LocalizedError, Hashable, CustomStringConvertible {
     /// The file, or the type that was to be decoded.
     public let name: String
 
-    /// What is wrong with it.
+    /// The reason why it cannot be used.
     public let reason: String
 
     public var description: String { "The fixture “\(name)” cannot be used. \(reason)" }

@@ -17,7 +17,7 @@ public import KeelHTTP
 /// }
 /// ```
 public protocol DomainConvertible {
-    /// What it becomes.
+    /// The type that it becomes.
     associatedtype Domain: Sendable
 
     /// Makes the thing of the domain.
@@ -28,7 +28,7 @@ public protocol DomainConvertible {
 
 /// A DTO that can be made of a thing of the domain, to be kept or sent.
 public protocol DomainRepresentable {
-    /// What it is made of.
+    /// The type that it is made of.
     associatedtype Domain: Sendable
 
     /// Makes the DTO.
@@ -66,8 +66,8 @@ extension Sequence where Element: DomainConvertible {
 extension LossyList where Element: DomainConvertible {
     /// Makes things of the domain of those elements that could be decoded and that fit.
     ///
-    /// What could not be decoded is reported beside what could not be mapped, each with its index
-    /// in the list that was received.
+    /// Elements that could not be decoded are reported beside those that could not be mapped, each
+    /// with its index in the list that was received.
     public func toDomain() -> MappedList<Element.Domain> {
         var list = MappedList<Element.Domain>()
         var rest = elements[...]
@@ -88,7 +88,7 @@ public struct MappedList<Domain> {
     /// Those that could be mapped, in their order.
     public var elements: [Domain] = []
 
-    /// What was left out, in order, with its index and the reason.
+    /// The elements that were left out, in order, each with its index and the reason.
     public var dropped: [DroppedElement] = []
 
     /// Creates an empty list.

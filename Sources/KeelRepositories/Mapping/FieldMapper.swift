@@ -83,9 +83,9 @@ public struct FieldMapper: Sendable, Hashable {
     /// - Parameters:
     ///   - value: The field's value.
     ///   - field: The field's name.
-    ///   - expectation: What is expected, for the message.
+    ///   - expectation: The expected form, for the message.
     ///   - make: Makes the value; nil says that it is malformed, an error becomes the cause.
-    /// - Returns: What was made.
+    /// - Returns: The value.
     /// - Throws: ``MappingError/Code/missing``, ``MappingError/Code/malformed``,
     ///   ``MappingError/Code/refused``.
     public func value<Value, Result>(

@@ -10,7 +10,7 @@ public struct MappingError: KeelError, Hashable {
     /// The field, such as `grades[2].date`; empty for the thing as a whole.
     public let field: String
 
-    /// What was expected there, such as “a date in ISO 8601 form”.
+    /// The expected form, such as “a date in ISO 8601 form”.
     public let expectation: String?
 
     /// The id of the thing that the field belongs to, where it is known.

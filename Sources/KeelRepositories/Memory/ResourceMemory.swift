@@ -54,7 +54,7 @@ public final class ResourceMemory: Sendable {
     /// How many values it holds, with those that were invalidated and that nobody met since.
     public var count: Int { store.count }
 
-    /// What the values cost that it holds.
+    /// The cost of the values that it holds.
     public var cost: Int { store.cost }
 
     /// How many reads it has answered.

@@ -29,7 +29,7 @@ public struct HTTPOutboxSender: OutboxSender {
     /// - Parameters:
     ///   - client: The client that carries the calls out. Its own repetitions come on top of the
     ///     outbox's.
-    ///   - options: What all calls ask of the client's layers, such as authentication.
+    ///   - options: The options of all calls for the client's layers, such as authentication.
     public init(_ client: NetworkClient, options: HTTPCallOptions = HTTPCallOptions()) {
         self.client = client
         self.options = options

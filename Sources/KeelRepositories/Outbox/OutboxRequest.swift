@@ -22,7 +22,7 @@ public struct OutboxRequest: Sendable, Hashable {
     /// Reads an endpoint.
     ///
     /// - Parameters:
-    ///   - endpoint: What is to be sent.
+    ///   - endpoint: The endpoint to send.
     ///   - coding: How its body is encoded, unless it has a coding of its own; as the client has it.
     /// - Throws: ``DataSourceError/Code/invalidRequest`` for an endpoint that cannot be kept.
     public init(
@@ -75,8 +75,8 @@ public struct OutboxRequest: Sendable, Hashable {
     /// The request as something for an outbox.
     ///
     /// - Parameters:
-    ///   - key: What the request concerns: requests of one key keep their order.
-    ///   - id: What tells it from all others.
+    ///   - key: The subject of the request: requests of one key keep their order.
+    ///   - id: An id that no other write has.
     /// - Returns: The write.
     public func write(key: String, id: String = OutboxWrite.randomID()) -> OutboxWrite {
         var attributes = ["method": method.rawValue, "path": path, "query": query]

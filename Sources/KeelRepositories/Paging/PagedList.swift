@@ -3,7 +3,7 @@ public import Observation
 
 /// One page of a list.
 public struct Page<Element: Sendable>: Sendable {
-    /// What is on the page.
+    /// The page's elements.
     public let elements: [Element]
 
     /// Where the next page begins; nil on the last.
@@ -24,7 +24,7 @@ public struct Page<Element: Sendable>: Sendable {
 
 /// Where a page begins.
 public enum PageCursor: Sendable, Hashable {
-    /// What the service gave with the page before.
+    /// The token that the service gave with the page before.
     case token(String)
     /// How many elements come before it.
     case offset(Int)
@@ -32,7 +32,7 @@ public enum PageCursor: Sendable, Hashable {
     /// How many elements come before it, if pages are counted.
     public var offset: Int { if case .offset(let count) = self { count } else { 0 } }
 
-    /// What the service gave with the page before, if it did.
+    /// The token that the service gave with the page before, if it gave one.
     public var token: String? { if case .token(let text) = self { text } else { nil } }
 }
 
@@ -60,7 +60,7 @@ public final class PagedList<Element: Sendable> {
     public typealias Load =
         @Sendable (PageCursor?) async throws(RepositoryError) -> Page<Element>
 
-    /// What was loaded so far.
+    /// The elements that have been loaded.
     public private(set) var items: [Element] = []
 
     /// Whether a page is being loaded.
@@ -107,7 +107,7 @@ public final class PagedList<Element: Sendable> {
 
     /// Forgets everything and loads the first page.
     ///
-    /// What was shown stays until the first page is here, or could not be loaded.
+    /// The elements stay until the first page is here, or could not be loaded.
     public func reset() async {
         generation += 1
         flight?.task.cancel()

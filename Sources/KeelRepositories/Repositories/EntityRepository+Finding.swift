@@ -7,7 +7,7 @@ public import Foundation
 extension EntityRepository {
     /// Returns the things that words describe, in the order of the service.
     ///
-    /// What the service finds is kept like anything else that it sends, and its answer is
+    /// Entities that the service finds are kept like all others that it sends, and its answer is
     /// remembered for these words by this process, the newest 256 of them. A policy that asks what
     /// is kept gets that answer, with the things as they are here now; without one, `cacheOnly`
     /// fails with `notKept`, as does everything that needs the service with `unreachable`. To look
@@ -48,7 +48,7 @@ extension EntityRepository {
     /// - Parameters:
     ///   - predicate: A condition on the DTOs that are kept.
     ///   - policy: How current all things have to be.
-    /// - Returns: What was found, in the order of the store.
+    /// - Returns: The entities that fulfil it, in the order of the store.
     /// - Throws: ``RepositoryError``, with the code `unsupported` for a condition on another type.
     public func query<DTO: Sendable>(
         where predicate: Predicate<DTO>,

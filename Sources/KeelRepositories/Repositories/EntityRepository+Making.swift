@@ -10,9 +10,9 @@ extension EntityRepository {
     ///
     /// - Parameters:
     ///   - name: The name of the kind.
-    ///   - remote: What the service offers.
-    ///   - local: What keeps things on this device.
-    ///   - loader: What loads, keeps and tells who watches.
+    ///   - remote: The operations that the service offers.
+    ///   - local: The source that keeps entities on this device.
+    ///   - loader: The loader, which loads, keeps and tells who watches.
     ///   - offline: How changes wait for the service, if they may.
     ///   - onDropped: Told of elements of a list that cannot be mapped, which are then left out;
     ///     nil makes them errors of the whole list.
@@ -54,9 +54,9 @@ extension EntityRepository {
     ///
     /// - Parameters:
     ///   - name: The name of the kind.
-    ///   - remote: What the service offers.
+    ///   - remote: The operations that the service offers.
     ///   - local: The collection that keeps things on this device.
-    ///   - loader: What loads, keeps and tells who watches.
+    ///   - loader: The loader, which loads, keeps and tells who watches.
     ///   - offline: How changes wait for the service, if they may; its outbox is in the same store.
     ///   - onDropped: Told of elements of a list that cannot be mapped, which are then left out;
     ///     nil makes them errors of the whole list.

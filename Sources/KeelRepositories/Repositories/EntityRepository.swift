@@ -30,7 +30,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     /// keys of the outbox.
     public let name: String
 
-    /// What loads, keeps and tells who watches.
+    /// The loader, which loads, keeps and tells who watches.
     public let loader: ResourceLoader
 
     let operations: EntityOperations<Entity>

@@ -10,7 +10,7 @@ public final class InMemoryDataSource<Element: Sendable>: LocalDataSource {
     /// Creates a source.
     ///
     /// - Parameters:
-    ///   - elements: What it holds at first.
+    ///   - elements: The elements that it holds at first.
     ///   - id: The id of an element.
     public init(_ elements: [Element] = [], id: @escaping @Sendable (Element) -> String) {
         self.id = id

@@ -16,7 +16,7 @@ public import Foundation
 ///
 /// Elements are DTOs of the store, not things of the domain: those are made by the repository.
 public protocol LocalDataSource<Element>: Sendable {
-    /// What is kept.
+    /// The type of the elements.
     associatedtype Element: Sendable
 
     /// Returns the element with an id, or nil.

@@ -1,6 +1,6 @@
 public import KeelHTTP
 
-/// What a service offers for things of one kind.
+/// The operations that a service offers for entities of one kind.
 ///
 /// ```swift
 /// let remote = RemoteEntities<RestaurantDTO>(RemoteDataSource(client))
@@ -86,7 +86,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
 
     /// Says which endpoint finds the things that words describe, without those that do not fit.
     ///
-    /// What was left out is reported to `onDropped` of the repository.
+    /// Elements that were left out are reported to `onDropped` of the repository.
     public func search<E: Endpoint & SendableMetatype>(
         _ endpoint: @escaping @Sendable (String) -> E
     ) -> RemoteEntities where E.Response == LossyList<DTO> {

@@ -1,6 +1,6 @@
 /// One write to one document.
 public struct DocumentWrite: Sendable, Hashable {
-    /// What a write does.
+    /// The effect of a write.
     public enum Operation: Sendable, Hashable {
         /// Replaces the document, or creates it; then applies the transforms in order.
         case set(DocumentBody, transforms: [FieldTransform] = [])
@@ -18,9 +18,9 @@ public struct DocumentWrite: Sendable, Hashable {
 
     /// The document that is written to.
     public var path: DocumentPath
-    /// What happens to it.
+    /// The change.
     public var operation: Operation
-    /// What must hold before; otherwise the whole batch is refused.
+    /// The condition that must hold before; otherwise the whole batch is refused.
     public var condition: WriteCondition
 
     /// Creates a write.
@@ -35,7 +35,7 @@ public struct DocumentWrite: Sendable, Hashable {
     }
 }
 
-/// What must hold of a document before a write to it.
+/// A condition on a document before a write to it.
 public enum WriteCondition: Sendable, Hashable {
     /// Nothing.
     case none
@@ -51,7 +51,7 @@ public enum WriteCondition: Sendable, Hashable {
 
 /// A change to one field of a document.
 public struct FieldChange: Sendable, Hashable {
-    /// What happens to the field.
+    /// The change of the field.
     public enum Action: Sendable, Hashable {
         /// The field gets this value; maps on the way to it are created.
         case set(DocumentValue)
@@ -63,7 +63,7 @@ public struct FieldChange: Sendable, Hashable {
 
     /// The field.
     public var field: FieldPath
-    /// What happens to it.
+    /// The change.
     public var action: Action
 
     /// Creates a change.

@@ -1,4 +1,4 @@
-/// What is asked of a storage adapter's `read`.
+/// A question for a storage adapter's `read`.
 public enum ReadOperation: Sendable, Hashable {
     /// The documents at these paths, in this order; nil for a missing one.
     case documents([DocumentPath])
@@ -22,7 +22,7 @@ public enum ReadSource: Sendable, Hashable {
 
 /// A read, and the conditions under which it is to be answered.
 public struct ReadRequest: Sendable, Hashable {
-    /// What to read.
+    /// The question.
     public var operation: ReadOperation
     /// Where the answer may come from; adapters with one place ignore it.
     public var source = ReadSource.automatic
@@ -72,7 +72,7 @@ public struct ReadRequest: Sendable, Hashable {
 
 /// The answer to a ``ReadRequest``.
 public struct ReadResult: Sendable {
-    /// What was read, by the kind of operation.
+    /// The answer, by the kind of operation.
     public enum Payload: Sendable {
         /// One entry a path, nil where there is no document.
         case documents([Document?])
@@ -84,7 +84,7 @@ public struct ReadResult: Sendable {
         case names([String])
     }
 
-    /// What was read.
+    /// The answer.
     public var payload: Payload
     /// The position of the very snapshot that was read, so that a listener goes on without a gap.
     public var position: ChangeCursor?

@@ -12,13 +12,13 @@
 /// - an error whose ``StorageError/effect`` is `none` left the stored data as it was;
 /// - it does not call back into user code, and takes calls from any number of tasks.
 ///
-/// What it offers beyond that it declares in ``capabilities``; a request that needs more is refused
-/// with ``StorageError/Code/unsupported``. ``StorageEvaluator`` holds the semantics of writes,
-/// filters and order as pure functions: use it, and the adapter agrees with all others.
+/// It declares in ``capabilities`` whatever it offers beyond that; a request that needs more is
+/// refused with ``StorageError/Code/unsupported``. ``StorageEvaluator`` holds the semantics of
+/// writes, filters and order as pure functions: use it, and the adapter agrees with all others.
 ///
 /// Run `StorageAdapterCheck` from `KeelConformance` against every new adapter and decorator.
 public protocol StorageAdapter: Sendable {
-    /// What this adapter offers beyond reading and writing documents.
+    /// The operations that this adapter offers beyond reading and writing documents.
     var capabilities: StorageCapabilities { get }
 
     /// Makes the store ready for a schema: builds the indexes that it declares.

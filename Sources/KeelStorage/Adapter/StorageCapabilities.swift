@@ -1,4 +1,4 @@
-/// What a storage adapter offers beyond reading and writing documents.
+/// The operations that a storage adapter offers beyond reading and writing documents.
 ///
 /// The front refuses what is not declared before the backend is called, with
 /// ``StorageError/Code/unsupported``, so that nothing is silently wrong.

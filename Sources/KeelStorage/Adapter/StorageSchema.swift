@@ -28,7 +28,7 @@ public struct StorageSchema: Sendable, Hashable {
 /// Any other definition is refused with ``StorageError/Code/invalidArgument`` by the first call of a
 /// client that declares it.
 public struct IndexDefinition: Sendable, Hashable {
-    /// What an index holds of one field.
+    /// The part of an index that comes from one field.
     public enum Component: Sendable, Hashable {
         /// The field's value, smallest first.
         case ascending(FieldPath)

@@ -1,6 +1,6 @@
 /// Writes that take effect together or not at all.
 public struct WriteBatch: Sendable, Hashable {
-    /// What makes a repetition of this batch recognisable.
+    /// The id by which a repetition of this batch is recognised.
     ///
     /// Where the adapter offers ``StorageCapabilities/idempotentCommits``, a second commit with the
     /// same id changes nothing and returns the first receipt. A batch without one is applied each
@@ -9,7 +9,7 @@ public struct WriteBatch: Sendable, Hashable {
     public var id: String?
     /// The writes, applied in order.
     public var writes: [DocumentWrite]
-    /// What must have stayed as it was read, for a transaction.
+    /// The reads of a transaction, whose documents must not have changed since.
     public var reads: TransactionReads?
 
     /// Creates a batch.
@@ -20,7 +20,7 @@ public struct WriteBatch: Sendable, Hashable {
     }
 }
 
-/// What a transaction has read, for the store to check before it commits.
+/// The reads of a transaction, for the store to check before it commits.
 public struct TransactionReads: Sendable, Hashable {
     /// A query and what it found.
     public struct QueryRead: Sendable, Hashable {
@@ -75,7 +75,7 @@ public struct TransactionReads: Sendable, Hashable {
     }
 }
 
-/// What a store says about a batch that it took.
+/// A store's answer to a batch that it took.
 public struct CommitReceipt: Sendable, Hashable {
     /// How far a batch has come.
     public enum Stage: Sendable, Hashable {
@@ -85,7 +85,7 @@ public struct CommitReceipt: Sendable, Hashable {
         case accepted
     }
 
-    /// What one write led to.
+    /// The outcome of one write.
     public struct WriteOutcome: Sendable, Hashable {
         /// The document's revision after the batch; nil if it does not exist then.
         public var revision: Revision?

@@ -58,8 +58,8 @@ extension StorageClient {
     ///
     /// - Parameters:
     ///   - path: Where the document is.
-    ///   - fields: What it is to hold.
-    ///   - condition: What must hold of the document before.
+    ///   - fields: Its new fields.
+    ///   - condition: The condition that must hold of the document before.
     /// - Returns: The receipt, whose ``CommitReceipt/revision`` a later conditional write can name.
     /// - Throws: The code that `condition` names, ``StorageError/Code/invalidArgument``.
     @discardableResult

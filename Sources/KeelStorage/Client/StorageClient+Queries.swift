@@ -92,7 +92,7 @@ extension StorageClient {
     }
 }
 
-/// What a query found, and how.
+/// The documents that a query found, and how it found them.
 public struct QueryResult: Sendable {
     /// The documents, in the query's order.
     public let documents: [Document]

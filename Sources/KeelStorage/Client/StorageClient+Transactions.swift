@@ -43,7 +43,7 @@ extension StorageClient {
     /// }
     /// ```
     ///
-    /// - Returns: What the body returned in the run that was committed.
+    /// - Returns: The body's result in the run that was committed.
     /// - Throws: ``StorageError/Code/conflict`` if every attempt met a conflict,
     ///   ``StorageError/Code/unsupported`` on an adapter without transactions, or what the body
     ///   throws; nothing has then been written.

@@ -26,8 +26,8 @@ extension StorageClient {
     ///
     /// - Parameters:
     ///   - path: Where the document is.
-    ///   - fields: What some of its fields are to hold.
-    ///   - condition: What must hold of the document before.
+    ///   - fields: The new values of some of its fields.
+    ///   - condition: The condition that must hold of the document before.
     /// - Returns: The receipt.
     /// - Throws: ``StorageError/Code/documentNotFound`` if there is no document,
     ///   ``StorageError/Code/invalidArgument`` where no field is named.
@@ -52,15 +52,15 @@ extension StorageClient {
     /// try await storage.updateDocument("users/1", from: Profile(name: "Ann"))
     /// ```
     ///
-    /// What the value does not encode stays as it is: a synthesized `Encodable` leaves out properties
-    /// that are nil, here `photo`. The store fills a ``ServerTimestamp`` that is nil. A
+    /// A field that the value does not encode stays as it is: a synthesized `Encodable` leaves out
+    /// properties that are nil, here `photo`. The store fills a ``ServerTimestamp`` that is nil. A
     /// ``DocumentID`` is not looked at.
     ///
     /// - Parameters:
     ///   - path: Where the document is.
-    ///   - value: What some of its fields are to hold.
+    ///   - value: The new values of some of its fields.
     ///   - encoder: How names and values are written.
-    ///   - condition: What must hold of the document before.
+    ///   - condition: The condition that must hold of the document before.
     /// - Returns: The receipt.
     /// - Throws: ``StorageError/Code/documentNotFound`` if there is no document,
     ///   ``StorageError/Code/encodingFailed`` if the value has no form as fields,

@@ -48,7 +48,7 @@ public struct StorageClient: Sendable {
         self.init(adapter, configuration: Configuration(schema: schema))
     }
 
-    /// What the adapter offers.
+    /// The adapter's capabilities.
     public var capabilities: StorageCapabilities { adapter.capabilities }
 
     /// Makes the store ready for the schema: builds indexes that it does not have yet.

@@ -9,11 +9,11 @@ internal import KeelCore
 /// - an optional property is nil where the field is missing or null;
 /// - a ``DocumentID`` is the document's id, whatever its fields say.
 public struct DocumentDecoder: Sendable {
-    /// What can be chosen about decoding.
+    /// The choices about decoding.
     public struct Configuration: Sendable {
         /// How coding keys become field names; as the encoder had it.
         public var keys: DocumentKeyStrategy
-        /// What `init(from:)` finds in its decoder's `userInfo`.
+        /// The `userInfo` that `init(from:)` finds in its decoder.
         public var userInfo: [CodingUserInfoKey: any Sendable]
 
         /// Creates a configuration.
@@ -26,7 +26,7 @@ public struct DocumentDecoder: Sendable {
         }
     }
 
-    /// What can be chosen about decoding.
+    /// The choices about decoding.
     public var configuration: Configuration
 
     /// Creates a decoder.

@@ -29,11 +29,11 @@ internal import KeelCore
 /// above `Int64.max` and an empty or reserved field name are refused, as are more than 20 levels of
 /// maps and arrays and more than 1 MiB.
 public struct DocumentEncoder: Sendable {
-    /// What can be chosen about encoding.
+    /// The choices about encoding.
     public struct Configuration: Sendable {
         /// How coding keys become field names.
         public var keys: DocumentKeyStrategy
-        /// What `encode(to:)` finds in its encoder's `userInfo`.
+        /// The `userInfo` that `encode(to:)` finds in its encoder.
         public var userInfo: [CodingUserInfoKey: any Sendable]
 
         /// Creates a configuration.
@@ -46,7 +46,7 @@ public struct DocumentEncoder: Sendable {
         }
     }
 
-    /// What can be chosen about encoding.
+    /// The choices about encoding.
     public var configuration: Configuration
 
     /// Creates an encoder.

@@ -1,4 +1,4 @@
-/// What a ``MirroredStorageAdapter`` tells of its mirror.
+/// An event that a ``MirroredStorageAdapter`` tells of its mirror.
 public enum MirrorEvent: Sendable {
     /// The mirror could not prepare for a schema.
     case preparationFailed(StorageError)
@@ -21,7 +21,7 @@ public enum MirrorEvent: Sendable {
 }
 
 extension MirrorEvent: CustomStringConvertible {
-    /// What happened on one line; names documents, never their contents.
+    /// The event on one line, which names documents, never their contents.
     public var description: String {
         switch self {
         case .preparationFailed(let error): "the mirror could not be prepared: \(error)"

@@ -30,9 +30,10 @@ internal import KeelCore
 ///   in between is not taken for one; bodies and order count, times and revisions do not.
 /// - Changes come from the first store.
 ///
-/// What was stored before is not copied: `keel documents copy` does that, and is to be run once more
-/// after one of these two events. One process at a time mirrors a store. Each mirrored commit costs a
-/// read and two commits to the mirror more, each compared read a read more, and the caller waits for them.
+/// Documents that were stored before are not copied: `keel documents copy` does that, and is to be
+/// run once more after one of these two events. One process at a time mirrors a store. Each
+/// mirrored commit costs a read and two commits to the mirror more, each compared read a read more,
+/// and the caller waits for them.
 public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAdapter>:
     StorageAdapter
 {

@@ -1,6 +1,6 @@
 /// What an adapter over a backend that knows nothing of Keel needs to write.
 extension StorageEvaluator {
-    /// What a batch does to the store, worked out and not yet done.
+    /// The effects of a batch on the store, worked out and not yet done.
     public struct BatchOutcome: Sendable {
         /// The documents to store, each once and in its last state, in the order of their paths.
         public var stored: [Document]
@@ -15,10 +15,10 @@ extension StorageEvaluator {
     /// - Parameters:
     ///   - batch: The batch, whose transaction reads are not looked at: see
     ///     ``check(_:current:found:)``.
-    ///   - documents: What is there now of the documents that the batch writes to.
+    ///   - documents: The present states of the documents that the batch writes to.
     ///   - commit: The time, and the revision that the first write gets; the next ones get those
     ///     that follow.
-    /// - Returns: What is to be done in one step, and the receipt for it.
+    /// - Returns: The effects, which take place in one step, and the receipt for them.
     /// - Throws: The code that a write's condition names, or ``StorageError/Code/tooLarge``; the
     ///   batch has then no effect at all.
     public static func apply(

@@ -18,7 +18,7 @@ public enum StorageEvaluator: Sendable {
         }
     }
 
-    /// What a write does to the store.
+    /// The effect of a write on the store.
     public enum Effect: Sendable, Hashable {
         /// Nothing.
         case none
@@ -30,7 +30,7 @@ public enum StorageEvaluator: Sendable {
 
     /// Applies one write to the current state of its document.
     ///
-    /// - Returns: What to do, and what the receipt says about the write.
+    /// - Returns: The effect, and the outcome of the write for the receipt.
     /// - Throws: The code that its condition names, or ``StorageError/Code/tooLarge``.
     public static func apply(
         _ write: DocumentWrite,
@@ -160,9 +160,9 @@ public enum StorageEvaluator: Sendable {
     /// Checks that what a transaction has read is still so.
     ///
     /// - Parameters:
-    ///   - reads: What the transaction has read.
+    ///   - reads: The transaction's reads.
     ///   - current: The current document at a path.
-    ///   - found: What a query finds now.
+    ///   - found: The documents that a query finds now.
     /// - Throws: ``StorageError/Code/conflict`` if something has changed.
     public static func check(
         _ reads: TransactionReads,

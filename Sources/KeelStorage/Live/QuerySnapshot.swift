@@ -37,7 +37,7 @@ public struct QuerySnapshot: Sendable {
 
 /// One step from a query's result to the next.
 public struct DocumentChange: Sendable, Hashable {
-    /// What happened to the document.
+    /// The kind of change of the document.
     public enum Kind: Sendable, Hashable {
         /// It came into the result, at this index.
         case added(at: Int)
@@ -47,7 +47,7 @@ public struct DocumentChange: Sendable, Hashable {
         case removed(from: Int)
     }
 
-    /// What happened.
+    /// The kind of change.
     public let kind: Kind
     /// The document as it is now; for a removed one, as it was in the result.
     public let document: Document

@@ -1,8 +1,8 @@
 /// A value computed over the documents that a query finds.
 ///
-/// What is asked for at once is computed over the same documents: those that have every field of the
-/// sums and averages, whatever their kind. A query with a limit or an offset is ordered by these
-/// fields too, after its own orders, so that it takes its number of such documents. These are
+/// All values of one request are computed over the same documents: those that have every field of
+/// the sums and averages, whatever their kind. A query with a limit or an offset is ordered by
+/// these fields too, after its own orders, so that it takes its number of such documents. These are
 /// Firestore's rules.
 public enum Aggregation: Sendable, Hashable {
     /// How many there are; counting stops at `upTo` if that is given.

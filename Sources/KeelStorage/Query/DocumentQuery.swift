@@ -76,7 +76,7 @@ public struct DocumentQuery: Sendable, Hashable {
 
     /// Where the query looks.
     public var scope: Scope
-    /// What documents must fulfil.
+    /// The condition on documents.
     public var filter: DocumentFilter?
     /// The orders named by the caller.
     public var orders: [Order] = []

@@ -17,9 +17,9 @@ public final class HTTPRetryBudget: Sendable {
     public struct Limits: Sendable, Hashable {
         /// How many tokens an origin begins with and has at the most.
         public var tokens = 500
-        /// What a repetition after a failure costs.
+        /// The cost of a repetition after a failure.
         public var transientCost = 14
-        /// What a repetition after a throttled call costs.
+        /// The cost of a repetition after a throttled call.
         public var throttlingCost = 5
         /// The part of the recent requests that may be repetitions.
         public var ratio = 0.1

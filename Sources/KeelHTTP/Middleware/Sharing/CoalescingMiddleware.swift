@@ -18,7 +18,7 @@ import KeelCore
 /// could share a response. A user who signs in while a call is under way gets none that it was asked
 /// for in another's name.
 ///
-/// What the layers below have noted about the reply, such as where a cache found it, is kept.
+/// Notes of the layers below about the reply, such as where a cache found it, are kept.
 ///
 /// Place it in ``NetworkClient/Configuration/middleware``, or below a cache in
 /// ``NetworkClient/Configuration/hopMiddleware``.

@@ -24,7 +24,7 @@ public protocol ManagedObjectRepresentable: Sendable {
 
     /// Reads an object.
     ///
-    /// - Throws: What becomes the cause of a ``DataSourceError``.
+    /// - Throws: The error that becomes the cause of a ``DataSourceError``.
     init(_ object: Object) throws
 
     /// The id that the object is found by.
