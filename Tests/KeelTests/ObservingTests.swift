@@ -43,6 +43,7 @@ struct ObservingTests {
             "repositories",
         ]
         try await waitUntil { lines.areas == areas }
+        #expect(lines.of(.repositories).map(\.operation).contains("service"))
         for line in lines.all {
             #expect(!"\(line) \(line.details)".contains(Self.secret))
             #expect(!"\(line)".contains("ada@example.com"))
@@ -86,6 +87,17 @@ struct ObservingTests {
         _ = try await observer.measure(.repositories, "all") {
             try await storage.findDocument("users/\(secret)")
         }
+        let loader = ResourceLoader(
+            memory: ResourceMemory(),
+            observer: { observer(KeelObservation($0)) }
+        )
+        let resource = Resource("names/\(secret)") { () async throws(DataSourceError) in
+            secret
+        } read: { () async throws(DataSourceError) in
+            nil
+        } keep: { _ in
+        }
+        #expect(try await loader.load(resource, .cacheFirst()).value == secret)
     }
 
     private struct Refusing: OutboxSender {

@@ -2,6 +2,7 @@ public import KeelAnalytics
 public import KeelCache
 public import KeelFiles
 public import KeelLocation
+public import KeelRepositories
 public import KeelSecrets
 public import KeelSync
 
@@ -52,6 +53,19 @@ extension KeelObservation {
             duration: use.duration,
             details: ["fixes": "\(use.fixCount)"],
             failure: use.failure?.name
+        )
+    }
+
+    /// The line of a step of a load, without the key of what is loaded.
+    public init(_ step: ResourceObservation) {
+        var details = ["found": "\(step.isFound)"]
+        if let repository = step.repository { details["repository"] = repository }
+        self.init(
+            .repositories,
+            step.source.rawValue,
+            duration: step.duration,
+            details: details,
+            failure: step.failure?.name
         )
     }
 

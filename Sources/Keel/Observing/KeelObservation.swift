@@ -33,7 +33,8 @@ public struct KeelObservation: Sendable, Hashable {
         public static let security = Self("security")
         /// Writes that wait for a server.
         public static let outbox = Self("outbox")
-        /// The app's repositories; see ``KeelObserver/measure(_:_:clock:_:)``.
+        /// Loads of repositories, which their `ResourceLoader` tells of, and what an app measures with
+        /// ``KeelObserver/measure(_:_:clock:_:)``.
         public static let repositories = Self("repositories")
     }
 

@@ -23,6 +23,7 @@ final class ResourceCore: Sendable {
     let signal = Signal()
     let owners: ResourceOwners
     let ledger: any FetchLedger
+    private let teller: ResourceTeller
     private let passing = PassingFetchLedger()
     private let flights = SingleFlight<Flight, any Sendable>()
     /// What changes this device's copy does so one after the other.
@@ -34,11 +35,13 @@ final class ResourceCore: Sendable {
         _ ledger: any FetchLedger,
         _ memory: ResourceMemory?,
         _ identity: (@Sendable () async -> String?)?,
+        _ observer: (@Sendable (ResourceObservation) -> Void)?,
         now: @escaping @Sendable () -> Date
     ) {
         self.ledger = ledger
         self.memory = memory
         self.now = now
+        teller = ResourceTeller(observer: observer)
         owners = ResourceOwners(identity)
     }
 
@@ -124,7 +127,10 @@ final class ResourceCore: Sendable {
     ) async throws(DataSourceError) -> Remembered<Value> {
         if let origin = resource.origin { return try await origin(self, resource) }
         guard let memory else { return try await read(resource) }
-        if let found = memory.peek(resource) { return found }
+        if let found = memory.peek(resource) {
+            teller.remembered(resource, found)
+            return found
+        }
         let noting = (ledger(of: resource) as? any FollowedLedger)?.scope(of: resource.place)
         let scopes = [noting, resource.scope].compactMap(\.self)
         return try await memory.load(resource, following: scopes) {
@@ -137,6 +143,16 @@ final class ResourceCore: Sendable {
     }
 
     private func read<Value>(
+        _ resource: Resource<Value>
+    ) async throws(DataSourceError) -> Remembered<Value> {
+        try await teller.asking(.store, resource) {
+            $0.value != nil
+        } _: { () async throws(DataSourceError) in
+            try await self.stored(resource)
+        }
+    }
+
+    private func stored<Value>(
         _ resource: Resource<Value>
     ) async throws(DataSourceError) -> Remembered<Value> {
         var marks: [StoreMark] = []
@@ -209,7 +225,11 @@ final class ResourceCore: Sendable {
             attempts += 1
             let epoch = epoch(of: resource.tags)
             do throws(DataSourceError) {
-                arrival = try await resource.fetch()
+                arrival = try await teller.asking(.service, resource) { _ in
+                    true
+                } _: { () async throws(DataSourceError) in
+                    try await resource.fetch()
+                }
             } catch {
                 if error.code == .notFound {
                     try await write(changing: resource.forgets) {

@@ -48,14 +48,16 @@ public struct ResourceLoader: Sendable {
     ///   - identity: A name for who is signed in, such as that of an `AuthSession`, another one for
     ///     each user and one for nobody; nil where it cannot be told, and calls then fail. Leave it
     ///     out where what is loaded is the same for all.
+    ///   - observer: Is told of each step of a load, in its task; it must return at once.
     ///   - now: The time of day, by which ages outlast a restart.
     public init(
         ledger: any FetchLedger = InMemoryFetchLedger(),
         memory: ResourceMemory? = nil,
         identity: (@Sendable () async -> String?)? = nil,
+        observer: (@Sendable (ResourceObservation) -> Void)? = nil,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        core = ResourceCore(ledger, memory, identity, now: now)
+        core = ResourceCore(ledger, memory, identity, observer, now: now)
         refreshes = Refreshes()
     }
 

@@ -54,6 +54,14 @@ extension CommentExamples {
         _ = loader
     }
 
+    static func resourceObservation(_ memory: ResourceMemory) {
+        let loader = ResourceLoader(
+            memory: memory,
+            observer: { step in timer("loads.\(step.source)").record(step.duration) }
+        )
+        _ = loader
+    }
+
     static func resourceMemory(_ storage: StorageClient) async throws {
         let loader = ResourceLoader(
             ledger: CollectionFetchLedger(storage),
