@@ -196,10 +196,7 @@ let package = Package(
         module("KeelFiles", ["CKeelAttributes", "KeelCore"] + ciphers),
         module("KeelFilesS3", ["KeelCore", "KeelFiles", "KeelHTTP", httpTypes] + ciphers),
         module("KeelHTTP", ["KeelCore", httpTypes]),
-        .systemLibrary(
-            name: "CKeelZlib",
-            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
-        ),
+        .systemLibrary(name: "CKeelZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         module("KeelZlib", ["CKeelZlib"]),
         module("KeelHTTPCompression", ["KeelHTTP", "KeelZlib", httpTypes]),
         module("KeelHTTPCaching", ["KeelCache", "KeelCore", "KeelHTTP", httpTypes]),
@@ -318,10 +315,7 @@ let package = Package(
         program("KeelS3CrashWriter", ["KeelAsyncHTTPClient", "KeelFiles", "KeelFilesS3"]),
         program("KeelKeysetProgram", ["KeelSecrets", "KeelSecurity", "KeelSecuritySecrets"]),
         program("KeelSecretWriter", ["KeelSecrets"]),
-        program(
-            "KeelTransferProgram",
-            ["KeelAsyncHTTPClient", "KeelHTTP", "KeelHTTPTransfers"]
-        ),
+        program("KeelTransferProgram", ["KeelAsyncHTTPClient", "KeelHTTP", "KeelHTTPTransfers"]),
         tests(
             of: "KeelAnalytics",
             ["KeelAnalyticsCrashWriter", "KeelConformance", "KeelCore", "KeelJournal"]
@@ -489,8 +483,7 @@ package.products += package.targets
     .map { .library(name: $0.name, targets: [$0.name]) }
 
 #if os(Linux)
-// The views of a guide are compiled beside a module with SwiftUI's names, which only they know by its
-// name: whatever asks whether SwiftUI can be imported hears no.
+// The views of a guide are compiled beside a stand-in, which only their module knows by SwiftUI's name.
 package.targets.append(.target(name: "AppleSwiftUI", path: "Tests/SwiftUI/Sources/SwiftUI"))
 for target in package.targets where target.name == "KeelTests" {
     target.dependencies.append("AppleSwiftUI")
