@@ -47,14 +47,14 @@ extension StorageEvaluator {
             return (value, value)
         case .arrayUnion(let additions):
             var elements = stored?.arrayValue ?? []
-            for addition in additions where !elements.contains(where: addition.isEquivalent(to:)) {
+            var known = Set(elements.map(IndexKey.key))
+            for addition in additions where known.insert(IndexKey.key(addition)).inserted {
                 elements.append(addition)
             }
             return (.array(elements), .null)
         case .arrayRemove(let removals):
-            let elements = (stored?.arrayValue ?? []).filter { element in
-                !removals.contains(where: element.isEquivalent(to:))
-            }
+            let removed = Set(removals.map(IndexKey.key))
+            let elements = (stored?.arrayValue ?? []).filter { !removed.contains(IndexKey.key($0)) }
             return (.array(elements), .null)
         }
     }

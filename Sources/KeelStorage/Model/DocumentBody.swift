@@ -109,25 +109,42 @@ public struct DocumentBody: Sendable, Hashable {
 
     /// The keys of the distinct elements of an array field; empty if it is no array.
     package func elementKeys(of field: CompiledFieldPath) -> [[UInt8]] {
-        var reader = CBORReader(bytes)
         var keys: [[UInt8]] = []
-        do throws(CBORError) {
-            guard try reader.moveToField(field), try reader.peekKind() == .array,
-                let count = try reader.readArrayHeader()
-            else { return [] }
-            for _ in 0..<count {
-                var key: [UInt8] = []
-                try IndexKey.append(&reader, to: &key)
-                if !keys.contains(key) { keys.append(key) }
-            }
-        } catch {
-            return []
+        var known: Set<[UInt8]> = []
+        let isWhole = eachElementKey(of: field) { key in
+            if known.insert(key).inserted { keys.append(key) }
+            return true
         }
-        return keys
+        return isWhole ? keys : []
     }
 
     package func containsElement(withKeyIn wanted: [[UInt8]], at field: CompiledFieldPath) -> Bool {
-        elementKeys(of: field).contains(where: wanted.contains)
+        var isFound = false
+        _ = eachElementKey(of: field) { key in
+            isFound = wanted.contains(key)
+            return !isFound
+        }
+        return isFound
+    }
+
+    /// Calls `take` with the keys of the elements of an array field until it returns false.
+    ///
+    /// - Returns: Whether the elements up to there could be read.
+    private func eachElementKey(of field: CompiledFieldPath, _ take: ([UInt8]) -> Bool) -> Bool {
+        var reader = CBORReader(bytes)
+        do throws(CBORError) {
+            guard try reader.moveToField(field), try reader.peekKind() == .array,
+                let count = try reader.readArrayHeader()
+            else { return true }
+            for _ in 0..<count {
+                var key: [UInt8] = []
+                try IndexKey.append(&reader, to: &key)
+                guard take(key) else { return true }
+            }
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// The body with only these fields.

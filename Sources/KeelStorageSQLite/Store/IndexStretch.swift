@@ -47,10 +47,12 @@ struct IndexStretch {
         return try bound(try RawStatement(database, firstBehind == nil ? sql.open : sql.closed))
     }
 
-    /// The statement that counts the stretch's entries, ready to run.
-    func count(in database: Database) throws -> RawStatement {
+    /// The statement that counts the stretch's entries and stops at a number, ready to run.
+    func count(upTo most: Int, in database: Database) throws -> RawStatement {
         let sql = Self.counting
-        return try bound(try RawStatement(database, firstBehind == nil ? sql.open : sql.closed))
+        let statement = try RawStatement(database, firstBehind == nil ? sql.open : sql.closed)
+        try statement.bind(5, Int64(most))
+        return try bound(statement)
     }
 
     /// A statement for stretches without an end, and one for those with.
@@ -59,7 +61,7 @@ struct IndexStretch {
     // Written once: joining texts for each query would cost more than finding the statement.
     private static let forward = selection("ASC")
     private static let backward = selection("DESC")
-    private static let counting = sql("SELECT count(*) FROM entries e", "")
+    private static let counting = sql("SELECT count(*) FROM (SELECT 1 FROM entries e", "LIMIT ?5)")
 
     private static func selection(_ direction: String) -> SQL {
         // Without CROSS, SQLite might begin with the documents.

@@ -28,12 +28,15 @@ struct IndexWriter {
         let old = before.map(index.keys) ?? []
         let new = after.map(index.keys) ?? []
         if old == new { return }
-        for key in old where !new.contains(key) {
-            try change(key, index, isRemoval: true)
-        }
-        for key in new where !old.contains(key) {
-            try change(key, index, isRemoval: false)
-        }
+        for key in Self.keys(old, without: new) { try change(key, index, isRemoval: true) }
+        for key in Self.keys(new, without: old) { try change(key, index, isRemoval: false) }
+    }
+
+    private static func keys(_ keys: [[UInt8]], without others: [[UInt8]]) -> [[UInt8]] {
+        // Most documents have one key: making a set of it costs more than the comparison.
+        guard others.count > 8 else { return keys.filter { !others.contains($0) } }
+        let others = Set(others)
+        return keys.filter { !others.contains($0) }
     }
 
     /// Writes the entries of a body in place of those of a body that cannot be read.

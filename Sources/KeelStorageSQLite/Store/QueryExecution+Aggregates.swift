@@ -12,10 +12,13 @@ extension QueryExecution {
         isStrict: Bool
     ) throws -> (values: [DocumentValue], plan: QueryPlan) {
         var aggregator = Aggregator(aggregations)
-        let onlyCounts = aggregations.allSatisfy { $0.field == nil }
-        if onlyCounts, let (count, plan) = try countedEntries() {
-            aggregator.add(count: cut(count))
-            return (aggregator.values, plan)
+        if aggregations.allSatisfy({ $0.field == nil }) {
+            let most = documentsDeciding(aggregations)
+            mostCounted = most
+            if let (count, plan) = try countedEntries(upTo: most) {
+                aggregator.add(count: cut(count))
+                return (aggregator.values, plan)
+            }
         }
         // Only a query with a window holds documents until their order is known, and of these only what is
         // aggregated.
@@ -32,7 +35,16 @@ extension QueryExecution {
         min(max(0, count - prepared.query.offset), prepared.limit ?? .max)
     }
 
-    private func countedEntries() throws -> (count: Int, plan: QueryPlan)? {
+    /// How many documents decide what some counts are, those before the offset included.
+    private func documentsDeciding(_ counts: [Aggregation]) -> Int {
+        var most = prepared.limit ?? .max
+        let bounds = counts.map { if case .count(let most?) = $0 { most } else { Int.max } }
+        if let highest = bounds.max() { most = min(most, highest) }
+        return most.addingReportingOverflow(prepared.query.offset).overflow
+            ? .max : most + prepared.query.offset
+    }
+
+    private func countedEntries(upTo most: Int) throws -> (count: Int, plan: QueryPlan)? {
         guard prepared.query.search == nil, past == nil,
             case .parts(let parts) = indexes.planner.access(for: prepared), parts.count == 1
         else { return nil }
@@ -45,7 +57,7 @@ extension QueryExecution {
                 return (0, QueryPlan(access: access))
             }
             guard !stretch.needsScopeCheck else { return nil }
-            statement = try stretch.count(in: reader.database)
+            statement = try stretch.count(upTo: most, in: reader.database)
         case .identifiers(KeyRange(), _):
             guard prepared.query.filter == nil, case .collection(let path) = prepared.query.scope
             else { return nil }
@@ -54,9 +66,10 @@ extension QueryExecution {
             }
             statement = try RawStatement(
                 reader.database,
-                "SELECT count(*) FROM documents WHERE cid = ?"
+                "SELECT count(*) FROM (SELECT 1 FROM documents WHERE cid = ? LIMIT ?)"
             )
             try statement.bind(1, number)
+            try statement.bind(2, Int64(most))
         case .identifiers, .documents: return nil
         }
         let count = try statement.first { Int($0.integer(0)) } ?? 0

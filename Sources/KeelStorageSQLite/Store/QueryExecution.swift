@@ -19,6 +19,8 @@ struct QueryExecution {
     var mostBytes: Int?
     /// Takes the documents' values for an aggregation; nil for a query that returns documents.
     var aggregator: Aggregator?
+    /// How many documents ``aggregator`` needs at most, in whatever order, when it only counts; nil otherwise.
+    var mostCounted: Int?
     /// The fields that the documents of the result need; nil for all.
     var kept: [FieldPath]?
     /// Whether each document is added to ``aggregator`` when it is met, and not held.
@@ -61,9 +63,10 @@ struct QueryExecution {
     ) {
         let access = indexes.planner.access(for: prepared)
         size = AnswerSize(most: mostBytes)
-        // Without a window it does not matter in which order documents are met.
+        // Without a window, and for a count, it does not matter in which order documents are met.
         isStreamed =
-            aggregator != nil && prepared.query.limit == nil && prepared.query.offset == 0
+            mostCounted != nil
+            || aggregator != nil && prepared.query.limit == nil && prepared.query.offset == 0
         if let search = prepared.query.search {
             let filter = try SearchFilter(
                 search,
@@ -132,7 +135,7 @@ struct QueryExecution {
         }
         if isStreamed { streamedRows = [] }
         var all: [DocumentPath: (key: [UInt8], document: Document)] = [:]
-        for part in parts {
+        for part in parts where !isCountDone {
             found.removeAll(keepingCapacity: true)
             size = AnswerSize(most: mostBytes.map { $0 / parts.count })
             try read(part, in: collections, isOnly: false)
@@ -166,7 +169,7 @@ struct QueryExecution {
                 return isExact ? one.takeExact(document) : one.take(document)
             }
         case .documents(let paths):
-            for path in paths where prepared.covers(path.collection) {
+            for path in paths where !isCountDone && prepared.covers(path.collection) {
                 guard let number = try reader.number(of: path.collection) else { continue }
                 _ = try read(reader.selection(of: path, in: number)) { one, document in
                     one.takeUnordered(document)
@@ -200,7 +203,7 @@ struct QueryExecution {
             if streamedRows?.insert(row.integer(StoreReader.rowColumn)).inserted == false {
                 return true
             }
-            wantsMore = try take(&self, document)
+            wantsMore = try take(&self, document) && !isCountDone
             return wantsMore
         }
         return wantsMore
@@ -225,8 +228,9 @@ struct QueryExecution {
             try statement.each { row in
                 examined += 1
                 if let document = try document(row) { takeUnordered(document) }
-                return true
+                return !isCountDone
             }
+            if isCountDone { return }
         }
     }
 
@@ -238,8 +242,9 @@ struct QueryExecution {
             try statement.each { row in
                 examined += 1
                 if let document = try document(row) { takeUnordered(document) }
-                return true
+                return !isCountDone
             }
+            if isCountDone { return }
         }
     }
 
@@ -262,9 +267,13 @@ struct QueryExecution {
     /// Holds a document, or adds it to what is computed.
     private mutating func hold(_ document: Document, at key: [UInt8]) {
         guard isStreamed else { return found.append((key, keeping(document))) }
+        if isCountDone { return }
         streamedCount += 1
         if streamedCount > prepared.query.offset { aggregator?.add(document) }
     }
+
+    /// Whether more documents would not change what is counted.
+    private var isCountDone: Bool { mostCounted.map { streamedCount >= $0 } ?? false }
 
     private var takenCount: Int { isStreamed ? streamedCount : found.count }
 
