@@ -4,7 +4,7 @@ extension HTTPBody {
     /// Returns this body under the eyes of an observer.
     func observed(by observer: TransferObserver) -> HTTPBody {
         let total = length
-        return HTTPBody(
+        var body = HTTPBody(
             length: total,
             isReplayable: isReplayable
         ) { () async throws(TransportError) in
@@ -21,6 +21,12 @@ extension HTTPBody {
                 return piece
             }
         }
+        // Where the system sends the file, nobody sees its pieces.
+        if var file, !observer.showsPieces {
+            file.observer = file.observer?.and(observer) ?? observer
+            body.file = file
+        }
+        return body
     }
 }
 

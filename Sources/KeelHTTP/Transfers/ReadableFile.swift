@@ -97,16 +97,39 @@ extension HTTPBody {
     /// - Throws: ``HTTPFileError`` if the file cannot be opened or is no regular file.
     public static func file(_ url: URL) throws(HTTPFileError) -> HTTPBody {
         let path = try HTTPFileError.localPath(of: url)
-        let length = try ReadableFile(path).length
-        return HTTPBody(length: length, isReplayable: true) { () async throws(TransportError) in
-            do throws(HTTPFileError) {
-                let file = try ReadableFile(path)
-                guard file.length == length else { throw HTTPFileError(.changedLength, path) }
-                let reader = FileBodyReader(file, path)
-                return HTTPByteStream { () async throws(TransportError) in try await reader.next() }
-            } catch {
-                throw TransportError(.bodyProducerFailed, cause: error)
-            }
+        let source = HTTPBodyFile(path: path, length: try ReadableFile(path).length)
+        var body = HTTPBody(
+            length: source.length,
+            isReplayable: true
+        ) { () async throws(TransportError) in
+            let reader = FileBodyReader(try source.opened(), path)
+            return HTTPByteStream { () async throws(TransportError) in try await reader.next() }
+        }
+        body.file = source
+        return body
+    }
+}
+
+/// A file that is the whole of a body.
+package struct HTTPBodyFile: Sendable {
+    /// Where it is.
+    package let path: String
+    /// How many bytes the body has.
+    package let length: Int64
+    /// Is told how many bytes were sent, by a transport that has the system send the file.
+    var observer: TransferObserver?
+
+    /// Opens the file.
+    ///
+    /// - Throws: ``TransportError/Code/bodyProducerFailed`` if it cannot be opened, or has another
+    ///   length by now.
+    func opened() throws(TransportError) -> ReadableFile {
+        do throws(HTTPFileError) {
+            let file = try ReadableFile(path)
+            guard file.length == length else { throw HTTPFileError(.changedLength, path) }
+            return file
+        } catch {
+            throw TransportError(.bodyProducerFailed, cause: error)
         }
     }
 }

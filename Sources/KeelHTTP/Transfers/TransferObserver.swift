@@ -10,6 +10,7 @@
 ///
 /// Bytes of a download count when the network has delivered them. Bytes of an upload count when
 /// the transport asks for the next ones, or for the end: it has taken what it was given before.
+/// `URLSessionTransport` leaves a file to the system, which says itself what it has sent.
 /// When a request is repeated or redirected with its body, its count begins again at 0.
 ///
 /// The closures are called in the order of the bytes, by whichever task moves them: they should be
@@ -87,6 +88,9 @@ public struct TransferObserver: Sendable {
     func report(_ completed: Int64, of total: Int64?) {
         progress?(TransferProgress(completedBytes: completed, totalBytes: total))
     }
+
+    /// Whether it looks at the bytes themselves.
+    var showsPieces: Bool { piece != nil }
 
     func show(_ bytes: ArraySlice<UInt8>) { piece?(bytes) }
 

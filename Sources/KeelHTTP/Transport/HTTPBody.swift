@@ -17,6 +17,9 @@ public struct HTTPBody: Sendable {
     /// The bytes, where the whole body is in memory: a transport may send them in one go.
     package let bytes: [UInt8]?
 
+    /// The file, where the whole body is one: a transport may have the system send it.
+    package internal(set) var file: HTTPBodyFile?
+
     /// Creates a body that is produced while it is sent.
     ///
     /// - Parameters:

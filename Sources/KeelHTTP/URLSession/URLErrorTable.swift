@@ -121,7 +121,7 @@ extension TransportError {
     ///   - number: The number of the URLError.
     ///   - text: What the URLError says, on Linux, where it says more than the number.
     ///   - phase: Whether the head of the response had arrived.
-    init(urlError number: Int, text: String = "", during phase: Phase) {
+    package init(urlError number: Int, text: String = "", during phase: Phase) {
         let code = Code.curlFailure(text) ?? Code.urlError(number)
         guard let code, code != .unknown else {
             self.init(.unknown, "URLSession failed with code \(number).", phase: phase)

@@ -7,10 +7,6 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-#if canImport(CFNetwork)
-import CFNetwork
-#endif
-
 /// One task of a URLSession, as a response head that is awaited and a body that is pulled.
 final class URLSessionExchange: Sendable {
     private typealias Reader = CheckedContinuation<
@@ -28,6 +24,7 @@ final class URLSessionExchange: Sendable {
         var reader: Reader?
         var isSuspended = false
         var upload: URLSessionUpload?
+        var file: HTTPBodyFile?
         var isKeyRefused = false
     }
 
@@ -52,16 +49,13 @@ final class URLSessionExchange: Sendable {
         state.withLock { $0.upload = upload }
     }
 
+    /// Names the file that the task sends.
+    func send(_ file: HTTPBodyFile) { state.withLock { $0.file = file } }
+
     #if canImport(Darwin)
     /// Returns a stream of the body from its first byte; nil if there can be none.
     func newBodyStream() -> InputStream? {
-        var input: InputStream?
-        var output: OutputStream?
-        Stream.getBoundStreams(
-            withBufferSize: URLSessionUpload.bufferSize,
-            inputStream: &input,
-            outputStream: &output
-        )
+        let (input, output) = URLSessionUpload.boundStreams()
         guard let output, state.withLock({ $0.upload })?.begin(writingTo: output) == true else {
             return nil
         }
@@ -86,6 +80,7 @@ final class URLSessionExchange: Sendable {
                     return state.head
                 }
                 if let known { waiter.resume(returning: known) }
+                sent(0)
                 task.resume()
             }
         } onCancel: {
@@ -131,6 +126,17 @@ final class URLSessionExchange: Sendable {
     }
 
     // MARK: - Told by the session
+
+    /// Notes that the system has sent bytes of the file, and how many it means to send in all.
+    func sent(_ count: Int64, of total: Int64? = nil) {
+        guard let file = state.withLock({ $0.file }) else { return }
+        // A negative total is one that the session does not know.
+        guard total.map({ $0 < 0 || $0 == file.length }) ?? true else {
+            let cause = HTTPFileError(.changedLength, file.path)
+            return fail(TransportError(.bodyProducerFailed, cause: cause))
+        }
+        file.observer?.report(count, of: file.length)
+    }
 
     /// Notes that the server's key fits no pin, which ends the exchange.
     func refuseKey() { state.withLock { $0.isKeyRefused = true } }
@@ -204,24 +210,6 @@ final class URLSessionExchange: Sendable {
             return (state.reader.take(), result)
         }
         if let reader, let result { reader.resume(returning: result) }
-    }
-}
-
-extension HTTPResponse {
-    fileprivate init(_ response: HTTPURLResponse) {
-        self.init(status: Status(code: response.statusCode))
-        for (name, value) in response.allHeaderFields {
-            guard let name = (name as? String).flatMap({ HTTPField.Name($0) }),
-                let value = value as? String
-            else { continue }
-            guard name == .setCookie else {
-                headerFields.append(HTTPField(name: name, value: value))
-                continue
-            }
-            for field in SetCookie.fields(inJoined: value) {
-                headerFields.append(HTTPField(name: name, value: field))
-            }
-        }
     }
 }
 #endif

@@ -48,6 +48,16 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        exchange(of: task)?.sent(totalBytesSent, of: totalBytesExpectedToSend)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
         didCompleteWithError error: (any Error)?
     ) {
         let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }

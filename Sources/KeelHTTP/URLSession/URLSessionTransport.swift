@@ -20,13 +20,16 @@ public import Foundation
 /// | feature | |
 /// |---|---|
 /// | streaming responses | yes; held back beyond 1 MiB that nobody has read, on Linux read ahead |
-/// | streaming requests | yes, at most 512 KiB ahead of the session; on Linux collected first |
+/// | files as requests | sent by the system, with the progress that it tells |
+/// | other streaming requests | yes, at most 512 KiB ahead of the session; on Linux collected first |
 /// | content coding | removed by URLSession, which cannot be asked not to |
 /// | pinning | yes, once for each connection; on Linux no |
 /// | trailers, client certificates, connection information | no |
 ///
-/// On Linux a request body of more than 64 MiB that is produced on the way fails, and a
-/// ``TransferObserver`` reports it as sent when it has been collected.
+/// A body is sent as a file where it is one, ``HTTPBody/file(_:)``, and no observer looks at its
+/// pieces; a form with files is produced on the way. On Linux a body of more than 64 MiB that is
+/// produced on the way fails, and a ``TransferObserver`` reports it as sent when it has been
+/// collected.
 ///
 /// Calls with pins have connections of their own, apart for each set of pins. A mismatch is reported
 /// once for each connection that is tried, and not for each call.
@@ -103,6 +106,14 @@ public final class URLSessionTransport: HTTPTransport {
         let pins: PublicKeyPins? = nil
         #endif
         guard let body = call.body else { return try begin(pins) { $0.dataTask(with: request) } }
+        if let file = body.file {
+            _ = try file.opened()
+            let exchange = try begin(pins) { session in
+                session.uploadTask(with: request, fromFile: URL(filePath: file.path))
+            }
+            exchange.send(file)
+            return exchange
+        }
         #if canImport(Darwin)
         if body.bytes == nil {
             // Without a length, URLSession sends the body in chunks.
@@ -134,17 +145,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     private func request(for call: HTTPCall) throws(TransportError) -> URLRequest {
-        let head = call.head
-        guard let scheme = head.scheme, let authority = head.authority, let path = head.path,
-            path.utf8.first == UInt8(ascii: "/"),
-            let url = URL(string: "\(scheme)://\(authority)\(path)")
-        else {
+        guard var request = URLRequest(call.head) else {
             throw TransportError(.invalidRequest, url: call.redactedURL)
-        }
-        var request = URLRequest(url: url)
-        request.httpMethod = head.method.rawValue
-        for field in head.headerFields {
-            request.addValue(field.value, forHTTPHeaderField: field.name.rawName)
         }
         // URLSession knows one limit on silence; without a wish of the call's it is out of the way.
         request.timeoutInterval = (call.timeouts.idle ?? .seconds(604_800)) / .seconds(1)

@@ -3,6 +3,10 @@ import Foundation
 import KeelCore
 import Synchronization
 
+#if canImport(CFNetwork)
+import CFNetwork
+#endif
+
 /// Writes the body of a request into a stream, as fast as the other end of the stream reads.
 ///
 /// Foundation on Linux has no streams that are bound to each other: there this is only tested.
@@ -37,6 +41,20 @@ final class URLSessionUpload: Sendable {
     }
 
     deinit { cancel() }
+
+    #if canImport(Darwin)
+    /// Returns two streams, of which one reads what is written into the other.
+    static func boundStreams() -> (InputStream?, OutputStream?) {
+        var input: InputStream?
+        var output: OutputStream?
+        Stream.getBoundStreams(
+            withBufferSize: bufferSize,
+            inputStream: &input,
+            outputStream: &output
+        )
+        return (input, output)
+    }
+    #endif
 
     /// Begins to write the body into a stream, from its first byte.
     ///
