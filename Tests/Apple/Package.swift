@@ -103,6 +103,11 @@ let package = Package(
             ["KeelCore", httpTypes],
             beside: ["CFNetwork", "CryptoKit", "Darwin", "Network", "Security"]
         ),
+        keel(
+            "KeelHTTPTransfers",
+            ["KeelCore", "KeelHTTP", httpTypes],
+            beside: ["CFNetwork", "Darwin"]
+        ),
         keel("KeelHTTPCompression", ["KeelHTTP", "KeelZlib", httpTypes]),
         keel("KeelLocation", ["KeelCore"], beside: ["Combine", "CoreLocation", "Darwin"]),
         keel("KeelLogging", ["KeelCore", "KeelZlib", logging], beside: ["Darwin", "os"]),
@@ -130,6 +135,11 @@ let package = Package(
             ]
         ),
 
+        tests(
+            "BackgroundTransferTests",
+            ["KeelCore", "KeelHTTP", "KeelHTTPTransfers", "KeelTestKit", httpTypes],
+            beside: ["CFNetwork"]
+        ),
         tests(
             "CoreLocationTests",
             ["KeelConformance", "KeelCore", "KeelLocation"],

@@ -24,10 +24,10 @@ final class DownloadFile: Sendable {
     private static let block = 4096
     private static let slotLength = 20
 
-    private let files: any FileSystem
+    let files: any FileSystem
     /// Makes files that others may read, as far as the process's mask allows.
     private let shared: any FileSystem
-    private let names: TransferNames
+    let names: TransferNames
     private let expected: ExpectedDigest?
     private let state = Mutex(State())
 
@@ -43,9 +43,11 @@ final class DownloadFile: Sendable {
         self.expected = expected
     }
 
-    private var partPath: String { names.companion("part") }
+    var partPath: String { names.companion("part") }
     private var notesPath: String { names.companion("download") }
     private var newNotesPath: String { names.companion("download-new") }
+    /// What the system needs to go on with a download of a background session.
+    var resumePath: String { names.companion("resume") }
     private var lockPath: String { names.companion("lock") }
 
     // MARK: Opening
@@ -64,6 +66,9 @@ final class DownloadFile: Sendable {
         state.withLock { $0.lock = lock }
         return try look()
     }
+
+    /// Whether the lock is taken.
+    var isOpen: Bool { state.withLock { $0.lock != nil } }
 
     /// Looks at what is there.
     func look() throws(FileSystemError) -> Found {
@@ -240,6 +245,7 @@ final class DownloadFile: Sendable {
         try files.rename(partPath, to: names.file)
         try files.syncFolder(names.folder)
         try files.removeIfThere(notesPath)
+        try files.removeIfThere(resumePath)
         try unlock()
     }
 
@@ -248,6 +254,7 @@ final class DownloadFile: Sendable {
         try files.removeIfThere(partPath)
         try files.removeIfThere(notesPath)
         try files.removeIfThere(newNotesPath)
+        try files.removeIfThere(resumePath)
     }
 
     /// Releases the lock, and removes its file, while nobody else can have it.

@@ -134,7 +134,7 @@ struct DownloadMachine: Sendable {
         guard let record, durable > 0 else {
             return (isDamaged ? [.tell(.restarted(.unusableRecord))] : []) + ask()
         }
-        guard mayContinue(record) else {
+        guard rules.mayContinue(record.source, at: address) else {
             return [.tell(.restarted(.otherAddress))] + ask()
         }
         self.record = record
@@ -148,16 +148,6 @@ struct DownloadMachine: Sendable {
             return [.tell(.restarted(.noValidator))] + ask()
         }
         return [.tell(.resumed(at: durable)), tellProgress] + ask()
-    }
-
-    private func mayContinue(_ record: DownloadRecord) -> Bool {
-        switch rules.changedAddress {
-        case .resume: true
-        case .restart: record.address == address.place
-        case .resumeIfDigestExpected:
-            rules.expectedDigest != nil
-                || (record.address == address.place && record.query == address.query)
-        }
     }
 
     private mutating func ask() -> [Effect] {

@@ -55,11 +55,17 @@ enum StrongValidator: Codable, Hashable, Sendable {
 }
 
 /// Where a download comes from, as far as that may be noted.
-struct DownloadAddress: Hashable, Sendable {
+struct DownloadAddress: Codable, Hashable, Sendable {
     /// Scheme, host and path: a query may hold credentials, so none is kept.
     let place: String
-    /// The CRC-32C of the query: it tells one query from another, and no secret can be made from it.
-    let query: UInt32
+    /// The CRC-32C of the query: it tells one query from another, and no secret can be made from it;
+    /// nil in records of earlier versions.
+    let query: UInt32?
+
+    init(place: String, query: UInt32?) {
+        self.place = place
+        self.query = query
+    }
 
     init(_ head: HTTPRequest) {
         place = head.redactedURL
@@ -78,6 +84,9 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     var validator: StrongValidator?
     /// How many bytes the file has, if that is known.
     var total: Int64?
+
+    /// Where the part is from.
+    var source: DownloadAddress { DownloadAddress(place: address, query: query) }
 
     static let kind = "KEELDWN1"
 }

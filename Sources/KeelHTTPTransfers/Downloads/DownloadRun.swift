@@ -28,17 +28,7 @@ struct DownloadRun {
     ) throws(TransferError) {
         self.download = download
         self.observer = observer
-        do throws(TransportError) {
-            var head = try download.client.head(.get, download.address)
-            for name in Set(download.configuration.headers.map(\.name)) {
-                head.headerFields[fields: name] = download.configuration.headers[fields: name]
-            }
-            // Offsets count the bytes that are sent: a coding on the way would move them.
-            head.headerFields[.acceptEncoding] = "identity"
-            self.head = head
-        } catch {
-            throw TransferError(error)
-        }
+        head = try download.head()
         part = try download.part()
         clock = download.client.configuration.clock
         time = Timeline(clock)

@@ -102,6 +102,15 @@ public struct ResumableDownload: Sendable {
 
         /// Creates the usual configuration.
         public init() {}
+
+        /// Whether what was fetched from one address may be continued from another.
+        func mayContinue(_ earlier: DownloadAddress, at address: DownloadAddress) -> Bool {
+            switch changedAddress {
+            case .resume: true
+            case .restart: earlier.place == address.place
+            case .resumeIfDigestExpected: expectedDigest != nil || earlier == address
+            }
+        }
     }
 
     /// What becomes of a part that was fetched from another address.
@@ -184,6 +193,21 @@ public struct ResumableDownload: Sendable {
                 try part.discard()
                 try part.unlock()
             }
+        } catch {
+            throw TransferError(error)
+        }
+    }
+
+    /// The head of a request for the whole file.
+    func head() throws(TransferError) -> HTTPRequest {
+        do throws(TransportError) {
+            var head = try client.head(.get, address)
+            for name in Set(configuration.headers.map(\.name)) {
+                head.headerFields[fields: name] = configuration.headers[fields: name]
+            }
+            // Offsets count the bytes that are sent: a coding on the way would move them.
+            head.headerFields[.acceptEncoding] = "identity"
+            return head
         } catch {
             throw TransferError(error)
         }

@@ -5,6 +5,8 @@ public enum TransferEvent: Sendable {
     /// So many bytes are safe: written and synchronised for a download, acknowledged by the server
     /// for an upload.
     case progress(TransferProgress)
+    /// So many bytes were sent or received by the system, in the background, and are not safe yet.
+    case underway(TransferProgress)
     /// Bytes of an earlier run were found, and the transfer goes on behind them.
     case resumed(at: Int64)
     /// The transfer begins anew, and what was transferred before is dropped.
@@ -57,7 +59,8 @@ public struct ResumableTransferObserver: Sendable {
         ResumableTransferObserver(event: tell) {}
     }
 
-    /// Returns an observer, and a sequence of how many bytes are safe.
+    /// Returns an observer, and a sequence of how many bytes are safe; in the background, of how many
+    /// are under way.
     ///
     /// A slow reader misses reports, never the latest one. The sequence ends with the run.
     public static func updates() -> (
@@ -68,7 +71,10 @@ public struct ResumableTransferObserver: Sendable {
             bufferingPolicy: .bufferingNewest(1)
         )
         let observer = ResumableTransferObserver { event in
-            if case .progress(let progress) = event { continuation.yield(progress) }
+            switch event {
+            case .progress(let progress), .underway(let progress): continuation.yield(progress)
+            default: break
+            }
         } end: {
             continuation.finish()
         }

@@ -176,14 +176,19 @@ public struct ResumableUpload: Sendable {
         observer: ResumableTransferObserver? = nil
     ) async throws(TransferError) -> Receipt {
         defer { observer?.finish() }
+        try check()
+        var run = try UploadRun(self, observer)
+        return try await run.run()
+    }
+
+    /// Refuses a configuration that nothing can be made of.
+    func check() throws(TransferError) {
         guard configuration.pieceBytes > 0 else {
             throw TransferError(.invalidConfiguration, "pieceBytes must be positive.")
         }
         guard configuration.metadata.keys.allSatisfy(Self.isMetadataKey) else {
             throw TransferError(.invalidConfiguration, "A key of the metadata is not a word.")
         }
-        var run = try UploadRun(self, observer)
-        return try await run.run()
     }
 
     private static func isMetadataKey(_ key: String) -> Bool {

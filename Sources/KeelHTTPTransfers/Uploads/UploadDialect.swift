@@ -24,7 +24,7 @@ protocol UploadDialect: Sendable {
 }
 
 /// A stretch of the file.
-struct UploadPiece: Hashable, Sendable {
+struct UploadPiece: Codable, Hashable, Sendable {
     var offset: Int64
     var count: Int64
     /// Whether the file ends with it.

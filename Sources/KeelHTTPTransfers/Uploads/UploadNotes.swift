@@ -10,6 +10,8 @@ final class UploadNotes: Sendable {
     private let path: String
     private let newPath: String
     private let lockPath: String
+    /// A piece of the file as a file of its own, which a background session sends.
+    let piecePath: String
     private let lock = Mutex<(any FileLock)?>(nil)
 
     /// - Parameters:
@@ -36,6 +38,7 @@ final class UploadNotes: Sendable {
         path = place.companion("\(mark).upload")
         newPath = place.companion("\(mark).upload-new")
         lockPath = place.companion("\(mark).upload-lock")
+        piecePath = place.companion("\(mark).upload-piece")
     }
 
     /// What an earlier run has left.
@@ -65,6 +68,7 @@ final class UploadNotes: Sendable {
     func forget() throws(FileSystemError) {
         try files.removeIfThere(path)
         try files.removeIfThere(newPath)
+        try files.removeIfThere(piecePath)
     }
 
     /// Releases the lock, and removes its file, while nobody else can have it.

@@ -10,17 +10,20 @@ import Foundation
 
 /// One run of an upload: does what its machine says, and tells it what came of that.
 struct UploadRun {
-    private let upload: ResumableUpload
+    let upload: ResumableUpload
     private let observer: ResumableTransferObserver?
     private let dialect: any UploadDialect
     private let head: HTTPRequest
-    private let path: String
+    let path: String
     private let notes: UploadNotes
-    private let queue = DiskQueue()
+    let queue = DiskQueue()
     private let clock: any Clock<Duration>
     private let time: Timeline
     private var response: HTTPResponse?
     private var body: [UInt8] = []
+    #if canImport(Darwin)
+    private var background: BackgroundUpload?
+    #endif
 
     init(
         _ upload: ResumableUpload,
@@ -47,6 +50,23 @@ struct UploadRun {
         clock = upload.client.configuration.clock
         time = Timeline(clock)
     }
+
+    #if canImport(Darwin)
+    /// Leaves the bytes of the file to a background session.
+    mutating func carry(in session: BackgroundTransferSession) -> BackgroundUpload {
+        let purpose = DownloadAddress(place: "\(upload.kind) \(head.redactedURL)", query: nil)
+        let background = BackgroundUpload(
+            session: session,
+            task: BackgroundTask(.upload, path: path, address: purpose),
+            notes: notes,
+            files: upload.files,
+            queue: queue,
+            watch: BackgroundWatch(observer)
+        )
+        self.background = background
+        return background
+    }
+    #endif
 
     mutating func run() async throws(TransferError) -> ResumableUpload.Receipt {
         let result: Result<ResumableUpload.Receipt, TransferError>
@@ -142,7 +162,7 @@ struct UploadRun {
             var head = own(head)
             head.headerFields[.contentType] = upload.configuration.contentType
             dialect.create(&head, length: source.size, metadata: upload.configuration.metadata)
-            return await send(head, HTTPBody([])) { dialect.created($0) }
+            return await send(head, isEmpty: true) { dialect.created($0) }
         case .query(let location):
             return await query(location, source.size)
         case .append(let location, let piece):
@@ -151,7 +171,7 @@ struct UploadRun {
             let piece = UploadPiece(offset: 0, count: source.size, isLast: true)
             var head = own(head)
             head.headerFields[.contentType] = upload.configuration.contentType
-            return await send(head, content(piece, source), keepsResponse: true) { head in
+            return await send(head, (piece, source), isOnce: true, keepsResponse: true) { head in
                 head.status.kind == .successful ? .complete : .failure(head)
             }
         case .save(let record):
@@ -204,6 +224,16 @@ struct UploadRun {
 
     /// Asks how many bytes the server has.
     private mutating func query(_ location: String, _ length: Int64) async -> UploadMachine.Event {
+        #if canImport(Darwin)
+        // The answer to the last piece says that it was the last; some servers forget the upload then.
+        if let (piece, answer) = await background?.earlier(),
+            dialect.appended(answer.head, piece) == .complete
+        {
+            response = answer.head
+            body = answer.body
+            return .answered(.complete)
+        }
+        #endif
         var head: HTTPRequest
         do throws(TransportError) {
             head = try self.head(at: location)
@@ -235,21 +265,49 @@ struct UploadRun {
         } catch {
             return .broke(error)
         }
-        let content = content(piece, source)
-        return await send(head, content, keepsResponse: piece.isLast) { [dialect] head in
+        return await send(head, (piece, source), keepsResponse: piece.isLast) { [dialect] head in
             dialect.appended(head, piece)
         }
     }
 
+    /// Sends a request with a piece of the file, by the client or by the system.
+    private func carried(
+        _ head: HTTPRequest,
+        _ piece: UploadPiece,
+        _ source: UploadSource,
+        isOnce: Bool
+    ) async throws(TransportError) -> HTTPReply {
+        #if canImport(Darwin)
+        if let background {
+            return try await background.send(head, piece, of: source, isOnce: isOnce)
+        }
+        #endif
+        return try await upload.client.transfer(
+            head,
+            body: content(piece, source),
+            options: upload.configuration.options
+        )
+    }
+
     private mutating func send(
         _ head: HTTPRequest,
-        _ content: HTTPBody? = nil,
+        _ content: (piece: UploadPiece, source: UploadSource)? = nil,
+        isEmpty: Bool = false,
+        isOnce: Bool = false,
         keepsResponse: Bool = false,
         reading read: (HTTPResponse) -> UploadAnswer
     ) async -> UploadMachine.Event {
         do throws(TransportError) {
-            let options = upload.configuration.options
-            let reply = try await upload.client.transfer(head, body: content, options: options)
+            let reply =
+                if let (piece, source) = content {
+                    try await carried(head, piece, source, isOnce: isOnce)
+                } else {
+                    try await upload.client.transfer(
+                        head,
+                        body: isEmpty ? HTTPBody([]) : nil,
+                        options: upload.configuration.options
+                    )
+                }
             var answer = read(reply.head)
             if case .created(let location, let limits) = answer {
                 answer = .created(location: try absolute(location), limits)
@@ -291,41 +349,6 @@ struct UploadRun {
             return .rested
         } catch {
             return .broke(TransferError(.cancelled))
-        }
-    }
-
-    // MARK: The file
-
-    private func content(_ piece: UploadPiece, _ source: UploadSource) -> HTTPBody {
-        guard piece.count > 0 else { return HTTPBody([]) }
-        let (path, files, queue) = (path, upload.files, queue)
-        return HTTPBody(length: piece.count, isReplayable: true) {
-            () async throws(TransportError) in
-            let reader = PieceReader(path, files, piece, source, queue)
-            return HTTPByteStream { () async throws(TransportError) in try await reader.next() }
-        }
-    }
-
-    private func digest(
-        _ piece: UploadPiece,
-        _ checksum: ResumableUpload.PieceChecksum
-    ) async throws(TransferError) -> [UInt8] {
-        do throws(FileSystemError) {
-            return try await queue.run { [path, upload] () throws(FileSystemError) in
-                let file = try upload.files.open(path, for: .reading)
-                var digest = checksum.make()
-                var offset = piece.offset
-                while offset < piece.end {
-                    let count = Int(min(piece.end - offset, 1 << 20))
-                    let bytes = try file.read(at: Int(offset), count: count)
-                    guard !bytes.isEmpty else { break }
-                    bytes.withUnsafeBytes { digest.update($0) }
-                    offset += Int64(bytes.count)
-                }
-                return digest.finish()
-            }
-        } catch {
-            throw TransferError(error, source: true)
         }
     }
 

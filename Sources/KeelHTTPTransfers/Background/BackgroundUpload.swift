@@ -1,0 +1,185 @@
+#if canImport(Darwin)
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+
+#if canImport(FoundationNetworking)
+import CFNetwork
+#endif
+
+/// Carries the bytes of an upload in a background session.
+struct BackgroundUpload: Sendable {
+    let session: BackgroundTransferSession
+    /// What the tasks of this upload have in common.
+    let task: BackgroundTask
+    let notes: UploadNotes
+    let files: any FileSystem
+    let queue: DiskQueue
+    let watch: BackgroundWatch
+
+    /// Waits for a piece that an earlier run has handed to the system; returns it with its answer,
+    /// and nil where there is none.
+    func earlier() async -> (piece: UploadPiece, answer: BackgroundRuns.Answer)? {
+        guard let end = await session.earlier(task, watch, where: { _ in true }),
+            let piece = end.task.piece, case .success(let answer) = end.outcome
+        else { return nil }
+        return (piece, answer)
+    }
+
+    /// Has the system send a piece, in a file of its own unless it is the whole.
+    ///
+    /// - Parameters:
+    ///   - head: The head of the request.
+    ///   - piece: What is sent.
+    ///   - source: What the file is.
+    ///   - isOnce: Whether a request that an earlier run has handed over is this one.
+    /// - Returns: The reply.
+    /// - Throws: ``TransportError``, whose cause is the ``TransferError``.
+    func send(
+        _ head: HTTPRequest,
+        _ piece: UploadPiece,
+        of source: UploadSource,
+        isOnce: Bool
+    ) async throws(TransportError) -> HTTPReply {
+        do throws(TransferError) {
+            let answer = try await answer(head, piece, source, isOnce)
+            return HTTPReply(head: answer.head, body: .collected(answer.body))
+        } catch {
+            throw TransportError(.bodyProducerFailed, cause: error)
+        }
+    }
+
+    private func answer(
+        _ head: HTTPRequest,
+        _ piece: UploadPiece,
+        _ source: UploadSource,
+        _ isOnce: Bool
+    ) async throws(TransferError) -> BackgroundRuns.Answer {
+        guard let request = URLRequest(head) else { throw TransferError(.invalidAddress) }
+        var purpose = task
+        purpose.piece = piece
+        let earlier = await session.earlier(task, watch) { isOnce && $0.piece == piece }
+        let outcome: BackgroundRuns.Outcome
+        if let earlier {
+            outcome = earlier.outcome
+        } else {
+            let file = URL(filePath: try await file(of: piece, source))
+            outcome = await session.end(of: purpose, watch) { session in
+                session.uploadTask(with: request, fromFile: file)
+            }
+        }
+        do throws(TransferError) {
+            let answer = try outcome.get()
+            // The system read the file unseen: a change shows only now.
+            guard try await disk(task.path, source.fits) else {
+                throw TransferError(.sourceChanged)
+            }
+            return answer
+        } catch {
+            guard error.code == .cancelled, !Task.isCancelled else { throw error }
+            throw TransferError(.connection, "The system has ended the transfer.")
+        }
+    }
+
+    /// A file that holds the piece and nothing else.
+    private func file(
+        of piece: UploadPiece,
+        _ source: UploadSource
+    ) async throws(TransferError) -> String {
+        guard piece.count < source.size else { return task.path }
+        let (path, files) = (notes.piecePath, files)
+        let isUnchanged = try await disk(task.path) { file throws(FileSystemError) in
+            try files.removeIfThere(path)
+            let copy = try files.open(path, for: .creating)
+            var offset = piece.offset
+            while offset < piece.end {
+                let bytes = try file.read(
+                    at: Int(offset),
+                    count: Int(min(piece.end - offset, 1 << 20))
+                )
+                guard !bytes.isEmpty else { return false }
+                try copy.write(bytes, at: Int(offset - piece.offset))
+                offset += Int64(bytes.count)
+            }
+            return try source.fits(file)
+        }
+        guard isUnchanged else { throw TransferError(.sourceChanged) }
+        return path
+    }
+
+    private func disk<Value: Sendable>(
+        _ path: String,
+        _ work: @escaping @Sendable (any OpenFile) throws(FileSystemError) -> Value
+    ) async throws(TransferError) -> Value {
+        do throws(FileSystemError) {
+            return try await queue.run { [files] () throws(FileSystemError) in
+                try work(try files.open(path, for: .reading))
+            }
+        } catch {
+            throw TransferError(error, source: true)
+        }
+    }
+}
+
+extension ResumableUpload {
+    /// Has the system send what is missing.
+    ///
+    /// Each piece is one request that the system carries out, with all that is missing unless the
+    /// server wants less: ``Configuration/pieceBytes`` does not count. A rest of the file is copied
+    /// first, beside what is noted. The small requests around the pieces go through the client, while
+    /// the app runs; those with a piece pass none of its layers, and a credential stands in
+    /// ``Configuration/headers``.
+    ///
+    /// After a launch, call it again: it waits for the piece that is under way, asks the server what has
+    /// arrived, and sends the rest. While a piece is sent, the observer is told
+    /// ``TransferEvent/underway(_:)``. That the file has changed meanwhile shows when the piece has been
+    /// sent.
+    ///
+    /// The system repeats requests by itself where the network fails. A piece has an offset, which a
+    /// server compares; the plain request of ``WithoutSupport/sendWhole`` has none, and may arrive twice.
+    ///
+    /// - Parameters:
+    ///   - session: What carries it.
+    ///   - observer: Looks at the upload while it runs.
+    /// - Returns: What was done.
+    /// - Throws: ``TransferError``; what was sent stays with the server.
+    @discardableResult @concurrent
+    public func run(
+        in session: BackgroundTransferSession,
+        observer: ResumableTransferObserver? = nil
+    ) async throws(TransferError) -> Receipt {
+        defer { observer?.finish() }
+        try check()
+        var configuration = configuration
+        configuration.pieceBytes = .max
+        let whole = ResumableUpload(
+            of: file,
+            to: address,
+            through: client,
+            by: kind,
+            configuration: configuration,
+            files: files
+        )
+        var run = try UploadRun(whole, observer)
+        let key = run.carry(in: session).task.key
+        try session.runs.begin(key)
+        defer { session.runs.finish(key) }
+        return try await run.run()
+    }
+
+    /// Has the system drop the upload, and does what ``discard()`` does.
+    ///
+    /// - Parameter session: What carries it.
+    /// - Throws: ``TransferError``, with `inUse` while the upload runs.
+    @concurrent
+    public func discard(in session: BackgroundTransferSession) async throws(TransferError) {
+        var run = try UploadRun(self, nil)
+        let task = run.carry(in: session).task
+        try session.runs.begin(task.key)
+        defer { session.runs.finish(task.key) }
+        _ = await session.earlier(task, BackgroundWatch(nil)) { _ in false }
+        try await run.discard()
+    }
+}
+#endif

@@ -1,0 +1,186 @@
+#if canImport(Darwin)
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+
+#if canImport(FoundationNetworking)
+import CFNetwork
+#endif
+
+extension ResumableDownload {
+    /// Has the system fetch the file, and puts it in its place.
+    ///
+    /// The system asks for the file as a whole and repeats the request by itself where the network
+    /// fails. What a ``run(observer:)`` has fetched of it is not continued, and the other way round. The
+    /// request has the header fields of the configuration and of the client, and passes none of the
+    /// client's layers: a credential stands in
+    /// ``Configuration/headers``. ``Configuration/retry`` does not count.
+    ///
+    /// After a launch, call it again: it finds the file that has arrived, the task that is under way, or
+    /// what the system needs to go on with one that was paused or has failed. While it fetches, the
+    /// observer is told ``TransferEvent/underway(_:)``.
+    ///
+    /// - Parameters:
+    ///   - session: What carries it.
+    ///   - observer: Looks at the download while it runs.
+    /// - Returns: What was done.
+    /// - Throws: ``TransferError``; after `connection` and `cancelled`, the same call goes on where the
+    ///   server allows it.
+    @discardableResult @concurrent
+    public func run(
+        in session: BackgroundTransferSession,
+        observer: ResumableTransferObserver? = nil
+    ) async throws(TransferError) -> Receipt {
+        defer { observer?.finish() }
+        let (head, part) = (try head(), try part())
+        let task = BackgroundTask(
+            .download,
+            path: try TransferNames(file).file,
+            address: DownloadAddress(head)
+        )
+        try session.runs.begin(task.key)
+        defer { session.runs.finish(task.key) }
+        let fetch = BackgroundFetch(configuration, session, task, part, BackgroundWatch(observer))
+        let resumedBytes = try await fetch.run(head)
+        // The part is complete: what is left is to check it and to give it its name.
+        let receipt = try await run()
+        observer?.tell(
+            .progress(
+                TransferProgress(
+                    completedBytes: receipt.byteCount,
+                    totalBytes: receipt.byteCount
+                )
+            )
+        )
+        return Receipt(
+            byteCount: receipt.byteCount,
+            resumedBytes: min(resumedBytes, receipt.byteCount),
+            restarts: receipt.restarts,
+            entityTag: receipt.entityTag
+        )
+    }
+
+    /// Has the system drop the download, and removes what was fetched.
+    ///
+    /// - Parameter session: What carries it.
+    /// - Throws: ``TransferError``, with `inUse` while the download runs.
+    @concurrent
+    public func discard(in session: BackgroundTransferSession) async throws(TransferError) {
+        let task = BackgroundTask(
+            .download,
+            path: try TransferNames(file).file,
+            address: DownloadAddress(try head())
+        )
+        try session.runs.begin(task.key)
+        defer { session.runs.finish(task.key) }
+        _ = await session.earlier(task, BackgroundWatch(nil)) { _ in false }
+        try await discard()
+    }
+}
+
+/// One run of a download up to its complete part.
+private struct BackgroundFetch: Sendable {
+    private let configuration: ResumableDownload.Configuration
+    private let session: BackgroundTransferSession
+    private let task: BackgroundTask
+    private let part: DownloadFile
+    private let watch: BackgroundWatch
+    private let queue = DiskQueue()
+
+    init(
+        _ configuration: ResumableDownload.Configuration,
+        _ session: BackgroundTransferSession,
+        _ task: BackgroundTask,
+        _ part: DownloadFile,
+        _ watch: BackgroundWatch
+    ) {
+        self.configuration = configuration
+        self.session = session
+        self.task = task
+        self.part = part
+        self.watch = watch
+    }
+
+    /// Fetches the part; returns how many of its bytes there were before.
+    func run(_ head: HTTPRequest) async throws(TransferError) -> Int64 {
+        let result: Result<Int64, TransferError>
+        do throws(TransferError) {
+            result = .success(try await fetch(head))
+        } catch {
+            result = .failure(error)
+        }
+        _ = try? await queue.run { [part] () throws(FileSystemError) in try part.unlock() }
+        return try result.get()
+    }
+
+    private func mayContinue(_ address: DownloadAddress) -> Bool {
+        configuration.mayContinue(address, at: task.address)
+    }
+
+    private func fetch(_ head: HTTPRequest) async throws(TransferError) -> Int64 {
+        if let count = try await complete() { return count }
+        let earlier = await session.earlier(task, watch) { mayContinue($0.address) }
+        // One that has ended between these lines is in its place, too.
+        if let count = try await complete() {
+            return earlier?.isPast == false ? watch.resumedBytes : count
+        }
+        if Task.isCancelled { throw TransferError(.cancelled, completedBytes: watch.movedBytes) }
+        let answer: BackgroundRuns.Answer
+        do throws(TransferError) {
+            answer = try await begin(head).get()
+        } catch {
+            var failure = error
+            if error.code == .cancelled, !Task.isCancelled {
+                failure = TransferError(.connection, "The system has ended the transfer.")
+            }
+            failure.completedBytes = watch.movedBytes
+            throw failure
+        }
+        guard answer.head.status.kind == .successful else {
+            throw TransferError(refusedWith: answer.head.status)
+        }
+        return watch.resumedBytes
+    }
+
+    /// The length of the part, where it is complete and from here.
+    private func complete() async throws(TransferError) -> Int64? {
+        let found = try await disk { [session, task] part throws(FileSystemError) in
+            try session.runs.onDisk(task.key) { _ throws(FileSystemError) in
+                try part.isOpen ? part.look() : part.open()
+            }
+        }
+        guard let record = found.record, record.total == found.durable, found.durable > 0,
+            mayContinue(record.source)
+        else { return nil }
+        return found.durable
+    }
+
+    private func begin(
+        _ head: HTTPRequest
+    ) async throws(TransferError) -> BackgroundRuns.Outcome {
+        guard let request = URLRequest(head) else { throw TransferError(.invalidAddress) }
+        let resumption = try await disk { part throws(FileSystemError) in
+            try part.takeResumption()
+        }
+        let data = resumption.flatMap { mayContinue($0.address) ? $0.data : nil }
+        return await session.end(of: task, watch) { session in
+            if let data {
+                session.downloadTask(withResumeData: data)
+            } else {
+                session.downloadTask(with: request)
+            }
+        }
+    }
+
+    private func disk<Value: Sendable>(
+        _ work: @escaping @Sendable (DownloadFile) throws(FileSystemError) -> Value
+    ) async throws(TransferError) -> Value {
+        do throws(FileSystemError) {
+            return try await queue.run { [part] () throws(FileSystemError) in try work(part) }
+        } catch {
+            throw TransferError(error)
+        }
+    }
+}
+#endif

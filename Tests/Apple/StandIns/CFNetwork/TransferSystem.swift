@@ -1,0 +1,224 @@
+public import Foundation
+internal import FoundationNetworking
+internal import Synchronization
+
+/// The part of the system that carries background transfers on, in the hands of the tests.
+///
+/// It outlives the sessions of its identifier. What happens while no process has one is told to the
+/// next, and then that this was all.
+public final class TransferSystem: Sendable {
+    private typealias Event =
+        @Sendable (URLSession, any URLSessionDownloadDelegate & URLSessionDataDelegate) -> Void
+
+    /// The session that a process has, which keeps its delegate.
+    private struct Process {
+        weak var session: URLSession?
+        let delegate: any URLSessionDownloadDelegate & URLSessionDataDelegate
+    }
+
+    private struct State {
+        var process: Process?
+        var tasks: [Int: URLSessionTask] = [:]
+        var waiting: [Event] = []
+        var lastNumber = 0
+        var resumeData: Data?
+        var tellsEndFirst = false
+    }
+
+    private static let all = Mutex<[String: TransferSystem]>([:])
+
+    /// Where a session hears of its tasks.
+    let queue = DispatchQueue(label: "apple.background")
+    private let state = Mutex(State())
+
+    /// The system behind the sessions of an identifier.
+    public static func of(_ identifier: String) -> TransferSystem {
+        all.withLock { all in
+            let system = all[identifier] ?? TransferSystem()
+            all[identifier] = system
+            return system
+        }
+    }
+
+    // MARK: Sessions
+
+    func attach(_ session: URLSession, _ delegate: (any URLSessionDownloadDelegate)?) {
+        guard let delegate = delegate as? any URLSessionDownloadDelegate & URLSessionDataDelegate
+        else { return }
+        let waiting = state.withLock { state in
+            state.process = Process(session: session, delegate: delegate)
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        guard !waiting.isEmpty else { return }
+        queue.async {
+            for event in waiting { event(session, delegate) }
+            delegate.urlSessionDidFinishEvents(forBackgroundURLSession: session)
+        }
+    }
+
+    func number() -> Int {
+        state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+    }
+
+    func begin(_ task: URLSessionTask) { state.withLock { $0.tasks[task.taskIdentifier] = task } }
+
+    private func tell(_ event: @escaping Event) {
+        let process = state.withLock { state in
+            if state.process == nil { state.waiting.append(event) }
+            return state.process
+        }
+        guard let process else { return }
+        queue.async { if let session = process.session { event(session, process.delegate) } }
+    }
+
+    // MARK: In the hands of the tests
+
+    /// The transfers whose end has not been told, in the order in which they were begun.
+    public var tasks: [URLSessionTask] {
+        state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
+    }
+
+    /// What a download that is cancelled is resumed by; nil where it cannot be.
+    public var resumeData: Data? {
+        get { state.withLock { $0.resumeData } }
+        set { state.withLock { $0.resumeData = newValue } }
+    }
+
+    /// Whether the end of a download that is cancelled is told before what it is resumed by.
+    public var tellsEndFirst: Bool {
+        get { state.withLock { $0.tellsEndFirst } }
+        set { state.withLock { $0.tellsEndFirst = newValue } }
+    }
+
+    /// Ends the process: its objects mean nothing any more, and the transfers go on.
+    ///
+    /// What waited in it can be cancelled by the test, and that is all that it hears.
+    public func endProcess() {
+        queue.sync {}
+        state.withLock { state in
+            let process = state.process
+            let session = process?.session
+            state.process = nil
+            state.tasks = state.tasks.mapValues { task in
+                task.inNextProcess { dead in
+                    guard let process, let session else { return }
+                    process.delegate.urlSession(
+                        session,
+                        task: dead,
+                        didCompleteWithError: URLError(.cancelled)
+                    )
+                }
+            }
+        }
+    }
+
+    /// Tells that a transfer has come further.
+    public func move(_ task: URLSessionTask, to count: Int64, of total: Int64) {
+        task.facts.withLock { $0.received = count }
+        tell { session, delegate in
+            if let task = task as? URLSessionDownloadTask {
+                delegate.urlSession(
+                    session,
+                    downloadTask: task,
+                    didWriteData: count,
+                    totalBytesWritten: count,
+                    totalBytesExpectedToWrite: total
+                )
+            } else {
+                delegate.urlSession(
+                    session,
+                    task: task,
+                    didSendBodyData: count,
+                    totalBytesSent: count,
+                    totalBytesExpectedToSend: total
+                )
+            }
+        }
+    }
+
+    /// Tells that a download goes on behind what there was.
+    public func resume(_ task: URLSessionDownloadTask, at offset: Int64, of total: Int64) {
+        tell { session, delegate in
+            delegate.urlSession(
+                session,
+                downloadTask: task,
+                didResumeAtOffset: offset,
+                expectedTotalBytes: total
+            )
+        }
+    }
+
+    /// Ends a transfer with a response.
+    public func answer(
+        _ task: URLSessionTask,
+        _ status: Int,
+        _ fields: [String: String] = [:],
+        _ body: [UInt8] = []
+    ) {
+        end(task) { session, delegate, task in
+            let url = task.originalRequest?.url ?? URL(filePath: "/")
+            let response = HTTPURLResponse(
+                url: url,
+                statusCode: status,
+                httpVersion: "HTTP/1.1",
+                headerFields: fields
+            )
+            task.facts.withLock { $0.response = response }
+            if let task = task as? URLSessionDownloadTask {
+                let name = "CFNetworkDownload_\(UUID().uuidString).tmp"
+                let file = FileManager.default.temporaryDirectory.appending(path: name)
+                try? Data(body).write(to: file)
+                delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: file)
+                try? FileManager.default.removeItem(at: file)
+            } else if let task = task as? URLSessionDataTask, !body.isEmpty {
+                delegate.urlSession(session, dataTask: task, didReceive: Data(body))
+            }
+            delegate.urlSession(session, task: task, didCompleteWithError: nil)
+        }
+    }
+
+    /// Ends a transfer with an error.
+    public func fail(_ task: URLSessionTask, _ error: URLError, resumeData: Data? = nil) {
+        var values: [String: Any] = [:]
+        if let resumeData { values[NSURLSessionDownloadTaskResumeData] = resumeData }
+        let failure = URLError(error.code, userInfo: values)
+        end(task) { session, delegate, task in
+            delegate.urlSession(session, task: task, didCompleteWithError: failure)
+        }
+    }
+
+    /// Waits until the session has been told what there is to tell.
+    public func queueIsEmpty() { queue.sync {} }
+
+    /// Tells the session of this process that it has heard all.
+    public func finishEvents() {
+        tell { session, delegate in
+            delegate.urlSessionDidFinishEvents(forBackgroundURLSession: session)
+        }
+    }
+
+    private func end(
+        _ task: URLSessionTask,
+        _ event:
+            @escaping @Sendable (
+                URLSession, any URLSessionDownloadDelegate & URLSessionDataDelegate, URLSessionTask
+            ) -> Void
+    ) {
+        // A transfer ends once, whoever holds which object of it, and is there until that is told.
+        let number = task.taskIdentifier
+        guard let task = state.withLock({ $0.tasks[number] }),
+            task.facts.withLock({ facts in
+                defer { facts.state = .completed }
+                return facts.state != .completed
+            })
+        else { return }
+        tell { [self] session, delegate in
+            let task = state.withLock { $0.tasks.removeValue(forKey: number) }
+            if let task { event(session, delegate, task) }
+        }
+    }
+}

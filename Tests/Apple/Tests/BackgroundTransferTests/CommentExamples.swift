@@ -1,0 +1,25 @@
+import KeelHTTPTransfers
+
+/// Examples of the documentation; compiled and not run.
+private enum CommentExamples {
+    static func background(_ download: ResumableDownload) async throws {
+        let background = BackgroundTransferSession("org.example.films")
+        try await download.run(in: background)
+    }
+
+    /// What UIKit has.
+    final class UIApplication {}
+
+    @MainActor
+    final class AppDelegate {
+        let background = BackgroundTransferSession("org.example.films")
+
+        func application(
+            _ application: UIApplication,
+            handleEventsForBackgroundURLSession identifier: String,
+            completionHandler: @escaping () -> Void
+        ) {
+            background.whenEventsAreOver { completionHandler() }
+        }
+    }
+}
