@@ -448,6 +448,15 @@ let package = Package(
             of: "KeelSync",
             ["KeelCore", "KeelOutboxCrashWriter", "KeelStorage", "KeelStorageSQLite"]
         ),
+        // What a reader copies knows what Keel's products show, and no more.
+        .testTarget(
+            name: "KeelTemplateTests",
+            dependencies: [
+                "KeelConformance", "KeelCore", "KeelFiles", "KeelHTTP", "KeelLocation",
+                "KeelSecrets", "KeelStorage", httpTypes,
+            ],
+            packageAccess: false
+        ),
         tests(
             of: "KeelTestKit",
             [

@@ -26,3 +26,9 @@ package enum ContentTypes {
         "zip": "application/zip",
     ]
 }
+
+extension FileStorePath {
+    /// What a file is whose writer does not say it: the type of the path's extension, or
+    /// `application/octet-stream`.
+    public var usualContentType: String { ContentTypes.type(of: self) }
+}

@@ -1,5 +1,4 @@
-/// Pages of files that are all known.
-package enum FilePaging {
+extension FilePage {
     private enum Item {
         case file(FileSummary)
         case folder(FileStoreFolder)
@@ -13,33 +12,31 @@ package enum FilePaging {
         }
     }
 
-    /// The page that a request asks for.
+    /// Creates the page that a request asks for, of files that are all known.
+    ///
+    /// For adapters over what lists its files all at once.
     ///
     /// - Parameters:
-    ///   - files: The files of the request's folder and the folders inside of it, in no order.
+    ///   - files: The files of the store, in no order; those outside of the request's folder are left
+    ///     out.
     ///   - request: The request.
-    /// - Returns: The page.
-    package static func page(of files: [FileSummary], _ request: FileListRequest) -> FilePage {
-        let items = request.isRecursive ? files.map(Item.file) : items(files, in: request.folder)
+    public init(of files: [FileSummary], for request: FileListRequest) {
+        let files = files.filter { request.folder.contains($0.path) }
+        let items = request.isRecursive ? files.map(Item.file) : Self.items(files, request.folder)
         let behind = items.filter { item in
-            request.after.map { precedes($0.string, item.key) } ?? true
+            request.after.map { FilePaging.precedes($0.string, item.key) } ?? true
         }
-        let sorted = behind.sorted { precedes($0.key, $1.key) }
+        let sorted = behind.sorted { FilePaging.precedes($0.key, $1.key) }
         let page = sorted.prefix(request.limit)
-        return FilePage(
+        self.init(
             files: page.compactMap { if case .file(let file) = $0 { file } else { nil } },
             folders: page.compactMap { if case .folder(let folder) = $0 { folder } else { nil } },
             next: sorted.count > page.count ? page.last.map { FileCursor($0.key) } : nil
         )
     }
 
-    /// The order of bytes.
-    package static func precedes(_ left: String, _ right: String) -> Bool {
-        left.utf8.lexicographicallyPrecedes(right.utf8)
-    }
-
     /// The files in the folder itself, and each folder in it once.
-    private static func items(_ files: [FileSummary], in folder: FileStoreFolder) -> [Item] {
+    private static func items(_ files: [FileSummary], _ folder: FileStoreFolder) -> [Item] {
         var items: [Item] = []
         var folders: Set<FileStorePath> = []
         let start = folder.prefix.utf8.count
@@ -53,5 +50,13 @@ package enum FilePaging {
             if folders.insert(path).inserted { items.append(.folder(FileStoreFolder(path))) }
         }
         return items
+    }
+}
+
+/// The order in which stores list.
+package enum FilePaging {
+    /// The order of bytes.
+    package static func precedes(_ left: String, _ right: String) -> Bool {
+        left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 }

@@ -142,10 +142,8 @@ public final class InMemoryFileStoreAdapter: FileStoreAdapter {
     }
 
     public func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage {
-        let files = state.withLock { state in
-            state.files.values.map(\.metadata.summary).filter { request.folder.contains($0.path) }
-        }
-        return FilePaging.page(of: files, request)
+        let files = state.withLock { $0.files.values.map(\.metadata.summary) }
+        return FilePage(of: files, for: request)
     }
 
     public func changes(in folder: FileStoreFolder) async throws(FileStoreError) -> FileChanges {

@@ -11,7 +11,7 @@ struct LegacyStorageAdapterTests {
         try await storage.setDocument("notes/1", ["text": "a", "stars": 2])
         try await storage.setDocument("notes/2", ["text": "b", "stars": 5])
         try await storage.setDocument("notes/2/replies/1", ["stars": 9])
-        try await storage.updateDocument("notes/1", [increment("stars")])
+        try await storage.updateDocument("notes/1", [.increment("stars")])
 
         let best = DocumentQuery("notes").where(.greater("stars", 1))
             .order(by: "stars", .descending)
