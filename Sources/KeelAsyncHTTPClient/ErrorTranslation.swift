@@ -6,15 +6,6 @@ import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Bionic)
-import Bionic
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 extension TransportError {
     /// Creates the error that a failure of AsyncHTTPClient or SwiftNIO means.
@@ -96,27 +87,14 @@ extension TransportError {
     }
 
     private init(lookup error: SocketAddressError.UnknownHost) {
-        switch Int32(truncatingIfNeeded: error.errorCode) {
-        case EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY, EAI_FAIL:
-            self.init(.nameLookupFailed, cause: error)
-        default:
-            self.init(.hostNotFound, cause: error)
-        }
+        self.init(Code(lookupFailure: error.errorCode), cause: error)
     }
 
     private init(system error: IOError, _ phase: Phase) {
-        switch error.errnoCode {
-        case ECONNREFUSED:
-            self.init(.connectionRefused, cause: error)
-        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL:
-            self.init(.offline, cause: error)
-        case ETIMEDOUT where phase == .connect:
-            self.init(.connectTimeout, cause: error)
-        case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, ETIMEDOUT, EBADF, ENETRESET:
-            self.init(.connectionLost, phase: phase, cause: error)
-        default:
-            self.init(.unknown, phase: phase, cause: error)
-        }
+        let code = Code(systemError: error.errnoCode, in: phase)
+        // The others are failures to connect, whatever the call was about.
+        let isLate = code == .connectionLost || code == .unknown
+        self.init(code, phase: isLate ? phase : nil, cause: error)
     }
 
     private init(channel error: ChannelError, _ phase: Phase) {

@@ -1,16 +1,9 @@
 #if TestServer
+import Foundation
 import KeelTestKit
 import NIOCore
 import NIOPosix
 import NIOSSL
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// The bytes of an open connection, behind TLS where there is TLS.
 final class Wire: Sendable {

@@ -4,15 +4,6 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Bionic)
-import Bionic
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 extension TransportError {
     /// Creates the error that a failure of SwiftNIO means, where it does not tell more itself.
@@ -23,7 +14,7 @@ extension TransportError {
         case let error as NIOConnectionError: self.init(connecting: error)
         case let error as SocketAddressError.UnknownHost: self.init(lookup: error)
         case let error as IOError:
-            self.init(Code(systemError: error.errnoCode, phase), phase: phase, cause: error)
+            self.init(Code(systemError: error.errnoCode, in: phase), phase: phase, cause: error)
         case ChannelError.connectTimeout: self.init(.connectTimeout, cause: error)
         case is ChannelError: self.init(.connectionLost, phase: phase, cause: error)
         case is HTTPParserError: self.init(.protocolViolation, phase: phase, cause: error)
@@ -50,11 +41,7 @@ extension TransportError {
     }
 
     private init(lookup error: SocketAddressError.UnknownHost) {
-        let passing = [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY, EAI_FAIL].map { Int($0) }
-        self.init(
-            passing.contains(Int(error.errorCode)) ? .nameLookupFailed : .hostNotFound,
-            cause: error
-        )
+        self.init(Code(lookupFailure: error.errorCode), cause: error)
     }
 
     private init(secure error: NIOSSLError, _ phase: Phase) {
@@ -72,19 +59,6 @@ extension TransportError {
             self.init(.tlsUntrusted, cause: error)
         default:
             self.init(.tlsHandshakeFailed, cause: error)
-        }
-    }
-}
-
-extension TransportError.Code {
-    fileprivate init(systemError number: CInt, _ phase: TransportError.Phase) {
-        switch number {
-        case ECONNREFUSED: self = .connectionRefused
-        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL: self = .offline
-        case ETIMEDOUT where phase == .connect: self = .connectTimeout
-        case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, ETIMEDOUT, EBADF, ENETRESET:
-            self = .connectionLost
-        default: self = .unknown
         }
     }
 }

@@ -1,0 +1,37 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Bionic)
+internal import Bionic
+#endif
+
+extension TransportError.Code {
+    /// What a number means that the operating system gave for a failure of a connection.
+    ///
+    /// For transports on sockets of their own.
+    ///
+    /// - Parameters:
+    ///   - number: The number, as `errno` has it.
+    ///   - phase: How far the exchange had come.
+    package init(systemError number: CInt, in phase: TransportError.Phase) {
+        switch number {
+        case ECONNREFUSED: self = .connectionRefused
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL: self = .offline
+        case ETIMEDOUT where phase == .connect: self = .connectTimeout
+        case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, ETIMEDOUT, EBADF, ENETRESET:
+            self = .connectionLost
+        default: self = .unknown
+        }
+    }
+
+    /// What a number means that `getaddrinfo` gave for a name it did not find.
+    ///
+    /// - Parameter number: The number, one of `EAI_…`.
+    package init(lookupFailure number: Int) {
+        let passing = [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY, EAI_FAIL].map { Int($0) }
+        self = passing.contains(number) ? .nameLookupFailed : .hostNotFound
+    }
+}
