@@ -103,21 +103,39 @@ let package = Package(
             ["KeelCore", httpTypes],
             beside: ["CFNetwork", "CryptoKit", "Darwin", "Network", "Security"]
         ),
+        keel("KeelHTTPCaching", ["KeelCache", "KeelCore", "KeelHTTP", httpTypes]),
         keel(
             "KeelHTTPTransfers",
             ["KeelCore", "KeelHTTP", httpTypes],
             beside: ["CFNetwork", "Darwin"]
         ),
         keel("KeelHTTPCompression", ["KeelHTTP", "KeelZlib", httpTypes]),
+        keel("KeelHTTPSecrets", ["KeelCore", "KeelHTTP", "KeelSecrets"]),
         keel("KeelLocation", ["KeelCore"], beside: ["Combine", "CoreLocation", "Darwin"]),
         keel("KeelLogging", ["KeelCore", "KeelZlib", logging], beside: ["Darwin", "os"]),
         keel("KeelSecrets", ["KeelCore"], beside: ["Darwin", "Security"]),
+        keel("KeelSecurity", ["KeelCore"]),
+        keel("KeelSecurityFiles", ["KeelFiles", "KeelSecurity"]),
+        keel("KeelSecuritySecrets", ["KeelCore", "KeelSecrets", "KeelSecurity"]),
         keel("KeelStorage", ["KeelCore"]),
+        keel("KeelStorageFirestore", ["KeelCore", "KeelHTTP", "KeelStorage", httpTypes]),
         keel("KeelSync", ["KeelCore", "KeelStorage"], beside: ["Darwin"]),
         keel(
             "KeelRepositories",
             ["KeelCache", "KeelCore", "KeelHTTP", "KeelStorage", "KeelSync", httpTypes],
             beside: ["CoreData", "SwiftData"]
+        ),
+        // Without the modules of traits that are off here.
+        keel(
+            "Keel",
+            [
+                "KeelAnalytics", "KeelCache", "KeelCore", "KeelDependencies", "KeelFiles",
+                "KeelHTTP", "KeelHTTPCaching", "KeelHTTPSecrets", "KeelLocation", "KeelLogging",
+                "KeelRepositories", "KeelSecrets", "KeelSecurity", "KeelSecurityFiles",
+                "KeelSecuritySecrets", "KeelStorage", "KeelStorageFirestore", "KeelSync",
+                httpTypes, logging,
+            ],
+            beside: ["Darwin"]
         ),
         keel(
             "KeelTestKit",
@@ -135,6 +153,8 @@ let package = Package(
             ]
         ),
 
+        keel("KeelToolSupport", ["KeelCore"], beside: ["Darwin"]),
+
         tests(
             "BackgroundTransferTests",
             ["KeelCore", "KeelHTTP", "KeelHTTPTransfers", "KeelTestKit", httpTypes],
@@ -142,14 +162,14 @@ let package = Package(
         ),
         tests(
             "CoreLocationTests",
-            ["KeelConformance", "KeelCore", "KeelLocation"],
+            ["Keel", "KeelConformance", "KeelCore", "KeelLocation"],
             beside: ["Combine", "CoreLocation"]
         ),
         tests(
             "DarwinTests",
             [
-                "KeelAnalytics", "KeelConformance", "KeelCore", "KeelFiles", "KeelHTTP",
-                "KeelLocation", "KeelSync",
+                "Keel", "KeelAnalytics", "KeelConformance", "KeelCore", "KeelFiles", "KeelHTTP",
+                "KeelLocation", "KeelSync", "KeelToolSupport",
             ],
             beside: ["Darwin", "Network"]
         ),
@@ -165,7 +185,7 @@ let package = Package(
         ),
         tests(
             "KeychainTests",
-            ["KeelConformance", "KeelCore", "KeelSecrets"],
+            ["Keel", "KeelConformance", "KeelCore", "KeelSecrets"],
             beside: ["Security"]
         ),
         tests("OSLogTests", ["KeelCore", "KeelLogging", logging], beside: ["os"]),

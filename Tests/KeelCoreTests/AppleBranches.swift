@@ -14,9 +14,7 @@ struct AppleBranches: Equatable {
     ///   - standIns: The stand-ins that its module is compiled beside; nil where it is compiled
     ///     without any, and with every trait.
     init(_ text: String, beside standIns: Set<String>?) {
-        /// For each `#if` that is open, whether one of its branches has been taken, and whether the
-        /// one that the line is in is compiled.
-        var chains: [(isDone: Bool, isActive: Bool)] = []
+        var chains: [Chain] = []
         for line in text.split(separator: "\n") {
             let words = line.trimmingPrefix { $0 == " " }
             if words.hasPrefix("#endif") {
@@ -24,17 +22,29 @@ struct AppleBranches: Equatable {
                 continue
             }
             if words.hasPrefix("#else"), !words.hasPrefix("#elseif"), let chain = chains.popLast() {
-                chains.append((isDone: true, isActive: !chain.isDone))
+                if !chain.foreign.isEmpty, chain.isDone, !chains.contains(where: \.isForeign) {
+                    let conditions = chain.foreign.joined(separator: ", ")
+                    uncompiled.append("#else after \(conditions)")
+                }
+                chains.append(Chain(isDone: true, isActive: !chain.isDone))
             }
             let isFirst = words.hasPrefix("#if ")
             guard isFirst || words.hasPrefix("#elseif ") else { continue }
             let text = words.drop { $0 != " " }.split(separator: "//", maxSplits: 1)[0]
             let condition = String(text).trimmingCharacters(in: .whitespaces)
-            let chain = isFirst ? (isDone: false, isActive: true) : chains.popLast()
+            let chain = isFirst ? Chain(isDone: false, isActive: true) : chains.popLast()
             var reader = Reader(condition, standIns)
             let holds = reader.disjunction() && chain?.isDone == false
             let isTaken = holds && chains.allSatisfy(\.isActive)
-            chains.append((isDone: holds || chain?.isDone != false, isActive: holds))
+            let isForeign = reader.isForeign && (isFirst || chain?.foreign.isEmpty == false)
+            chains.append(
+                Chain(
+                    isDone: holds || chain?.isDone != false,
+                    isActive: holds,
+                    isForeign: reader.isForeign,
+                    foreign: isForeign ? (chain?.foreign ?? []) + [condition] : []
+                )
+            )
             guard reader.isForApple else { continue }
             if isTaken {
                 self.standIns.formUnion(reader.modules.intersection(standIns ?? []))
@@ -47,6 +57,18 @@ struct AppleBranches: Equatable {
     /// Whether the file has nothing for Apple's systems.
     var isEmpty: Bool { standIns.isEmpty && uncompiled.isEmpty }
 
+    /// An `#if` that is open.
+    private struct Chain {
+        /// Whether one of its branches has been taken.
+        var isDone: Bool
+        /// Whether the branch that the line is in is compiled.
+        var isActive: Bool
+        /// Whether that branch is for systems that are not Apple's.
+        var isForeign = false
+        /// Its conditions, where all of them are such: an `#else` behind them is Apple's.
+        var foreign: [String] = []
+    }
+
     /// Evaluates a condition on a Linux with stand-ins.
     private struct Reader {
         private var tokens: ArraySlice<String>
@@ -56,12 +78,18 @@ struct AppleBranches: Equatable {
         private(set) var modules: Set<String> = []
         /// Whether Apple's systems are named as those that something is for.
         private(set) var isForApple = false
+        private var namesOtherSystems = false
+        private var namesAnythingElse = false
+        /// Whether the condition only names systems that are not Apple's.
+        var isForeign: Bool { namesOtherSystems && !namesAnythingElse }
 
         /// Modules that are not Apple's, by which files tell systems and packages apart.
         private static let others: Set = [
             "Android", "AsyncHTTPClient", "Bionic", "FoundationEssentials", "FoundationNetworking",
             "Glibc", "Musl",
         ]
+        /// What a system of Apple's has none of, by module or by name.
+        private static let foreign: Set = ["Android", "Bionic", "Glibc", "Linux", "Musl"]
         private static let systems: Set = ["iOS", "macOS", "tvOS", "visionOS", "watchOS"]
 
         init(_ condition: String, _ standIns: Set<String>?) {
@@ -107,10 +135,16 @@ struct AppleBranches: Equatable {
             }
             guard tokens.first == "(" else {
                 // A trait, of which the package of stand-ins has one.
+                namesAnythingElse = true
                 return standIns == nil || word == "Logging"
             }
             let name = tokens.dropFirst().first ?? ""
             tokens = tokens.dropFirst(3)
+            if Self.foreign.contains(name), !isNegated {
+                namesOtherSystems = true
+            } else {
+                namesAnythingElse = true
+            }
             switch word {
             case "canImport" where Self.others.contains(name):
                 return name != "Musl" && (standIns == nil || name != "AsyncHTTPClient")

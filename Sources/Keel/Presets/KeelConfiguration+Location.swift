@@ -22,13 +22,10 @@ extension KeelConfiguration {
     ) -> LocationService {
         switch location {
         case .platform:
-            #if canImport(CoreLocation) && !os(tvOS)
-            return service(on: CoreLocationAdapter(), configuration)
-            #elseif canImport(Glibc) || canImport(Musl)
-            return service(on: GPSDLocationAdapter(), configuration)
-            #else
-            return .platformDefault(configuration)
-            #endif
+            guard let adapter = LocationService.platformAdapter else {
+                return .platformDefault(configuration)
+            }
+            return service(on: adapter, configuration)
         case .gpsd(let host, let port):
             #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
             let adapter = GPSDLocationAdapter(.init(host: host, port: port))

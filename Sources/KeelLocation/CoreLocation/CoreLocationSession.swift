@@ -23,7 +23,8 @@ final class CoreLocationSession: NSObject, CLLocationManagerDelegate, @unchecked
         guard !isOver.load(ordering: .acquiring) else { return }
         let manager = CLLocationManager()
         manager.desiredAccuracy = request.desiredAccuracy ?? kCLLocationAccuracyBest
-        #if os(iOS)
+        // watchOS has no such property; for visionOS nobody has looked.
+        #if !os(watchOS) && !os(visionOS)
         // Paused by the system, a device at rest would look as if its signal was lost.
         manager.pausesLocationUpdatesAutomatically = false
         #endif

@@ -10,14 +10,25 @@ extension LocationService {
     public static func platformDefault(
         _ configuration: Configuration = Configuration()
     ) -> LocationService {
+        guard let adapter = platformAdapter else {
+            return LocationService(
+                unavailable: LocationError(
+                    .unsupported,
+                    "This platform has no source of positions."
+                )
+            )
+        }
+        return LocationService(adapter, configuration: configuration)
+    }
+
+    /// The platform's source of positions; nil where it has none.
+    package static var platformAdapter: (any LocationAdapter)? {
         #if canImport(CoreLocation) && !os(tvOS)
-        LocationService(CoreLocationAdapter(), configuration: configuration)
+        CoreLocationAdapter()
         #elseif canImport(Glibc) || canImport(Musl)
-        LocationService(GPSDLocationAdapter(), configuration: configuration)
+        GPSDLocationAdapter()
         #else
-        LocationService(
-            unavailable: LocationError(.unsupported, "This platform has no source of positions.")
-        )
+        nil
         #endif
     }
 }

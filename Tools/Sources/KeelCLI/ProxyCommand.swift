@@ -8,6 +8,7 @@ import KeelHTTPCaching
 import KeelHummingbird
 import KeelServing
 import KeelTelemetryTools
+import KeelToolSupport
 import Logging
 import ServiceLifecycle
 import UnixSignals

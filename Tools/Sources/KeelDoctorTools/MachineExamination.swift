@@ -1,4 +1,5 @@
 package import Foundation
+internal import KeelToolSupport
 
 /// Looks at disk, memory, limits and the folder for temporary files.
 package struct MachineExamination: DoctorExamination {
@@ -116,20 +117,11 @@ extension MachineExamination.Readings {
     /// What this machine says.
     package static var current: Self {
         let process = ProcessInfo.processInfo
-        var limit = rlimit()
-        #if canImport(Glibc) || canImport(Musl)
-        _ = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        #else
-        _ = getrlimit(RLIMIT_NOFILE, &limit)
-        #endif
-        func bounded(_ value: rlim_t) -> UInt64? {
-            value == rlim_t.max ? nil : UInt64(value)
-        }
         return Self(
             system: process.operatingSystemVersionString,
             coreCount: process.activeProcessorCount,
             memoryByteCount: process.physicalMemory,
-            openFiles: (bounded(limit.rlim_cur), bounded(limit.rlim_max)),
+            openFiles: OpenFileLimit.current,
             freeByteCount: { folder in
                 let attributes = try? FileManager.default.attributesOfFileSystem(
                     forPath: folder.path

@@ -100,6 +100,9 @@ public final class CLLocationManager: NSObject {
 
     public var desiredAccuracy: CLLocationAccuracy = kCLLocationAccuracyBest
 
+    /// As on iOS; whether it does anything depends on the system.
+    public var pausesLocationUpdatesAutomatically = true
+
     public override init() {
         super.init()
         Device.shared.add(self)
@@ -169,6 +172,11 @@ public final class Device: Sendable {
 
     /// The accuracies that the managers which update were asked for.
     @MainActor public var accuracies: [CLLocationAccuracy] { updating.map(\.desiredAccuracy) }
+
+    /// How many of the managers that update may be paused by the system.
+    @MainActor public var pausingCount: Int {
+        updating.count { $0.pausesLocationUpdatesAutomatically }
+    }
 
     /// The user decides, or changes what was decided.
     @MainActor public func decide(_ status: CLAuthorizationStatus) {

@@ -16,6 +16,12 @@ public let SO_NOSIGPIPE: Int32 = 1
 /// A number there, a case of an enumeration in glibc's header.
 public let SOCK_STREAM: Int32 = 1
 
+/// A number there, a case of an enumeration in glibc's header.
+public let RLIMIT_NOFILE = Int32(bitPattern: Glibc.RLIMIT_NOFILE.rawValue)
+
+/// The most files that a process of macOS may open, whatever the hard limit says.
+public let OPEN_MAX: Int32 = 10_240
+
 extension stat {
     public var st_mtimespec: timespec { st_mtim }
     public var st_ctimespec: timespec { st_ctim }

@@ -1,5 +1,6 @@
 import CoreLocation
 import Foundation
+import Keel
 import KeelConformance
 import KeelCore
 import KeelLocation
@@ -124,6 +125,42 @@ struct CoreLocationTests {
         let capabilities = await LocationService.platformDefault().capabilities()
         #expect(capabilities.kind == .coreLocation)
         #expect(capabilities.problem == .permissionDenied)
+    }
+
+    @Test(
+        "A configuration takes it for users, also when it is observed, and gpsd where it is named"
+    )
+    func preset() async throws {
+        Device.shared.reset(.authorizedAlways, answer: nil)
+        let seen = Mutex<[KeelObservation]>([])
+        var keel = KeelConfiguration.production(
+            "Notes",
+            observing: KeelObserver { observation in seen.withLock { $0.append(observation) } }
+        )
+        let location = keel.makeLocation()
+        #expect(await location.capabilities().kind == .coreLocation)
+        let plain = KeelConfiguration.production("Notes").makeLocation()
+        #expect(await plain.capabilities().kind == .coreLocation)
+        try await location.startMonitoring()
+        try await updating(1)
+        await MainActor.run { Device.shared.move(to: made(1, 2, accuracy: 5)) }
+        location.stopMonitoring()
+        try await updating(0)
+        let areas = Set(seen.withLock { $0 }.map(\.area))
+        #expect(areas == [.location])
+        keel.location = .gpsd(host: "receiver.example", port: 2_947)
+        #expect(await keel.makeLocation().capabilities().kind == .gpsd)
+    }
+
+    @Test("The system is not to pause what is monitored")
+    func pauses() async throws {
+        Device.shared.reset(.authorizedAlways, answer: nil)
+        let location = LocationService(CoreLocationAdapter())
+        try await location.startMonitoring()
+        try await updating(1)
+        #expect(await Device.shared.pausingCount == 0)
+        location.stopMonitoring()
+        try await updating(0)
     }
 
     /// Waits until so many managers update their delegates.

@@ -1,10 +1,12 @@
 import Darwin
 import Foundation
+import Keel
 import KeelAnalytics
 import KeelConformance
 import KeelFiles
 import KeelHTTP
 import KeelSync
+import KeelToolSupport
 import Network
 import Testing
 
@@ -72,7 +74,33 @@ struct DarwinTests {
         #expect(context.deviceModel?.isEmpty == false)
     }
 
+    @Test("The limit of open files is raised as far as the hard one and the system's own allow")
+    func openFiles() throws {
+        let before = OpenFileLimit.current
+        let raised = OpenFileLimit.raise()
+        let soft = try #require(OpenFileLimit.current.soft)
+        #expect(raised == Int(clamping: soft))
+        let most = min(before.hard ?? .max, UInt64(OPEN_MAX))
+        #expect(soft == max(before.soft ?? .max, most))
+        #expect(OpenFileLimit.raise() == raised)
+    }
+
     // MARK: The network
+
+    @Test("The platform's transport is that of URLSession")
+    func platformTransport() async {
+        let transport = NetworkClient.platformTransport()
+        #expect(transport is URLSessionTransport)
+        await transport.shutdown()
+    }
+
+    @Test("The system's numbers for failures of connections have their codes")
+    func systemErrors() {
+        #expect(TransportError.Code(systemError: ECONNREFUSED, in: .connect) == .connectionRefused)
+        #expect(TransportError.Code(systemError: ETIMEDOUT, in: .connect) == .connectTimeout)
+        #expect(TransportError.Code(lookupFailure: Int(EAI_NONAME)) == .hostNotFound)
+        #expect(TransportError.Code(lookupFailure: Int(EAI_AGAIN)) == .nameLookupFailed)
+    }
 
     @Test("A monitor of the network tells what the device is connected to, and is ended")
     func networkPath() async {

@@ -1,3 +1,4 @@
+import Keel
 import KeelConformance
 import KeelCore
 import KeelSecrets
@@ -60,5 +61,19 @@ struct KeychainTests {
                 isSynchronized: true
             )
         }
+    }
+
+    @Test("A configuration for users keeps secrets in it, also when it is observed")
+    func preset() async throws {
+        let name = "preset-\(UInt64.random(in: .min ... .max))"
+        let observed = KeelConfiguration.production(name, observing: KeelObserver { _ in })
+        for keel in [KeelConfiguration.production(name), observed] {
+            let secrets = try keel.makeSecrets()
+            #expect(await secrets.capabilities().kind == .keychain)
+            try await secrets.save("1", forKey: "token")
+        }
+        let adapter = try KeychainSecretStoreAdapter()
+        let kept = try await adapter.read(SecretName(service: name, account: "token"))
+        #expect(kept == Array("1".utf8))
     }
 }

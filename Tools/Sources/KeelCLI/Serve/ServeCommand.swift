@@ -4,6 +4,7 @@ import KeelHummingbird
 import KeelServing
 import KeelStorage
 import KeelStorageSQLite
+import KeelToolSupport
 import Logging
 import ServiceLifecycle
 import UnixSignals
