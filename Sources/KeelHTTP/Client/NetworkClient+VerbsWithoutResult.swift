@@ -11,9 +11,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.post, path, wishes, query: query, body: .value(body))
-        _ = try await value(of: plan, as: EmptyResponse.self)
+        try await send(.post, path, query, .value(body), timeout, options)
     }
 
     /// Sends a body, such as a form, or none at all, with the method `POST`.
@@ -24,9 +22,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.post, path, wishes, query: query, body: body)
-        _ = try await value(of: plan, as: EmptyResponse.self)
+        try await send(.post, path, query, body, timeout, options)
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `PUT`.
@@ -37,9 +33,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.put, path, wishes, query: query, body: .value(body))
-        _ = try await value(of: plan, as: EmptyResponse.self)
+        try await send(.put, path, query, .value(body), timeout, options)
     }
 
     /// Sends a body, such as a form, or none at all, with the method `PUT`.
@@ -50,9 +44,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.put, path, wishes, query: query, body: body)
-        _ = try await value(of: plan, as: EmptyResponse.self)
+        try await send(.put, path, query, body, timeout, options)
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `PATCH`.
@@ -63,9 +55,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.patch, path, wishes, query: query, body: .value(body))
-        _ = try await value(of: plan, as: EmptyResponse.self)
+        try await send(.patch, path, query, .value(body), timeout, options)
     }
 
     /// Sends a body, such as a form, or none at all, with the method `PATCH`.
@@ -76,8 +66,19 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
+        try await send(.patch, path, query, body, timeout, options)
+    }
+
+    private func send(
+        _ method: HTTPRequest.Method,
+        _ path: EndpointPath,
+        _ query: HTTPQuery,
+        _ body: RequestBody?,
+        _ timeout: Duration?,
+        _ options: HTTPCallOptions
+    ) async throws(NetworkError) {
         let wishes = CallWishes(timeout: timeout, options: options)
-        let plan = RequestPlan(.patch, path, wishes, query: query, body: body)
+        let plan = RequestPlan(method, path, wishes, query: query, body: body)
         _ = try await value(of: plan, as: EmptyResponse.self)
     }
 }
