@@ -34,6 +34,60 @@ struct NetworkClientTests {
         #expect(transport.calls.map(\.head.method) == [.post, .delete, .delete])
     }
 
+    @Test("A service's operations are streamed and downloaded as those of a client are")
+    func streamsServiceEndpoints() async throws {
+        let events = ScriptedHTTPTransport.Answer.chunks(
+            [Array("data: one\n\ndata: two\n\n".utf8)],
+            headers: [.contentType: "text/event-stream"]
+        )
+        let transport = ScriptedHTTPTransport([
+            .chunks([[1], [2]]), .chunks([[3], [4]]), events, events, .status(.noContent),
+        ])
+        let auth = ServiceClient<AuthEndpoint>(try makeClient(transport))
+        #expect(try await auth.stream(.logout).body.collect(upTo: 10) == [1, 2])
+        #expect(try await Array(auth.download(from: .logout)) == [3, 4])
+        var texts: [String] = []
+        for try await event in try await auth.events(.logout) { texts.append(event.data) }
+        #expect(texts == ["one", "two"])
+        // The server ends the stream with the last answer.
+        var policy = EventStreamPolicy()
+        policy.jitter = { 0 }
+        for try await event in auth.eventStream(.logout, policy: policy) {
+            texts.append(event.data)
+        }
+        #expect(texts == ["one", "two", "one", "two"])
+        #expect(transport.calls.allSatisfy { $0.head.method == .delete })
+        #expect(
+            transport.calls.map { $0.head.headerFields[.accept] == "text/event-stream" }
+                == [false, false, true, true, true]
+        )
+    }
+
+    @Test("Streams and downloads of a service are refused with the service's own types")
+    func readsServiceTypesOfStreams() async throws {
+        struct Reason: Decodable, Sendable, Equatable { let reason: String }
+        let transport = ScriptedHTTPTransport(
+            then: .json(#"{"reason":"closed"}"#, status: .forbidden)
+        )
+        let auth = ServiceClient<AuthEndpoint>(
+            try makeClient(transport),
+            failures: [.json(Reason.self)]
+        )
+        let calls: [@Sendable () async throws(NetworkError) -> Void] = [
+            { () async throws(NetworkError) in _ = try await auth.stream(.logout) },
+            { () async throws(NetworkError) in _ = try await auth.download(from: .logout) },
+            { () async throws(NetworkError) in _ = try await auth.events(.logout) },
+            { () async throws(NetworkError) in
+                var events = auth.eventStream(.logout).makeAsyncIterator()
+                _ = try await events.next()
+            },
+        ]
+        for call in calls {
+            let error = await #expect(throws: NetworkError.self) { try await call() }
+            #expect(error?.failure(as: Reason.self) == Reason(reason: "closed"))
+        }
+    }
+
     @Test("An endpoint of the main actor can be used, and its response is decoded elsewhere")
     @MainActor
     func acceptsMainActorEndpoints() async throws {

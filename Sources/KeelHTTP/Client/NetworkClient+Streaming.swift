@@ -25,7 +25,7 @@ extension NetworkClient {
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> HTTPReply {
         let plan = RequestPlan(endpoint, CallWishes(timeout: timeout, options: options))
-        return try await opened(plan, scope, idle: configuration.idleTimeout).reply
+        return try await streamed(plan, scope)
     }
 
     /// Calls an endpoint and reads its response as server-sent events.
@@ -42,7 +42,21 @@ extension NetworkClient {
         _ endpoint: some ServiceEndpoint,
         limits: ServerSentEventLimits = ServerSentEventLimits()
     ) async throws(NetworkError) -> ServerSentEvents {
-        var plan = RequestPlan(endpoint)
+        try await events(of: RequestPlan(endpoint), limits)
+    }
+
+    func streamed(
+        _ plan: RequestPlan,
+        _ scope: StreamTimeoutScope
+    ) async throws(NetworkError) -> HTTPReply {
+        try await opened(plan, scope, idle: configuration.idleTimeout).reply
+    }
+
+    func events(
+        of plan: RequestPlan,
+        _ limits: ServerSentEventLimits
+    ) async throws(NetworkError) -> ServerSentEvents {
+        var plan = plan
         if plan.headers[.accept] == nil { plan.headers[.accept] = "text/event-stream" }
         let reply = try await opened(plan, .head, idle: configuration.idleTimeout).reply
         guard reply.isEventStream else { throw NetworkError.noEventStream(reply.head) }

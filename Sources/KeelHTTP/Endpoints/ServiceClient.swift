@@ -81,6 +81,22 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         return try await client.uploaded(plan, as: type)
     }
 
+    /// Calls an operation and returns the bytes of its response.
+    ///
+    /// See ``NetworkClient/download(from:observer:timeout:options:)``.
+    ///
+    /// - Throws: ``NetworkError``.
+    public func download(
+        from endpoint: Service,
+        observer: TransferObserver? = nil,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(NetworkError) -> Data {
+        var plan = plan(endpoint, timeout, options)
+        plan.downloadObserver = observer
+        return try await client.bytes(of: plan)
+    }
+
     /// Calls an operation and writes its response to a file, as it arrives.
     ///
     /// See ``NetworkClient/download(from:to:observer:timeout:options:)``.
@@ -100,10 +116,53 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         return try await client.written(plan, file)
     }
 
+    /// Calls an operation and hands its body over as it arrives.
+    ///
+    /// See ``NetworkClient/stream(_:timeoutCovers:timeout:options:)``.
+    ///
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299. The body itself fails
+    ///   with ``TransportError``.
+    public func stream(
+        _ endpoint: Service,
+        timeoutCovers scope: StreamTimeoutScope = .head,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) async throws(NetworkError) -> HTTPReply {
+        try await client.streamed(plan(endpoint, timeout, options), scope)
+    }
+
+    /// Calls an operation and reads its response as server-sent events.
+    ///
+    /// See ``NetworkClient/events(_:limits:)``.
+    ///
+    /// - Throws: ``NetworkError``; ``NetworkError/Code/invalidResponse`` if the response is not of
+    ///   type `text/event-stream`.
+    public func events(
+        _ endpoint: Service,
+        limits: ServerSentEventLimits = ServerSentEventLimits()
+    ) async throws(NetworkError) -> ServerSentEvents {
+        try await client.events(of: plan(endpoint), limits)
+    }
+
+    /// Reads an operation as server-sent events and connects again whenever the stream is cut off.
+    ///
+    /// See ``NetworkClient/eventStream(_:policy:)``.
+    ///
+    /// - Parameters:
+    ///   - endpoint: What is asked for; `GET` unless it says otherwise.
+    ///   - policy: When and how often to connect again.
+    /// - Returns: The stream; its elements are fetched while it is read.
+    public func eventStream(
+        _ endpoint: Service,
+        policy: EventStreamPolicy = EventStreamPolicy()
+    ) -> EventStream {
+        EventStream(client: client, plan: plan(endpoint), policy: policy)
+    }
+
     private func plan(
         _ endpoint: Service,
-        _ timeout: Duration?,
-        _ options: HTTPCallOptions
+        _ timeout: Duration? = nil,
+        _ options: HTTPCallOptions = HTTPCallOptions()
     ) -> RequestPlan {
         var plan = RequestPlan(endpoint, CallWishes(timeout: timeout, options: options))
         plan.failures += failures
