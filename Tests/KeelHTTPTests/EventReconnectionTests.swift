@@ -159,10 +159,15 @@ struct EventReconnectionTests {
         #expect(error?.code == (isAccepted ? nil : .invalidResponse))
     }
 
-    @Test("A pause that the server asks for with its refusal is kept")
-    func obeysRetryAfter() async throws {
+    @Test(
+        "A pause that the server asks for with its refusal is kept, in seconds and as a date",
+        arguments: ["7", "Sun, 06 Nov 1994 08:49:44 GMT"]
+    )
+    func obeysRetryAfter(_ pause: String) async throws {
+        let sent = "Sun, 06 Nov 1994 08:49:37 GMT"
         let transport = ScriptedHTTPTransport([
-            .status(.serviceUnavailable, headers: [.retryAfter: "7"]), .status(.noContent),
+            .status(.serviceUnavailable, headers: [.retryAfter: pause, .date: sent]),
+            .status(.noContent),
         ])
         let (updates, _) = try await read(transport)
         #expect(updates.contains("waiting 8.0 seconds unavailable"))
