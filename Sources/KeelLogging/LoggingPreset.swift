@@ -24,29 +24,24 @@ public enum LoggingPreset: Sendable {
     /// What makes a handler for each label.
     public typealias Factory = @Sendable (_ label: String) -> any LogHandler
 
-    /// Everything from `debug` to the console, as fits who looks.
+    /// Everything from `debug` to the console, as fits who looks, and to an output that ships it where
+    /// one is given.
     ///
     /// - Parameters:
     ///   - level: The lowest level that is written.
     ///   - output: Where records go.
+    ///   - shipping: Another output, such as `OTLPLogOutput` of KeelLoggingOTLP.
     ///   - recorder: What takes secrets out.
     ///   - metadataProvider: What adds metadata to each record.
     /// - Returns: The factory.
     public static func development(
         level: Logger.Level = .debug,
         output: ConsoleLogOutput = .standardError,
+        shipping: (any LogOutput)? = nil,
         recorder: LogRecorder = .standard,
         metadataProvider: Logger.MetadataProvider? = nil
     ) -> Factory {
-        { label in
-            ConsoleLogHandler(
-                label: label,
-                output: output,
-                level: level,
-                recorder: recorder,
-                metadataProvider: metadataProvider
-            )
-        }
+        factory(output, shipping, level, recorder, metadataProvider)
     }
 
     /// Everything from `info` to a rotating file, and to an output that ships it where one is given.
@@ -69,9 +64,20 @@ public enum LoggingPreset: Sendable {
         metadataProvider: Logger.MetadataProvider? = nil
     ) throws(LoggingError) -> Factory {
         let output = try RotatingLogFile(at: file, configuration)
+        return factory(output, shipping, level, recorder, metadataProvider)
+    }
+
+    /// Makes handlers over one output, or over two that get the same records.
+    private static func factory(
+        _ output: some LogOutput,
+        _ shipping: (any LogOutput)?,
+        _ level: Logger.Level,
+        _ recorder: LogRecorder,
+        _ metadataProvider: Logger.MetadataProvider?
+    ) -> Factory {
         guard let shipping else {
             return { label in
-                RotatingFileLogHandler(
+                OutputLogHandler(
                     label: label,
                     output: output,
                     level: level,
@@ -81,16 +87,7 @@ public enum LoggingPreset: Sendable {
             }
         }
         // One record for both, so that secrets are looked for once.
-        let both = LogOutputs([output, shipping])
-        return { label in
-            OutputLogHandler(
-                label: label,
-                output: both,
-                level: level,
-                recorder: recorder,
-                metadataProvider: metadataProvider
-            )
-        }
+        return factory(LogOutputs([output, shipping]), nil, level, recorder, metadataProvider)
     }
 }
 

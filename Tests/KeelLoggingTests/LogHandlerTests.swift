@@ -121,6 +121,25 @@ struct LogHandlerTests {
         #expect(console.statistics.written == 1)
     }
 
+    @Test("The preset for development writes to the console and to what ships it")
+    func shippedDevelopment() throws {
+        let pipe = Pipe()
+        let console = ConsoleLogOutput(
+            descriptor: pipe.fileHandleForWriting.fileDescriptor,
+            format: nil
+        )
+        let factory = LoggingPreset.development(output: console, shipping: output)
+        let logger = Logger(label: "app", factory: factory)
+        logger.trace("not this")
+        logger.logDebug("one")
+        logger.logFatal("two")
+        try pipe.fileHandleForWriting.close()
+        let lines = pipe.fileHandleForReading.readDataToEndOfFile()
+        #expect(try LoggedLines.messages([Array(lines)]) == ["one", "two"])
+        #expect(output.records.map(\.message) == ["one", "two"])
+        #expect(output.synchronizedCount == 1)
+    }
+
     @Test("The preset for production writes from info on to the file and to what ships it")
     func production() throws {
         let folder = URL.temporaryDirectory.appending(path: "keel-log-\(UUID().uuidString)")

@@ -13,8 +13,8 @@ extension KeelConfiguration {
     /// In tests and previews records go nowhere; a test that looks at them makes a logger over
     /// swift-log's `InMemoryLogHandler`.
     ///
-    /// - Parameter output: Where records of a file go as well, such as `OTLPLogOutput` of
-    ///   KeelLoggingOTLP.
+    /// - Parameter output: Where the records of the console or of the file go as well, such as
+    ///   `OTLPLogOutput` of KeelLoggingOTLP. In tests and previews it gets none either.
     /// - Returns: What makes a handler for each label.
     /// - Throws: `LoggingError` if the file cannot be opened.
     public func makeLogging(
@@ -22,7 +22,7 @@ extension KeelConfiguration {
     ) throws(LoggingError) -> LoggingPreset.Factory {
         switch logs {
         case .none: return { _ in SwiftLogNoOpLogHandler() }
-        case .console: return LoggingPreset.development()
+        case .console: return LoggingPreset.development(shipping: output)
         case .file(let url): return try LoggingPreset.production(at: url, shipping: output)
         case .applicationSupport(let app):
             let folder = FileLocation.applicationSupport(of: app).appending(path: "Logs")
