@@ -108,6 +108,33 @@ struct PresetTests {
         #expect(try await KeelConfiguration.test().makeCaches().tierUsage() == nil)
     }
 
+    @Test("Caches hold 64 MiB in memory, counted in bytes, unless told otherwise")
+    func cacheBudget() async throws {
+        let budget = CacheLimits.bytes(64 << 20)
+        let store = try KeelConfiguration.test().makeCaches()
+        #expect(store.configuration.limits == budget)
+        let other = try KeelConfiguration.preview().makeCaches(.init(limits: .count(2)))
+        #expect(other.configuration.limits == .count(2))
+        for key in [CachesDependency.testValue, CachesDependency.previewValue] {
+            #expect(key.configuration.limits == budget)
+        }
+        // Two caches share it, by their bytes and not by their number.
+        let pictures = store.cache("pictures", key: Int.self, value: Data.self)
+        let sounds = store.cache("sounds", key: Int.self, value: Data.self)
+        let megabyte = Data(repeating: 7, count: 1 << 20)
+        for key in 0..<60 {
+            await pictures.set(megabyte, for: key)
+            await sounds.set(megabyte, for: key)
+            #expect(store.cost <= 64 << 20)
+        }
+        #expect(store.cost >= 32 << 20)
+        try await pictures.removeAll()
+        try await sounds.removeAll()
+        let names = store.cache("names", key: Int.self, value: String.self)
+        for key in 0..<20_000 { await names.set("x", for: key) }
+        #expect(store.count == 20_000)
+    }
+
     @Test("Secrets are in memory in tests, and in a file where the configuration says so")
     func secrets() async throws {
         let memory = try KeelConfiguration.test().makeSecrets()
@@ -264,6 +291,13 @@ struct PresetTests {
         let text = try String(contentsOf: folder.appending(path: "app.log"), encoding: .utf8)
         #expect(text.contains("opened"))
         #expect(try KeelConfiguration.test().makeLogging()("a") is SwiftLogNoOpLogHandler)
+        let shipped = ShippedMessages()
+        let all: [KeelConfiguration] = [keel, .development("Notes"), .test(), .preview()]
+        for (number, keel) in all.enumerated() {
+            let factory = try keel.makeLogging(shipping: shipped)
+            Logger(label: "app", factory: factory).logInfo("\(number)")
+        }
+        #expect(shipped.messages == ["0", "1"])
         @Dependency(\.logger) var logger
         logger.info("nobody hears this")
         #expect(Logger.Level.error.symbol == "❌" && Logger.Level.critical.title == "FATAL")
@@ -314,3 +348,16 @@ private final class Reports: Sendable {
     var plans: [QueryPlan] { stored.withLock { $0 } }
     func add(_ plan: QueryPlan) { stored.withLock { $0.append(plan) } }
 }
+
+#if Logging
+/// An output that remembers the messages.
+private final class ShippedMessages: LogOutput {
+    private let list = Mutex<[String]>([])
+
+    var messages: [String] { list.withLock { $0 } }
+
+    func write(_ record: LogRecord) { list.withLock { $0.append(record.message) } }
+
+    func synchronize() {}
+}
+#endif

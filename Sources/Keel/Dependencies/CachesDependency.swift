@@ -16,12 +16,17 @@ public enum CachesDependency: DependencyKey, Sendable {
     public static var liveValue: CacheStore {
         let keel = KeelConfiguration.production(ProcessInfo.processInfo.processName)
         // A cache may forget at any moment, so one in memory keeps every promise.
-        return (try? keel.makeCaches()) ?? CacheStore()
+        return (try? keel.makeCaches()) ?? inMemory
     }
 
-    public static var testValue: CacheStore { CacheStore() }
+    public static var testValue: CacheStore { inMemory }
 
-    public static var previewValue: CacheStore { CacheStore() }
+    public static var previewValue: CacheStore { inMemory }
+
+    /// A store with the budget that `makeCaches` gives by default.
+    private static var inMemory: CacheStore {
+        CacheStore(CacheConfiguration(limits: .bytes(64 << 20)))
+    }
 }
 
 extension DependencyValues {
