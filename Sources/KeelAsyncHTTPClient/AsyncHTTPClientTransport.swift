@@ -24,6 +24,11 @@ import Synchronization
 /// or an unknown host until the connect timeout. So are redirects and decompression, and its spans:
 /// `HTTPTracing` of KeelHTTPObservability makes those of a client.
 ///
+/// What a server sends beyond the end of an HTTP/1.1 response is dropped, and its connection not used
+/// again (RFC 9112 section 6.3). A rest that comes only after the next request was sent fails that as a
+/// stale connection does, which a client repeats; one that looks like a whole response cannot be told
+/// from the answer.
+///
 /// The calls of one origin share an event loop, origins take turns on the loops there are. With
 /// sixteen or more ``Configuration/connectionsPerHost``, and four or more processors, many calls at
 /// once are spread over several loops.
@@ -77,20 +82,27 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
     }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        // Each connection that is passed over is closed, or retired: the pool soon opens a new one.
-        var left = call.options.prefersNewConnection && call.isReplayable ? Self.mostPassedOver : 0
-        while left > 0 {
+        // Nothing was sent over a connection that is passed over. It is closed, or retired: the pool
+        // soon opens a new one.
+        var passedOver = 0
+        while true {
+            let mayPassOver = call.isReplayable && passedOver < Self.mostPassedOver
             do throws(TransportError) {
-                return try await send(call, wantsNewConnection: true)
+                return try await send(
+                    call,
+                    wantsNewConnection: mayPassOver && call.options.prefersNewConnection
+                )
             } catch {
-                guard error.cause is UsedConnection else { throw error }
-                left -= 1
+                guard mayPassOver, error.code == .staleConnection, error.processed == .no,
+                    !Task.isCancelled
+                else { throw error }
+                passedOver += 1
             }
         }
-        return try await send(call, wantsNewConnection: false)
     }
 
-    /// How many used connections a call that wants a new one passes over.
+    /// How many connections a call passes over: closed or spoiled ones, and used ones if it wants a
+    /// new one.
     private static let mostPassedOver = 32
 
     private func send(

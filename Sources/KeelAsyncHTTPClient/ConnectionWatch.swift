@@ -25,12 +25,12 @@ struct ConnectionWatch: Sendable {
         keyDigest(of: channel).flatMapThrowing { digest in
             let pipeline = channel.pipeline.syncOperations
             let connection = Connection(channel, version: "HTTP/1.1", keyDigest: digest)
-            try pipeline.addHandler(
-                ExchangeHandler(connection, waiting, writeTimeout: writeTimeout),
-                position: .after(
-                    try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-                )
+            let exchanges = ExchangeHandler(connection, waiting, writeTimeout: writeTimeout)
+            let decoder = try pipeline.handler(
+                type: ByteToMessageHandler<HTTPResponseDecoder>.self
             )
+            try pipeline.addHandler(ExcessHandler(exchanges), position: .before(decoder))
+            try pipeline.addHandler(exchanges, position: .after(decoder))
         }
     }
 

@@ -138,6 +138,18 @@ final class Exchange: Sendable {
         guard Self.mayNeedFacts.contains(error.phase) else { return error }
         var complete = error
         if let explained = state.health?.explanation(of: error) { complete = explained }
+        if complete.code == .protocolViolation, error.phase == .awaitHead, !state.hasResponse,
+            state.connection?.isReused == true, state.isMultiplexed == false
+        {
+            // It may be the rest of an earlier response, which came too late to be told from this
+            // one. A server that does not speak HTTP is seen on a new connection too.
+            complete = TransportError(
+                .staleConnection,
+                processed: .maybe,
+                url: error.url,
+                cause: error.cause
+            )
+        }
         if complete.code == .connectionLost, error.phase == .awaitHead, !state.hasResponse {
             if state.connection?.isReused ?? error.isOfClosedChannel {
                 complete = TransportError(
@@ -167,7 +179,8 @@ final class Exchange: Sendable {
     ]
 }
 
-/// Why a request was not sent: its connection had carried another exchange, and it wants a new one.
+/// Why a request was not sent: its connection had carried another exchange, and it wants a new one
+/// or the connection is spoiled.
 struct UsedConnection: Error {}
 
 extension TransportError {

@@ -17,10 +17,16 @@ final class ExchangeHandler: ChannelDuplexHandler {
     /// Carries the number of the exchange from the request to this handler; it is never sent.
     static let field = "keel-exchange"
 
-    private let connection: Connection
+    let connection: Connection
     private let waiting: WaitingExchanges
     private let sending: SendWatch
     private var exchange: Exchange?
+    private var context: ChannelHandlerContext?
+
+    /// The rest of the response's body, where its length was announced.
+    private var remaining: Int?
+    private var heldEnd: NIOAny?
+    private var holdsEnd = false
 
     init(_ connection: Connection, _ waiting: WaitingExchanges, writeTimeout: TimeAmount) {
         self.connection = connection
@@ -38,7 +44,12 @@ final class ExchangeHandler: ChannelDuplexHandler {
                 refuse(TransportError(.cancelled, processed: .no), context, promise)
                 return
             }
-            if exchange.wantsNewConnection, connection.hasCarriedExchange {
+            if connection.isSpoiled, !connection.hasCarriedExchange {
+                refuse(TransportError(.protocolViolation, processed: .no), context, promise)
+                return
+            }
+            if exchange.wantsNewConnection && connection.hasCarriedExchange || connection.isSpoiled
+            {
                 connection.retire?()
                 refuse(.usedConnection, context, promise)
                 return
@@ -107,14 +118,31 @@ final class ExchangeHandler: ChannelDuplexHandler {
                 exchange?.received(interim: head.status, head.headers)
             } else {
                 exchange?.responseBegan()
+                if !head.headers.contains(name: "transfer-encoding") {
+                    remaining = head.headers.first(name: "content-length").flatMap { Int($0) }
+                }
             }
         case .body(let body):
             exchange?.received(bytes: body.readableBytes)
+            remaining = remaining.map { $0 - body.readableBytes }
         case .end(let trailers):
             exchange?.received(trailers: trailers.map { HTTPFields($0) })
             endExchange()
+            if holdsEnd {
+                heldEnd = data
+                return
+            }
         }
         context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard heldEnd == nil else {
+            // What follows a complete response is no response.
+            connection.isSpoiled = true
+            return
+        }
+        context.fireErrorCaught(error)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -122,12 +150,42 @@ final class ExchangeHandler: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { endExchange() }
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        endExchange()
+    }
 
     private func endExchange() {
+        remaining = nil
         sending.end()
         exchange?.ended()
         exchange = nil
+    }
+}
+
+// MARK: Asked by what stands before the decoder
+
+extension ExchangeHandler {
+    /// Whether a response is awaited, or under way.
+    var isAnswering: Bool { exchange != nil }
+
+    /// Whether the response may end before the last of so many bytes.
+    func mayEnd(before count: Int) -> Bool {
+        isAnswering && count > 1 && (remaining ?? 0) < count
+    }
+
+    /// Keeps the end of a response back: AsyncHTTPClient takes it as leave to use the connection
+    /// again at once, while the decoder may still be at work on the bytes behind it.
+    func holdEnd() { holdsEnd = true }
+
+    /// Hands on the end that was kept back.
+    func releaseEnd() {
+        holdsEnd = false
+        guard let end = heldEnd else { return }
+        heldEnd = nil
+        context?.fireChannelRead(end)
     }
 }
 
@@ -154,6 +212,9 @@ final class Connection {
     private let version: String
     private let remoteAddress: String?
     private(set) var hasCarriedExchange = false
+
+    /// Whether the server has sent something that belongs to no response: no more requests.
+    var isSpoiled = false
 
     /// Has the pool begin no more exchanges on the connection, those under way go on; nil where an
     /// exchange has the connection for itself.

@@ -72,7 +72,10 @@ public struct HTTPTransportTraits: OptionSet, Sendable, Hashable {
     public static let customTrust = Self(rawValue: 1 << 0)
     /// It speaks HTTP/2 where the server does.
     public static let http2 = Self(rawValue: 1 << 1)
-    /// It keeps connections and uses them again, and tells a stale one from a lost one.
+    /// It keeps connections and uses them again, tells a stale one from a lost one, and takes nothing
+    /// that follows a response for the next one.
+    ///
+    /// URLSession on Linux takes it for the next one.
     public static let connectionReuse = Self(rawValue: 1 << 2)
     /// It gives response fields in the order and number in which they came.
     public static let exactFields = Self(rawValue: 1 << 3)

@@ -98,6 +98,22 @@ extension HTTPTransportCheck {
             let requests = try await subject.origin.waitForRequests(2, whole: true)
             #expect(Set(requests.map(\.connection)).count == 2)
         },
+        Self(
+            .connections,
+            "takes nothing that follows a response for the next one",
+            traits: .connectionReuse
+        ) { subject in
+            let forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
+            for excess in ["x", forged, "HTTP/1.1 200 OK\r\nX-Forged: ", "x"] {
+                let body = Array("right\(excess)".utf8)
+                let reply = try await subject.answer(
+                    HTTPTestAnswer(body: [body]).framed(.length(5))
+                )
+                #expect(reply.body == Array("right".utf8))
+                let next = try await subject.exchange(subject.call("/next"))
+                #expect(next.head.headerFields[.echoTarget] == "/next")
+            }
+        },
         Self(.connections, "goes on after a body that was read in part") { subject in
             subject.origin.enqueue(HTTPTestAnswer(body: [[1, 2, 3], [4, 5, 6]]))
             var reply: HTTPReply? = try await subject.transport.send(subject.call())

@@ -177,12 +177,16 @@ final class InProcessExchange: Sendable {
         while let step = takeStep() {
             switch step {
             case .piece(let bytes):
-                let request = state.change { state in
-                    state.missing = state.missing.map { $0 - bytes.count }
-                    return state.request ?? 0
+                let (request, part) = state.change { state in
+                    // What goes beyond the announced length is no part of the response.
+                    let part = bytes.prefix(state.missing ?? .max)
+                    if part.count < bytes.count { state.isLast = true }
+                    state.missing = state.missing.map { $0 - part.count }
+                    return (state.request ?? 0, part)
                 }
                 host.journal.change { $0.requests[request].sentBytes += bytes.count }
-                return bytes
+                if part.isEmpty { continue }
+                return part
             case .end(let trailers):
                 state.change { $0.trailers = trailers }
                 try await takeLateBody()
