@@ -16,6 +16,7 @@ let strict: [SwiftSetting] =
     ]
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let sqlite: [Target.Dependency] = ["KeelCore", "KeelStorage", "KeelStorageSQLite"]
 
 /// GRDB, and the system's SQLite that it links: the adapter calls both.
 let grdb: [Target.Dependency] = ["GRDB", "GRDBSQLite"].map { name in
@@ -301,16 +302,11 @@ let package = Package(
             dependencies: ["KeelLogging", "KeelTestKit"] + logging,
             path: "Tests/Support/KeelLogSecrets"
         ),
-        program(
-            "KeelOutboxCrashWriter",
-            ["KeelCore", "KeelStorage", "KeelStorageSQLite", "KeelSync"]
-        ),
+        program("KeelOutboxCrashWriter", sqlite + ["KeelSync"]),
         program(
             "KeelLifecycleProgram",
-            [
-                "KeelAnalytics", "KeelCore", "KeelServiceLifecycle", "KeelStorage",
-                "KeelStorageSQLite", "KeelSync",
-            ] + serviceLifecycle + logging
+            sqlite + ["KeelAnalytics", "KeelServiceLifecycle", "KeelSync"] + serviceLifecycle
+                + logging
         ),
         program("KeelS3CrashWriter", ["KeelAsyncHTTPClient", "KeelFiles", "KeelFilesS3"]),
         program("KeelKeysetProgram", ["KeelSecrets", "KeelSecurity", "KeelSecuritySecrets"]),
@@ -444,10 +440,7 @@ let package = Package(
             of: "KeelStorageSQLite",
             ["KeelCore", "KeelStorage", "KeelStorageCrashWriter"] + grdb
         ),
-        tests(
-            of: "KeelSync",
-            ["KeelCore", "KeelOutboxCrashWriter", "KeelStorage", "KeelStorageSQLite"]
-        ),
+        tests(of: "KeelSync", sqlite + ["KeelOutboxCrashWriter"]),
         // What a reader copies knows what Keel's products show, and no more.
         .testTarget(
             name: "KeelTemplateTests",

@@ -47,7 +47,9 @@ public protocol App {
 }
 
 extension App {
-    /// Makes the app and its windows. Nothing shows them here, so that the call returns at once.
+    /// Makes the app and its windows.
+    ///
+    /// Nothing shows them here, so that the call returns at once.
     public static func main() { _ = Outline(of: Self()) }
 }
 
