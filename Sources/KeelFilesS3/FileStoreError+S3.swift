@@ -34,6 +34,14 @@ extension FileStoreError.Code {
         advice:
             "Give the access key the right: s3:GetObject, PutObject, DeleteObject or ListBucket."
     )
+    /// `unsupported`, with the advice for a transport that decodes bodies.
+    static let decodedBody = Self(
+        name: FileStoreError.Code.unsupported.name,
+        advice: """
+            Give the adapter a transport that hands over bodies as they were sent, such as \
+            AsyncHTTPClientTransport, or store the object without Content-Encoding.
+            """
+    )
     /// `timeout` and `unavailable` keep their names; this one is for what may have happened.
     static let outcomeUnknown = Self(
         name: FileStoreError.Code.unavailable.name,

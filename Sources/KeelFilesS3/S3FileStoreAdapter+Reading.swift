@@ -87,6 +87,15 @@ extension S3FileStoreAdapter {
         if let version { call.fields.append(S3Object.ifMatch(version)) }
         let reply = try await connection.reply(to: call)
         let fields = reply.head.headerFields
+        if !connection.leavesBodiesEncoded, let coding = S3Object.coding(in: fields) {
+            throw .failed(
+                FileStoreError(
+                    .decodedBody,
+                    "“\(path)” is stored with Content-Encoding “\(coding)”, which the transport undoes, "
+                        + "so that its bytes are not those of the object"
+                )
+            )
+        }
         let metadata = try S3Object.metadata(of: path, fields)
         // Some servers answer a part with status 200, so the field says what it is.
         let part = fields.first("content-range").flatMap(ContentRange.init)

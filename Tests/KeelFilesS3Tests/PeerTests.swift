@@ -35,6 +35,35 @@ struct PeerTests {
         )
     }
 
+    #if URLSession
+    @Test("A compressed object comes as it is stored, or is refused, and never as other bytes")
+    func compressed() async throws {
+        let peer = try S3Peer.shared(.moto)
+        let folder = freshFolder()
+        let stored = try #require(
+            Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8igOwkAL/r4SHgAAAA=")
+        )
+        let address = try #require(URLComponents(string: peer.endpoint))
+        var head = HTTPRequest(
+            method: .put,
+            scheme: "http",
+            authority: "127.0.0.1:\(try #require(address.port))",
+            path: "/\(S3Peer.bucket)/\(folder)/packed"
+        )
+        head.headerFields[.contentEncoding] = "gzip"
+        let reply = try await peer.transport.send(HTTPCall(head, body: HTTPBody(Array(stored))))
+        #expect(reply.head.status == .ok)
+        #expect(try await FileStore(try peer.adapter(folder)).get("packed") == stored)
+        let system = FileStore(
+            try S3FileStoreAdapter(peer.configuration(folder), transport: URLSessionTransport())
+        )
+        let error = await #expect(throws: FileStoreError.self) { try await system.get("packed") }
+        #expect(error?.code == .unsupported)
+        // Whoever only asks about it is not in the way of that.
+        #expect(try await system.metadata(of: "packed").size == stored.count)
+    }
+    #endif
+
     // MARK: Parts
 
     @Test(

@@ -270,6 +270,31 @@ struct ReplyTests {
         #expect(error?.code == .invalidReply)
     }
 
+    @Test(
+        "An encoded object is refused over a transport that decodes it, and comes as stored over others",
+        arguments: ["gzip", "br"]
+    )
+    func encoded(_ coding: String) async throws {
+        let answer = Self.object("packed", ["content-encoding": coding])
+        let raw = ScriptedHTTPTransport([answer])
+        #expect(try await FileStore(try Self.adapter(raw)).get("a") == Data("packed".utf8))
+        let decoding = ScriptedHTTPTransport([answer], features: [.streamingUpload])
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(try Self.adapter(decoding)).get("a")
+        }
+        #expect(error?.code == .unsupported)
+        #expect(error?.code.advice.contains("AsyncHTTPClientTransport") == true)
+    }
+
+    @Test("An object whose coding changes nothing is read over any transport")
+    func unencoded() async throws {
+        for coding in ["identity", "aws-chunked"] {
+            let answer = Self.object("plain", ["content-encoding": coding])
+            let transport = ScriptedHTTPTransport([answer], features: [.streamingUpload])
+            #expect(try await FileStore(try Self.adapter(transport)).get("a") == Data("plain".utf8))
+        }
+    }
+
     @Test("Bytes that are not those of the checksum are damaged", arguments: ["crc32c", "sha256"])
     func damage(_ name: String) async throws {
         let algorithm = try #require(FileChecksum.Algorithm(rawValue: name))

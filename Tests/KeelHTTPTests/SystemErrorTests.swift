@@ -9,6 +9,8 @@ struct SystemErrorTests {
         arguments: [
             (ECONNREFUSED, .connect, .connectionRefused), (ENETUNREACH, .connect, .offline),
             (EHOSTUNREACH, .connect, .offline), (EADDRNOTAVAIL, .connect, .offline),
+            (ENETUNREACH, .awaitHead, .connectionLost), (EHOSTUNREACH, .send, .connectionLost),
+            (ENETDOWN, .readBody, .connectionLost), (EHOSTDOWN, .resolve, .offline),
             (ETIMEDOUT, .connect, .connectTimeout), (ETIMEDOUT, .readBody, .connectionLost),
             (ECONNRESET, .awaitHead, .connectionLost), (EPIPE, .send, .connectionLost),
             (ENOTCONN, .readBody, .connectionLost), (EMFILE, .connect, .unknown),

@@ -70,6 +70,9 @@ final class S3Connection: Sendable {
         }
     }
 
+    /// Whether the bodies of replies come as the server sent them, whatever their `Content-Encoding`.
+    var leavesBodiesEncoded: Bool { transport.features.contains(.rawContentCoding) }
+
     /// The time by the server's clock, as far as it is known.
     var now: Date { systemTime().addingTimeInterval(skew.withLock { $0 }) }
 

@@ -53,6 +53,13 @@ enum S3Object {
             .map { Date(timeIntervalSince1970: TimeInterval($0 / 1_000_000)) }
     }
 
+    /// The content coding that an object is stored with, where it has one that clients undo.
+    static func coding(in fields: HTTPFields) -> String? {
+        let coding = fields[.contentEncoding]
+        // What S3 strips itself from the bodies of signed uploads, and some servers go on to name.
+        return coding == "identity" || coding == "aws-chunked" ? nil : coding
+    }
+
     // MARK: Checksums
 
     /// The field of a checksum, such as `x-amz-checksum-crc32c`.

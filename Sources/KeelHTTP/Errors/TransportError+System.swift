@@ -11,7 +11,9 @@ internal import Bionic
 extension TransportError.Code {
     /// What a number means that the operating system gave for a failure of a connection.
     ///
-    /// For transports on sockets of their own.
+    /// For transports on sockets of their own. A number that says that there is no way to the host means
+    /// ``offline`` only while connecting, when nothing has been sent: a connection that stands can end
+    /// by it too (`tcp(7)`), and the server may then have acted on the request.
     ///
     /// - Parameters:
     ///   - number: The number, as `errno` has it.
@@ -19,7 +21,9 @@ extension TransportError.Code {
     package init(systemError number: CInt, in phase: TransportError.Phase) {
         switch number {
         case ECONNREFUSED: self = .connectionRefused
-        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL: self = .offline
+        case EADDRNOTAVAIL: self = .offline
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN:
+            self = phase == .connect || phase == .resolve ? .offline : .connectionLost
         case ETIMEDOUT where phase == .connect: self = .connectTimeout
         case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, ETIMEDOUT, EBADF, ENETRESET:
             self = .connectionLost
