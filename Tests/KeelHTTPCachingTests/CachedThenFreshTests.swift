@@ -54,6 +54,24 @@ struct CachedThenFreshTests {
         #expect(both.map(\.source) == [.fresh, .network])
     }
 
+    private enum Kitchen: ServiceEndpoint {
+        case menu
+
+        var path: EndpointPath { "/menu" }
+    }
+
+    @Test("The operations of a service have stored answers too")
+    func service() async throws {
+        let bench = CacheBench([soup, stew])
+        let kitchen = ServiceClient<Kitchen>(try client(bench))
+        var values: [[String]] = []
+        for refresh in [CachedThenFresh<[String]>.Refresh.whenStale, .always] {
+            let answers = kitchen.cachedThenFresh(.menu, as: [String].self, refresh: refresh)
+            for try await answer in answers { values.append(answer.value) }
+        }
+        #expect(values == [["soup"], ["soup"], ["stew"]])
+    }
+
     @Test("A stale stored answer comes first, then the origin's")
     func refreshes() async throws {
         let unchanged = ScriptedHTTPTransport.Answer.status(

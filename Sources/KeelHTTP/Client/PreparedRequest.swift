@@ -3,7 +3,7 @@ package struct PreparedRequest<Response: Decodable & Sendable>: Sendable {
     private let client: NetworkClient
     private let plan: RequestPlan
 
-    fileprivate init(_ client: NetworkClient, _ plan: RequestPlan) {
+    init(_ client: NetworkClient, _ plan: RequestPlan) {
         self.client = client
         self.plan = plan
     }

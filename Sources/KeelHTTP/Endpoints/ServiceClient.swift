@@ -159,6 +159,16 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         EventStream(client: client, plan: plan(endpoint), policy: policy)
     }
 
+    /// Reads an operation, for a call that is made later.
+    package func prepared<Response: Decodable & Sendable>(
+        _ endpoint: Service,
+        as type: Response.Type,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) -> PreparedRequest<Response> {
+        PreparedRequest(client, plan(endpoint, timeout, options))
+    }
+
     private func plan(
         _ endpoint: Service,
         _ timeout: Duration? = nil,

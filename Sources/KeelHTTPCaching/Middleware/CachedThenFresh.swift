@@ -114,3 +114,27 @@ extension NetworkClient {
         )
     }
 }
+
+extension ServiceClient {
+    /// Gives the stored answer of an operation first, and then the origin's.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The operation, one with `GET`.
+    ///   - type: The type of the answers.
+    ///   - refresh: When the origin is asked although something is stored.
+    ///   - timeout: The total time for each call; nil uses the endpoint's or the client's.
+    ///   - options: What the calls ask of the layers; their cache policy is the sequence's own.
+    /// - Returns: One or two answers, fetched while they are read.
+    public func cachedThenFresh<Response: Decodable & Sendable>(
+        _ endpoint: Service,
+        as type: Response.Type,
+        refresh: CachedThenFresh<Response>.Refresh = .whenStale,
+        timeout: Duration? = nil,
+        options: HTTPCallOptions = HTTPCallOptions()
+    ) -> CachedThenFresh<Response> {
+        CachedThenFresh(
+            request: prepared(endpoint, as: type, timeout: timeout, options: options),
+            refresh: refresh
+        )
+    }
+}
