@@ -457,7 +457,8 @@ struct PeerTests {
         #expect(metadata.size == count * Self.megabyte)
         // Three parts on their way, one that is filled, and a piece.
         #expect(gauge.most <= 4 * (5 << 20) + 2 * Self.megabyte)
-        #expect(gauge.most >= 2 * (5 << 20))
+        // The gauge sees what is sent: a part at least, whether or not two were on their way at once.
+        #expect(gauge.most >= 5 << 20)
         let reading = try await FileStore(counted).open("long")
         var position = 0
         var expected = sampleBytes(0, count: Self.megabyte)
