@@ -441,7 +441,7 @@ let package = Package(
             ["KeelCore", "KeelStorage", "KeelStorageCrashWriter"] + grdb
         ),
         tests(of: "KeelSync", sqlite + ["KeelOutboxCrashWriter"]),
-        // What a reader copies knows what Keel's products show, and no more.
+        // Templates are for readers to copy, so they see only what Keel's products show.
         .testTarget(
             name: "KeelTemplateTests",
             dependencies: [

@@ -24,10 +24,10 @@ import Synchronization
 /// or an unknown host until the connect timeout. So are redirects and decompression, and its spans:
 /// `HTTPTracing` of KeelHTTPObservability makes those of a client.
 ///
-/// What a server sends beyond the end of an HTTP/1.1 response is dropped, and its connection not used
-/// again (RFC 9112 section 6.3). A rest that comes only after the next request was sent fails that as a
-/// stale connection does, which a client repeats; one that looks like a whole response cannot be told
-/// from the answer.
+/// Bytes that a server sends beyond the end of an HTTP/1.1 response are dropped, and the connection is not
+/// used again (RFC 9112 section 6.3). If they arrive only after the next request was sent, that request
+/// fails as on a stale connection, and a client repeats it. Bytes that look like a whole response cannot be
+/// told from the answer to that request.
 ///
 /// The calls of one origin share an event loop, origins take turns on the loops there are. With
 /// sixteen or more ``Configuration/connectionsPerHost``, and four or more processors, many calls at

@@ -138,7 +138,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard heldEnd == nil else {
-            // What follows a complete response is no response.
+            // The response is complete: these bytes do not belong to it.
             connection.isSpoiled = true
             return
         }

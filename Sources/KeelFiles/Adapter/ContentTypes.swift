@@ -28,7 +28,7 @@ package enum ContentTypes {
 }
 
 extension FileStorePath {
-    /// What a file is whose writer does not say it: the type of the path's extension, or
+    /// The content type of a file whose writer names none: that of the path's extension, or
     /// `application/octet-stream`.
     public var usualContentType: String { ContentTypes.type(of: self) }
 }

@@ -53,11 +53,15 @@ enum S3Object {
             .map { Date(timeIntervalSince1970: TimeInterval($0 / 1_000_000)) }
     }
 
-    /// The content coding that an object is stored with, where it has one that clients undo.
+    /// The content codings of a stored object that a client may decode; nil if there are none.
+    ///
+    /// `aws-chunked` frames the body of a signed upload. S3 removes it, and some servers still name it.
     static func coding(in fields: HTTPFields) -> String? {
-        let coding = fields[.contentEncoding]
-        // What S3 strips itself from the bodies of signed uploads, and some servers go on to name.
-        return coding == "identity" || coding == "aws-chunked" ? nil : coding
+        guard let value = fields[.contentEncoding] else { return nil }
+        // Names of codings have no case (RFC 9110, section 8.4.1).
+        let names = value.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+        let others = names.filter { $0 != "identity" && $0 != "aws-chunked" }
+        return others.isEmpty ? nil : others.joined(separator: ", ")
     }
 
     // MARK: Checksums

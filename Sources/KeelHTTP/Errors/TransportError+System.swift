@@ -9,11 +9,11 @@ internal import Bionic
 #endif
 
 extension TransportError.Code {
-    /// What a number means that the operating system gave for a failure of a connection.
+    /// The code for an `errno` of a connection that failed.
     ///
-    /// For transports on sockets of their own. A number that says that there is no way to the host means
-    /// ``offline`` only while connecting, when nothing has been sent: a connection that stands can end
-    /// by it too (`tcp(7)`), and the server may then have acted on the request.
+    /// For transports that own their sockets. An unreachable host or network is ``offline`` only while
+    /// connecting, when nothing has been sent. An established connection can end with the same numbers
+    /// (`tcp(7)`); the server may then have acted on the request, so the code is ``connectionLost``.
     ///
     /// - Parameters:
     ///   - number: The number, as `errno` has it.
@@ -31,7 +31,7 @@ extension TransportError.Code {
         }
     }
 
-    /// What a number means that `getaddrinfo` gave for a name it did not find.
+    /// The code for a number of `getaddrinfo` that failed to find a name.
     ///
     /// - Parameter number: The number, one of `EAI_…`.
     package init(lookupFailure number: Int) {

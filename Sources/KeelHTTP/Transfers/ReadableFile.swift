@@ -112,7 +112,7 @@ extension HTTPBody {
 
 /// A file that is the whole of a body.
 package struct HTTPBodyFile: Sendable {
-    /// Where it is.
+    /// The path of the file.
     package let path: String
     /// How many bytes the body has.
     package let length: Int64

@@ -11,8 +11,8 @@ import CFNetwork
 
 /// The delegate of a background session.
 ///
-/// What it is told may be about tasks of an earlier process: it knows of them what their descriptions
-/// say.
+/// The system also reports tasks that an earlier process began; all that is known of those is in their
+/// descriptions.
 final class BackgroundEvents: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate,
     Sendable
 {

@@ -4,7 +4,7 @@ import HTTPTypes
 import KeelHTTP
 import Synchronization
 
-/// What the runs of this process and the tasks of a background session know of each other.
+/// Connects the runs of this process with the tasks of a background session.
 final class BackgroundRuns: Sendable {
     /// A response, and the first bytes of its body; a download's are in the part.
     struct Answer: Sendable {
@@ -14,7 +14,7 @@ final class BackgroundRuns: Sendable {
 
     typealias Outcome = Result<Answer, TransferError>
 
-    /// What became of a task.
+    /// The outcome of a task.
     struct End: Sendable {
         var task: BackgroundTask
         var outcome: Outcome

@@ -14,7 +14,7 @@ struct BackgroundTask: Codable, Hashable, Sendable {
     private let file: String
     /// Where a download is from; for an upload, what tells several of one file apart.
     let address: DownloadAddress
-    /// What of the file an upload sends.
+    /// The part of the file that an upload sends.
     var piece: UploadPiece?
 
     init(_ kind: Kind, path: String, address: DownloadAddress) {
@@ -26,7 +26,7 @@ struct BackgroundTask: Codable, Hashable, Sendable {
     /// Where the file is in this process.
     var path: String { Self.expanded(file, below: NSHomeDirectory()) }
 
-    /// What a task has in common with those that did the same in earlier processes.
+    /// The text by which a task is told to do the same as one of an earlier process.
     var key: String { kind == .download ? "download \(file)" : "upload \(address.place) \(file)" }
 
     static func abbreviated(_ path: String, below home: String) -> String {

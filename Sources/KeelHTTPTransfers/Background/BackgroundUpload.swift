@@ -11,7 +11,7 @@ import CFNetwork
 /// Carries the bytes of an upload in a background session.
 struct BackgroundUpload: Sendable {
     let session: BackgroundTransferSession
-    /// What the tasks of this upload have in common.
+    /// The text that all tasks of this upload carry.
     let task: BackgroundTask
     let notes: UploadNotes
     let files: any FileSystem

@@ -2,7 +2,7 @@
 import Foundation
 import KeelCore
 
-/// What the system needs to go on with a download that was paused or has failed.
+/// The system’s resume data of a download that was paused or has failed.
 struct DownloadResumption: Codable, Sendable {
     var address: DownloadAddress
     var data: Data

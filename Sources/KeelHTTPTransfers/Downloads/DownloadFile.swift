@@ -46,7 +46,7 @@ final class DownloadFile: Sendable {
     var partPath: String { names.companion("part") }
     private var notesPath: String { names.companion("download") }
     private var newNotesPath: String { names.companion("download-new") }
-    /// What the system needs to go on with a download of a background session.
+    /// The file with the system’s resume data of a download in a background session.
     var resumePath: String { names.companion("resume") }
     private var lockPath: String { names.companion("lock") }
 

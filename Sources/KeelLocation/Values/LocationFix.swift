@@ -9,7 +9,7 @@ public import Foundation
 /// What a receiver did not say is nil and never a number that stands for it. Accuracies are as the
 /// source gives them: gpsd's hold for 95 % of fixes, CoreLocation's for about 68 %.
 public struct LocationFix: Hashable, Sendable {
-    /// Where it is.
+    /// The position, as latitude and longitude.
     public let coordinate: LocationCoordinate
     /// How far the true place may be away on the ground, in metres.
     public let horizontalAccuracy: Double?

@@ -55,7 +55,7 @@ package enum IndexKey {
         if direction == .descending { complement(&key, from: start) }
     }
 
-    /// What the keys of the paths of a collection's documents begin with, and those of what lies below them.
+    /// The prefix of the keys of a collection's documents, and of all documents below those.
     package static func key(ofAllIn collection: CollectionPath) -> [UInt8] {
         var key: [UInt8] = []
         append(collection, to: &key)
