@@ -3,6 +3,29 @@ internal import GRDB
 public import KeelStorage
 
 extension SQLiteStorageAdapter {
+    /// An index that the file has.
+    public struct IndexStatus: Sendable, Hashable {
+        /// The definition: one index, or one search.
+        public let schema: StorageSchema
+        /// The name that query plans give it.
+        public let name: String
+        /// The part of the documents that has been looked at, from 0 to 1.
+        ///
+        /// At 1 queries use the index; before, they scan. An index stays below 1 while a document that it
+        /// covers cannot be read.
+        public let progress: Double
+    }
+
+    /// Declares the indexes and searches of a schema, and begins to build those that the file lacks.
+    ///
+    /// Stores of up to 10,000 documents are ready when the call returns. In larger ones the rest is built
+    /// while the adapter is used, a thousand documents at a time, all indexes in one pass; queries scan
+    /// until their index is complete, also strict ones, and searches wait. ``indexes()`` tells how far it
+    /// has come, and ``finishIndexes()`` waits. A build that was interrupted, or failed, goes on with the
+    /// next call, in any process.
+    ///
+    /// - Throws: `StorageError/Code/unsupported` for searches in an encrypted store that does not
+    ///   allow them, and what failed in the file.
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
         do throws(StorageError) {
             guard schema.searches.isEmpty || allowsTextSearch else {
@@ -12,148 +35,163 @@ extension SQLiteStorageAdapter {
                         + "allowsSearchableText if that is acceptable"
                 )
             }
-            let wanted =
-                schema.indexes.map(StoredIndex.Kind.fields)
-                + schema.searches.map(StoredIndex.Kind.search)
-            let open = try await unfinished(of: wanted.map { ($0, $0.encoded) })
+            let open = try await unfinished(of: schema.kinds)
             // A store that is only read answers by scans what its indexes do not cover.
             guard !open.isEmpty, !configuration.isReadOnly else { return }
             try await declare(open)
-            for (_, definition) in open { try await build(definition) }
+            var build = IndexBuild()
+            for _ in 0..<Self.stepsAtOnce {
+                guard try await advance(&build) else { return }
+            }
+            building.begin(for: self)
         } catch {
             throw error.during("prepare")
         }
     }
 
-    private typealias Declaration = (kind: StoredIndex.Kind, definition: [UInt8])
+    /// The indexes of the file, whoever declared them, in the order of their declaration.
+    public func indexes() async throws(StorageError) -> [IndexStatus] {
+        do throws(StorageError) {
+            return try await whileBusy {
+                try readSnapshot { reader in
+                    let last = try Int64.fetchOne(
+                        reader.database,
+                        sql: "SELECT max(rid) FROM documents"
+                    )
+                    let count = Double(max(last ?? 0, 1))
+                    return try reader.storedIndexes().map { index in
+                        IndexStatus(
+                            schema: index.kind.schema,
+                            name: index.kind.name,
+                            progress: index.built.map { min(Double($0) / count, 0.999) } ?? 1
+                        )
+                    }
+                }
+            }
+        } catch {
+            throw error.during("indexes")
+        }
+    }
 
-    private func unfinished(of wanted: [Declaration]) async throws(StorageError) -> [Declaration] {
+    /// Builds what is left of the declared indexes, and returns when queries can use them.
+    ///
+    /// - Throws: What failed in the file. An index that covers a document which cannot be read is left
+    ///   as it is.
+    public func finishIndexes() async throws(StorageError) {
+        do throws(StorageError) {
+            var build = IndexBuild()
+            while try await advance(&build) { await Task.yield() }
+        } catch {
+            throw error.during("finishIndexes")
+        }
+    }
+
+    /// Removes the indexes and searches of a schema from the file; what it does not have is no error.
+    ///
+    /// Queries and writers leave them aside at once. Their entries go ten thousand at a time, so that
+    /// other writers get their turn; if the process ends meanwhile, the next ``prepare(_:)`` or
+    /// ``finishIndexes()`` removes the rest. A program that declares them again builds them anew.
+    ///
+    /// ```swift
+    /// // Keeps only what this release declares.
+    /// for index in try await adapter.indexes() where !declared.contains(index.schema) {
+    ///     try await adapter.dropIndexes(in: index.schema)
+    /// }
+    /// ```
+    public func dropIndexes(in schema: StorageSchema) async throws(StorageError) {
+        do throws(StorageError) {
+            try await maintaining { database in
+                for kind in schema.kinds {
+                    try IndexBuild.drop(kind, in: database)
+                }
+                try StoreState.advanceGeneration(in: database)
+            }
+            while try await removeDroppedEntries() { await Task.yield() }
+        } catch {
+            throw error.during("dropIndexes")
+        }
+    }
+
+    // MARK: Steps
+
+    /// How many steps a call of ``prepare(_:)`` does itself.
+    static var stepsAtOnce: Int { 10 }
+
+    /// Looks at the next documents of an unfinished index.
+    ///
+    /// - Returns: Whether there is more to do.
+    func advance(_ build: inout IndexBuild) async throws(StorageError) -> Bool {
+        var next = build
+        let isMore = try await maintaining { database in
+            // An attempt that found the file locked has undone what it did.
+            next = build
+            return try next.step(in: database, for: self)
+        }
+        build = next
+        return isMore
+    }
+
+    private func removeDroppedEntries() async throws(StorageError) -> Bool {
+        try await maintaining { try IndexBuild.removeDropped(in: $0) }
+    }
+
+    private func unfinished(
+        of wanted: [StoredIndex.Kind]
+    ) async throws(StorageError) -> [StoredIndex.Kind] {
         guard !wanted.isEmpty else { return [] }
         let indexes = try await whileBusy {
             try readSnapshot { try $0.indexes(StoreState($0.database).generation) }
         }
         let ready = Set(indexes.all.filter { $0.built == nil }.map(\.definition))
-        return wanted.filter { !ready.contains($0.definition) }
+        return wanted.filter { !ready.contains($0.encoded) }
     }
 
-    /// Writes the definitions into the file; from then on every writer maintains them.
-    private func declare(_ declarations: [Declaration]) async throws(StorageError) {
+    /// Writes definitions into the file; from then on every writer maintains them.
+    private func declare(_ kinds: [StoredIndex.Kind]) async throws(StorageError) {
+        // One that was dropped, and is not gone yet, has entries that nobody has maintained.
+        while try await removeDroppedEntries() { await Task.yield() }
         try await maintaining { database in
-            for (kind, definition) in declarations {
-                let statement = try RawStatement(
-                    database,
-                    """
-                    INSERT INTO indexes(name, definition, built) VALUES (?, ?, 0)
-                    ON CONFLICT DO NOTHING
-                    """
-                )
-                try statement.bind(1, kind.name)
-                try statement.bind(2, definition)
-                try statement.run()
-                guard case .search = kind, database.changesCount > 0 else { continue }
-                let index = try StoredIndex(
-                    number: database.lastInsertedRowID,
-                    definition: definition,
-                    built: 0
-                )
-                try index.createSearchTable(in: database)
-            }
+            for kind in kinds { try IndexBuild.declare(kind, in: database) }
             try StoreState.advanceGeneration(in: database)
         }
     }
 
-    /// Makes the entries of the documents that were there before the definition.
-    ///
-    /// It goes in steps, so that other writers get their turn, and remembers in the file how far it
-    /// has come: whoever prepares the store next goes on from there.
-    private func build(_ definition: [UInt8]) async throws(StorageError) {
-        while try await maintaining({ database in try buildStep(definition, database) }) {
-            await Task.yield()
-        }
-    }
-
-    /// - Returns: Whether there is more to do.
-    private func buildStep(_ definition: [UInt8], _ database: Database) throws -> Bool {
-        let reader = reader(database, remembers: false)
-        let indexes = try reader.indexes(StoreState(database).generation)
-        // Read anew: the set of indexes does not follow the progress.
-        let progress = try RawStatement(database, "SELECT built FROM indexes WHERE definition = ?")
-        try progress.bind(1, definition)
-        guard let index = indexes.all.first(where: { $0.definition == definition }),
-            let built = try progress.first({ $0.isNull(0) ? nil : $0.integer(0) }) ?? nil
-        else { return false }
-        let statement = try RawStatement(
-            database,
-            """
-            SELECT \(StoreReader.columns) FROM documents d
-            WHERE d.rid > ? ORDER BY d.rid LIMIT 1000
-            """
-        )
-        try statement.bind(1, built)
-        let statements = WriteStatements(database)
-        var last: Int64?
-        var isHeldUp = false
-        try statement.each { row in
-            let number = row.integer(0)
-            guard StoredName.same(try reader.path(of: row.integer(1)).name, index.collection) else {
-                last = number
-                return true
-            }
-            let document: Document
-            do {
-                document = try reader.document(row)
-            } catch let error as StorageError {
-                // With a wrong key nothing can be read.
-                guard try opensProof(in: database) else { throw error }
-                // Without this document the index would hide it, also once it can be read again. Until
-                // it is readable, replaced or removed, queries scan and name it. A text search cannot
-                // scan, and goes without it.
-                guard case .search = index.kind else {
-                    isHeldUp = true
-                    return false
+    /// Waits until a query can look for words.
+    func finishSearches(for request: ReadRequest) async throws(StorageError) {
+        guard request.searches, !configuration.isReadOnly else { return }
+        let isOpen = try await whileBusy {
+            try readSnapshot { reader in
+                try reader.indexes(StoreState(reader.database).generation).all.contains {
+                    if case .search = $0.kind { $0.built != nil } else { false }
                 }
-                last = number
-                return true
             }
-            last = number
-            let writer = IndexWriter(
-                statements: statements,
-                sealing: sealing,
-                path: document.path,
-                collection: row.integer(1),
-                row: number
-            )
-            if case .search = index.kind { try index.deleteTexts(row: number, in: database) }
-            try writer.replace(nil, by: document.body, in: index)
-            return true
         }
-        try statements.finishEntries()
-        if isHeldUp, last == nil { return false }
-        try Self.note(last, of: index.number, in: database)
-        return last != nil && !isHeldUp
+        if isOpen { try await finishIndexes() }
     }
+}
 
-    /// Whether the store's key is at hand, and opens what it has sealed.
-    private func opensProof(in database: Database) throws -> Bool {
-        guard let sealing = configuration.sealing else { return true }
-        return StoreOpening.isProof(try StoreFormat.meta("seal", in: database), for: sealing)
-    }
-
-    private static func note(_ built: Int64?, of index: Int64, in database: Database) throws {
-        guard let built else {
-            let statement = try RawStatement(
-                database,
-                "UPDATE indexes SET built = NULL WHERE ix = ?"
-            )
-            try statement.bind(1, index)
-            try statement.run()
-            try StoreState.advanceGeneration(in: database)
-            return
+extension ReadRequest {
+    fileprivate var searches: Bool {
+        switch operation {
+        case .query(let query), .aggregate(let query, _): query.search != nil
+        case .documents, .collections: false
         }
-        let statement = try RawStatement(database, "UPDATE indexes SET built = ? WHERE ix = ?")
-        try statement.bind(1, built)
-        try statement.bind(2, index)
-        try statement.run()
+    }
+}
+
+extension StorageSchema {
+    /// Its definitions, the searches last.
+    var kinds: [StoredIndex.Kind] {
+        indexes.map(StoredIndex.Kind.fields) + searches.map(StoredIndex.Kind.search)
+    }
+}
+
+extension StoredIndex.Kind {
+    fileprivate var schema: StorageSchema {
+        switch self {
+        case .fields(let index): StorageSchema(indexes: [index])
+        case .search(let search): StorageSchema(searches: [search])
+        }
     }
 }
 #endif

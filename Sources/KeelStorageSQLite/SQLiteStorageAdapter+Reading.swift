@@ -4,7 +4,8 @@ public import KeelStorage
 
 extension SQLiteStorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await whileBusy { try answer(request) }
+        try await finishSearches(for: request)
+        return try await whileBusy { try answer(request) }
     }
 
     private func answer(_ request: ReadRequest) throws -> ReadResult {

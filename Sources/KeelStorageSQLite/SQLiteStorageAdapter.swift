@@ -50,6 +50,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let trimming = TrimmingPace()
     let forgetting = ForgettingPace()
     let line = CommitLine()
+    let building = IndexBuilding()
     /// Read transactions that are kept open.
     ///
     /// While there is one, the log file only grows.
@@ -100,6 +101,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     /// log, which the next opening must then replay.
     public func close() throws(StorageError) {
         held.endAll()
+        building.end()
         if !configuration.isReadOnly {
             // GRDB closes its readers last, and SQLite cannot empty the log on behalf of a
             // connection that only reads. Somebody else's reading may stand in the way: no matter.
@@ -120,6 +122,12 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     }
 
     // MARK: Access to the file
+
+    /// Whether the store's key is at hand, and opens what it has sealed.
+    func opensProof(in database: Database) throws -> Bool {
+        guard let sealing = configuration.sealing else { return true }
+        return StoreOpening.isProof(try StoreFormat.meta("seal", in: database), for: sealing)
+    }
 
     func reader(_ database: Database, remembers: Bool = true) -> StoreReader {
         StoreReader(database: database, catalog: catalog, sealing: sealing, remembers: remembers)

@@ -103,7 +103,10 @@ struct IntegrityCheck {
         let checks = [
             (
                 "entries without a document",
-                "SELECT count(*) FROM entries WHERE rid NOT IN (SELECT rid FROM documents)"
+                """
+                SELECT count(*) FROM entries WHERE rid NOT IN (SELECT rid FROM documents)
+                AND ix NOT IN (SELECT ix FROM indexes WHERE built = \(IndexBuild.dropped))
+                """
             ),
             (
                 "documents without a collection",

@@ -81,9 +81,15 @@ struct QueryExecution {
         case .parts(let parts):
             let isOrdered = try read(parts)
             return (isOrdered ? inOrder : sorted, plan(QueryPlanner.reported(parts)))
-        case .scan(let suggestion):
-            let plan = QueryPlan(access: .scan, suggestion: suggestion)
-            if isStrict { throw StorageError.indexRequired(by: plan, for: prepared.query) }
+        case .scan(let missing):
+            // Where the index is being built, there is nothing to declare and nothing to refuse.
+            let isDeclared =
+                if case .parts = indexes.declared.access(for: prepared) { true } else { false }
+            let suggestion = isDeclared ? nil : missing
+            if isStrict, !isDeclared {
+                let plan = QueryPlan(access: .scan, suggestion: suggestion)
+                throw StorageError.indexRequired(by: plan, for: prepared.query)
+            }
             try readEverything()
             takePast()
             return (sorted, QueryPlan(access: .scan, examined: examined, suggestion: suggestion))

@@ -7,23 +7,58 @@ internal import Synchronization
 /// Numbers of collections never change once their commit has succeeded, so they are not checked
 /// again. The set of indexes is valid for one generation only.
 final class StoreCatalog: Sendable {
-    private struct State {
+    private struct Collections {
         var numbers: [CollectionPath: Int64] = [:]
         var paths: [Int64: CollectionPath] = [:]
+    }
+
+    private struct State {
+        var recent = Collections()
+        /// Those that were met before the recent ones; forgotten when there are as many recent ones again.
+        var former = Collections()
         var indexes = IndexSet(generation: -1, all: [])
+
+        mutating func remember(_ path: CollectionPath, as number: Int64, most: Int) {
+            if recent.numbers.count >= most {
+                former = recent
+                recent = Collections()
+            }
+            recent.numbers[path] = number
+            recent.paths[number] = path
+        }
     }
 
     private let state = Mutex(State())
+    private let most: Int
 
-    func number(of path: CollectionPath) -> Int64? { state.withLock { $0.numbers[path] } }
+    /// Creates an empty catalog.
+    ///
+    /// - Parameter most: About half of the number of collections that it remembers.
+    init(most: Int = 10_000) { self.most = max(1, most) }
 
-    func path(of number: Int64) -> CollectionPath? { state.withLock { $0.paths[number] } }
+    /// How many collections are remembered.
+    var count: Int { state.withLock { $0.recent.numbers.count + $0.former.numbers.count } }
+
+    func number(of path: CollectionPath) -> Int64? {
+        state.withLock { state in
+            if let number = state.recent.numbers[path] { return number }
+            guard let number = state.former.numbers[path] else { return nil }
+            state.remember(path, as: number, most: most)
+            return number
+        }
+    }
+
+    func path(of number: Int64) -> CollectionPath? {
+        state.withLock { state in
+            if let path = state.recent.paths[number] { return path }
+            guard let path = state.former.paths[number] else { return nil }
+            state.remember(path, as: number, most: most)
+            return path
+        }
+    }
 
     func remember(_ path: CollectionPath, as number: Int64) {
-        state.withLock { state in
-            state.numbers[path] = number
-            state.paths[number] = path
-        }
+        state.withLock { $0.remember(path, as: number, most: most) }
     }
 
     /// The set of indexes of a generation, nil if another one is known.

@@ -7,7 +7,8 @@ internal import GRDB
 /// - `state`: one row of numbers that every commit reads.
 /// - `collections`: numbers for the paths of collections, never changed and never given away again.
 /// - `documents`: the documents.
-/// - `indexes`: the definitions that every writer maintains, whichever process declared them.
+/// - `indexes`: the definitions that every writer maintains, whichever process declared them; `built` says
+///   how far each has come (``IndexBuild``).
 /// - `entries`: the indexes' keys. Group indexes use collection 0.
 /// - `changes`: the change log; `mark` is a number that each commit draws (``LogPoint``).
 /// - `receipts`: the receipts of batches that carry an id.

@@ -87,25 +87,62 @@ struct StoreReader {
     /// - Throws: What SQLite throws.
     func names(under parent: DocumentPath?, where condition: String) throws -> [String] {
         let prefix = parent.map { $0.string + "/" } ?? ""
-        // “0” is the character after “/”: the range holds just what begins with the prefix.
+        // “0” is the character after “/”: “a0” is the first text behind all that begin with “a/”.
         let end = parent.map { $0.string + "0" }
-        let range = end == nil ? "" : "path >= ? AND path < ? AND "
+        var names: [String] = []
+        var visited: Set<String> = []
+        var next = try firstPath(">=", prefix, before: end)
+        // From one name to the next, however many collections there are below each.
+        while let path = next {
+            let name = String(
+                decoding: path.utf8.dropFirst(prefix.utf8.count)
+                    .prefix { $0 != UInt8(ascii: "/") },
+                as: UTF8.self
+            )
+            let collection = prefix + name
+            if visited.insert(name).inserted,
+                try hasPath("path = ?1", collection, where: condition)
+                    || hasPath(
+                        "path >= ?1 AND path < ?2",
+                        collection + "/",
+                        collection + "0",
+                        where: condition
+                    )
+            {
+                names.append(name)
+            }
+            next =
+                path.utf8.count == collection.utf8.count
+                ? try firstPath(">", path, before: end)
+                : try firstPath(">=", collection + "0", before: end)
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    private func firstPath(_ sign: String, _ bound: String, before end: String?) throws -> String? {
         let statement = try RawStatement(
             database,
-            "SELECT path FROM collections WHERE \(range)\(condition)"
+            """
+            SELECT path FROM collections WHERE path \(sign) ?1 \(end == nil ? "" : "AND path < ?2")
+            ORDER BY path LIMIT 1
+            """
         )
-        if let end {
-            try statement.bind(1, prefix)
-            try statement.bind(2, end)
-        }
-        var names: Set<[UInt8]> = []
-        try statement.each { row in
-            let rest = row.text(0).utf8.dropFirst(prefix.utf8.count)
-            names.insert(Array(rest.prefix { $0 != UInt8(ascii: "/") }))
-            return true
-        }
-        return names.sorted { $0.lexicographicallyPrecedes($1) }
-            .map { String(decoding: $0, as: UTF8.self) }
+        try statement.bind(1, bound)
+        if let end { try statement.bind(2, end) }
+        return try statement.first { $0.text(0) }
+    }
+
+    private func hasPath(
+        _ range: String,
+        _ bounds: String...,
+        where condition: String
+    ) throws -> Bool {
+        let statement = try RawStatement(
+            database,
+            "SELECT 1 FROM collections WHERE \(range) AND \(condition) LIMIT 1"
+        )
+        for (index, bound) in bounds.enumerated() { try statement.bind(Int32(index + 1), bound) }
+        return try statement.first { _ in true } ?? false
     }
 
     // MARK: Documents
@@ -249,9 +286,23 @@ struct StoreReader {
     /// The indexes of the file.
     func indexes(_ generation: Int64) throws -> IndexSet {
         if let known = catalog.indexes(of: generation) { return known }
+        let indexes = IndexSet(
+            generation: generation,
+            all: try storedIndexes(),
+            historyAge: try StoredHistory(database)?.age
+        )
+        if remembers { catalog.remember(indexes) }
+        return indexes
+    }
+
+    /// The indexes of the file as it is now, without those that were dropped.
+    func storedIndexes() throws -> [StoredIndex] {
         let statement = try RawStatement(
             database,
-            "SELECT ix, definition, built FROM indexes ORDER BY ix"
+            """
+            SELECT ix, definition, built FROM indexes
+            WHERE built IS NULL OR built <> \(IndexBuild.dropped) ORDER BY ix
+            """
         )
         var all: [StoredIndex] = []
         try statement.each { row in
@@ -264,13 +315,7 @@ struct StoreReader {
             )
             return true
         }
-        let indexes = IndexSet(
-            generation: generation,
-            all: all,
-            historyAge: try StoredHistory(database)?.age
-        )
-        if remembers { catalog.remember(indexes) }
-        return indexes
+        return all
     }
 }
 #endif

@@ -87,6 +87,8 @@ struct IndexSet: Sendable {
     let all: [StoredIndex]
     /// The finished ones, for queries.
     let planner: QueryPlanner
+    /// Those that are being built too.
+    var declared: QueryPlanner { Self.planner(all) }
     let searches: [SearchDefinition]
     /// How far back the file keeps what documents were; nil if it does not.
     ///
@@ -98,12 +100,16 @@ struct IndexSet: Sendable {
         self.generation = generation
         self.all = all
         let ready = all.filter { $0.built == nil }
-        planner = QueryPlanner(
-            ready.compactMap { if case .fields(let index) = $0.kind { index } else { nil } }
-        )
+        planner = Self.planner(ready)
         searches = ready.compactMap {
             if case .search(let search) = $0.kind { search } else { nil }
         }
+    }
+
+    private static func planner(_ indexes: [StoredIndex]) -> QueryPlanner {
+        QueryPlanner(
+            indexes.compactMap { if case .fields(let index) = $0.kind { index } else { nil } }
+        )
     }
 
     /// Those that cover the collections of a name.

@@ -119,6 +119,32 @@ struct CommandLineTests {
         #expect(end.code == 0)
     }
 
+    @Test("the indexes of a file are listed and dropped by name")
+    func indexes() async throws {
+        let scratch = try Scratch()
+        let store = scratch.file("s.sqlite").path
+        let adapter = try SQLiteStorageAdapter.opened(at: store, for: .creating)
+        let index = IndexDefinition("notes", [.ascending("n")])
+        try await adapter.prepare(
+            StorageSchema(indexes: [index], searches: [SearchDefinition("notes", fields: ["text"])])
+        )
+        try adapter.close()
+        func run(_ arguments: String...) throws -> (code: Int32, output: String) {
+            let result = try KeelProcess(
+                ["documents", "indexes"] + arguments + ["--store", store]
+            ).wait()
+            return (result.code, result.output + result.errors)
+        }
+        let list = try run("list")
+        #expect(list.code == 0)
+        #expect(list.output == "notes(n+)  ready\nnotes~(text)  ready\n")
+        #expect(try run("drop", "notes(m+)").output.contains("has no index “notes(m+)”"))
+        #expect(try run("drop", "notes(n+)").output == "1 indexes dropped\n")
+        #expect(
+            try run("list", "--json").output == #"{"name":"notes~(text)","progress":1}"# + "\n"
+        )
+    }
+
     @Test("completion scripts are generated", arguments: ["bash", "zsh", "fish"])
     func completion(_ shell: String) throws {
         let result = try KeelProcess(["--generate-completion-script", shell]).wait()

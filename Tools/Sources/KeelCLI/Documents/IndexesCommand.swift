@@ -2,14 +2,24 @@ import ArgumentParser
 import Foundation
 import KeelDocumentTools
 import KeelStorage
+import KeelStorageSQLite
 import KeelToolSupport
 
 struct IndexesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "indexes",
         abstract: "Works with declarations of indexes.",
-        subcommands: [Import.self]
+        subcommands: [Import.self, List.self, Drop.self]
     )
+
+    /// The store of a command that only files have an answer for.
+    private static func file(_ adapter: any StorageAdapter) throws -> SQLiteStorageAdapter {
+        if let file = adapter as? SQLiteStorageAdapter { return file }
+        throw ToolError(
+            "only the indexes of a file can be listed and dropped",
+            advice: "Run the command where the file is; a project of Google has its own tools."
+        )
+    }
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -46,6 +56,8 @@ struct IndexesCommand: AsyncParsableCommand {
                     let opened = try store.opened(for: .creating)
                     do {
                         try await opened.adapter.prepare(indexes.schema)
+                        // The command says that they are ready.
+                        try await (opened.adapter as? SQLiteStorageAdapter)?.finishIndexes()
                     } catch {
                         await opened.close()
                         throw error
@@ -80,6 +92,74 @@ struct IndexesCommand: AsyncParsableCommand {
             let indexes: [String]
             let leftOut: [String]
             let swift: String?
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "Lists the indexes of a store's file, and how far they are built."
+        )
+
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await store.run(for: .reading) { adapter, output in
+                for index in try await IndexesCommand.file(adapter).indexes() {
+                    guard !store.json else {
+                        try output.record(Record(name: index.name, progress: index.progress))
+                        continue
+                    }
+                    let state =
+                        index.progress < 1
+                        ? "\(Int(index.progress * 100)) % built; queries scan meanwhile" : "ready"
+                    try output.line("\(index.name)  \(state)")
+                }
+                return .done
+            }
+        }
+
+        private struct Record: Encodable {
+            let name: String
+            let progress: Double
+        }
+    }
+
+    struct Drop: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "drop",
+            abstract: "Removes indexes from a store's file.",
+            discussion: """
+                The names are those of "list". No document is changed. A program that declares a \
+                removed index builds it anew when it runs next.
+                """
+        )
+
+        @Argument(help: "The names of the indexes.")
+        var names: [String]
+
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await store.run(for: .changing) { adapter, output in
+                let file = try IndexesCommand.file(adapter)
+                let indexes = try await file.indexes()
+                let wanted = indexes.filter { names.contains($0.name) }
+                if let unknown = names.first(where: { name in
+                    !indexes.contains { $0.name == name }
+                }) {
+                    throw ToolError(
+                        "the store has no index “\(unknown)”",
+                        advice: "Take a name from: keel documents indexes list."
+                    )
+                }
+                for index in wanted { try await file.dropIndexes(in: index.schema) }
+                try output.line(
+                    store.json
+                        ? #"{"dropped":\#(wanted.count)}"# : "\(wanted.count) indexes dropped"
+                )
+                return .done
+            }
         }
     }
 }

@@ -1,0 +1,284 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorage
+internal import Synchronization
+
+/// The building of the indexes that are declared and not complete, one step a transaction.
+///
+/// The column `built` of `indexes` says how far an index has come: the row up to which documents have
+/// been looked at, null for a complete index, and ``dropped`` for one whose entries are being removed.
+/// Several builders, also of other processes, share the work: each step begins with what the file says.
+struct IndexBuild {
+    /// In place of a row: the index is no longer maintained, and goes when its entries are gone.
+    static let dropped: Int64 = -1
+    /// How many documents one step looks at.
+    private static let documentsPerStep: Int64 = 1_000
+    /// How many entries of a dropped index one step removes.
+    private static let entriesPerStep: Int64 = 10_000
+
+    /// Indexes that cover a document which cannot be read.
+    ///
+    /// Without it they would hide it, also once it can be read again. Until it is readable, replaced or
+    /// removed, queries scan and name it.
+    private var heldUp: Set<Int64> = []
+
+    // MARK: Declaring and dropping
+
+    /// Adds a definition that the file lacks.
+    static func declare(_ kind: StoredIndex.Kind, in database: Database) throws {
+        let definition = kind.encoded
+        let statement = try RawStatement(
+            database,
+            """
+            INSERT INTO indexes(name, definition, built) VALUES (?, ?, 0) ON CONFLICT DO NOTHING
+            """
+        )
+        try statement.bind(1, kind.name)
+        try statement.bind(2, definition)
+        try statement.run()
+        guard case .search = kind, database.changesCount > 0 else { return }
+        let number = database.lastInsertedRowID
+        let index = try StoredIndex(number: number, definition: definition, built: 0)
+        try index.createSearchTable(in: database)
+    }
+
+    /// Takes an index away from queries and writers; ``removeDropped(in:)`` removes its entries.
+    static func drop(_ kind: StoredIndex.Kind, in database: Database) throws {
+        let definition = kind.encoded
+        if case .search = kind {
+            let number = try RawStatement(database, "SELECT ix FROM indexes WHERE definition = ?")
+            try number.bind(1, definition)
+            guard let number = try number.first({ $0.integer(0) }) else { return }
+            let index = try StoredIndex(number: number, definition: definition, built: 0)
+            try database.execute(sql: "DROP TABLE IF EXISTS \(index.searchTable)")
+        }
+        let sql =
+            if case .search = kind {
+                "DELETE FROM indexes WHERE definition = ?"
+            } else {
+                "UPDATE indexes SET built = \(dropped) WHERE definition = ?"
+            }
+        let statement = try RawStatement(database, sql)
+        try statement.bind(1, definition)
+        try statement.run()
+    }
+
+    /// Removes some entries of an index that was dropped, or at last its definition.
+    ///
+    /// - Returns: Whether there is more to do.
+    static func removeDropped(in database: Database) throws -> Bool {
+        let open = try RawStatement(
+            database,
+            "SELECT ix FROM indexes WHERE built = \(dropped) ORDER BY ix LIMIT 1"
+        )
+        guard let number = try open.first({ $0.integer(0) }) else { return false }
+        let entries = try RawStatement(
+            database,
+            """
+            DELETE FROM entries WHERE (ix, cid, key, rid) IN (
+                SELECT ix, cid, key, rid FROM entries WHERE ix = ? LIMIT \(entriesPerStep))
+            """
+        )
+        try entries.bind(1, number)
+        try entries.run()
+        if database.changesCount == entriesPerStep { return true }
+        let definition = try RawStatement(database, "DELETE FROM indexes WHERE ix = ?")
+        try definition.bind(1, number)
+        try definition.run()
+        return true
+    }
+
+    // MARK: Building
+
+    private struct Open {
+        let index: StoredIndex
+        var built: Int64
+    }
+
+    /// Makes the entries of some documents for those indexes that have come least far.
+    ///
+    /// - Returns: Whether there is more to do.
+    mutating func step(in database: Database, for adapter: SQLiteStorageAdapter) throws -> Bool {
+        if try Self.removeDropped(in: database) { return true }
+        let reader = adapter.reader(database, remembers: false)
+        let open = try reader.storedIndexes().compactMap { index in
+            index.built.map { Open(index: index, built: $0) }
+        }.filter { !heldUp.contains($0.index.number) }
+        guard let start = open.map(\.built).min() else { return false }
+        var group = open.filter { $0.built == start }
+        // Those that are further along join when the others have caught up.
+        let end = open.map(\.built).filter { $0 > start }.min() ?? .max
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT \(StoreReader.columns) FROM documents d
+            WHERE d.rid > ? AND d.rid <= ? ORDER BY d.rid LIMIT \(Self.documentsPerStep)
+            """
+        )
+        try statement.bind(1, start)
+        try statement.bind(2, end)
+        let statements = WriteStatements(database)
+        var count: Int64 = 0
+        try statement.each { row in
+            count += 1
+            try add(row, to: &group, with: statements, reader, adapter)
+            return true
+        }
+        try statements.finishEntries()
+        let isAtEnd = count < Self.documentsPerStep
+        for open in group {
+            if heldUp.contains(open.index.number) {
+                try Self.note(open.built, of: open.index, in: database)
+            } else if isAtEnd, end == .max {
+                try Self.note(nil, of: open.index, in: database)
+            } else {
+                try Self.note(isAtEnd ? end : open.built, of: open.index, in: database)
+            }
+        }
+        return true
+    }
+
+    /// Makes the entries of one document.
+    private mutating func add(
+        _ row: RawStatement,
+        to group: inout [Open],
+        with statements: WriteStatements,
+        _ reader: StoreReader,
+        _ adapter: SQLiteStorageAdapter
+    ) throws {
+        let number = row.integer(StoreReader.rowColumn)
+        let collection = row.integer(StoreReader.collectionColumn)
+        let name = try reader.path(of: collection).name
+        var content: Result<Document, StorageError>?
+        for position in group.indices {
+            let index = group[position].index
+            if heldUp.contains(index.number) { continue }
+            guard StoredName.same(name, index.collection) else {
+                group[position].built = number
+                continue
+            }
+            // Read once, and only where an index covers it.
+            let known = try content ?? Self.content(of: row, reader, adapter)
+            content = known
+            switch known {
+            case .success(let document):
+                let writer = IndexWriter(
+                    statements: statements,
+                    sealing: reader.sealing,
+                    path: document.path,
+                    collection: collection,
+                    row: number
+                )
+                if case .search = index.kind {
+                    try index.deleteTexts(row: number, in: statements.database)
+                }
+                try writer.replace(nil, by: document.body, in: index)
+                group[position].built = number
+            case .failure:
+                // A text search cannot scan, and goes without the document.
+                if case .search = index.kind {
+                    group[position].built = number
+                } else {
+                    heldUp.insert(index.number)
+                }
+            }
+        }
+    }
+
+    private static func content(
+        of row: RawStatement,
+        _ reader: StoreReader,
+        _ adapter: SQLiteStorageAdapter
+    ) throws -> Result<Document, StorageError> {
+        do {
+            return .success(try reader.document(row))
+        } catch let error as StorageError {
+            // With a wrong key nothing can be read.
+            guard try adapter.opensProof(in: reader.database) else { throw error }
+            return .failure(error)
+        }
+    }
+
+    private static func note(
+        _ built: Int64?,
+        of index: StoredIndex,
+        in database: Database
+    ) throws {
+        guard let built else {
+            let statement = try RawStatement(
+                database,
+                "UPDATE indexes SET built = NULL WHERE ix = ?"
+            )
+            try statement.bind(1, index.number)
+            try statement.run()
+            // Progress changes nothing for queries; completion does.
+            try StoreState.advanceGeneration(in: database)
+            return
+        }
+        let statement = try RawStatement(database, "UPDATE indexes SET built = ? WHERE ix = ?")
+        try statement.bind(1, built)
+        try statement.bind(2, index.number)
+        try statement.run()
+    }
+}
+
+/// Builds indexes while an adapter is used, in a task that ends with the adapter.
+final class IndexBuilding: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        /// Whether something was declared that the task may have missed.
+        var isWanted = false
+        var isEnded = false
+    }
+
+    private let state = Mutex(State())
+
+    deinit { end() }
+
+    func begin(for adapter: SQLiteStorageAdapter) {
+        state.withLock { state in
+            state.isWanted = true
+            guard state.task == nil, !state.isEnded else { return }
+            state.task = Task(priority: .utility) { [weak self, weak adapter] in
+                while self?.isWantedAgain() == true {
+                    var build = IndexBuild()
+                    // A failure is left to the next preparation, which throws it.
+                    while !Task.isCancelled, let adapter,
+                        (try? await adapter.advance(&build)) == true
+                    {
+                        await Task.yield()
+                    }
+                }
+            }
+        }
+    }
+
+    private func isWantedAgain() -> Bool {
+        state.withLock { state in
+            if !state.isWanted { state.task = nil }
+            return state.isWanted.take()
+        }
+    }
+
+    /// Returns when nothing is being built.
+    func wait() async {
+        while let task = state.withLock({ $0.task }) { await task.value }
+    }
+
+    func end() {
+        let task = state.withLock { state in
+            state.isEnded = true
+            return state.task.take()
+        }
+        task?.cancel()
+    }
+}
+
+extension Bool {
+    /// The value, which is false afterwards.
+    fileprivate mutating func take() -> Bool {
+        defer { self = false }
+        return self
+    }
+}
+#endif

@@ -1,0 +1,238 @@
+#if SQLite
+import KeelStorage
+import Testing
+
+@testable import KeelStorageSQLite
+
+@Suite("Indexes are built beside the work, and can be dropped", .timeLimit(.minutes(5)))
+struct IndexBuildTests {
+    private static let plain = IndexDefinition("a", [.ascending("n")])
+    private static let group = IndexDefinition("a", scope: .group, [.contains("tags")])
+    private static let other = IndexDefinition("b", [.descending("m")])
+    private static let search = SearchDefinition("a", fields: ["text"])
+
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A store with so many documents, whose builds go on only where a test says so.
+    private func adapter(documents count: Int) async throws -> SQLiteStorageAdapter {
+        let adapter = try folder.adapter()
+        adapter.building.end()
+        for start in stride(from: 0, to: count, by: 500) {
+            try await adapter.apply(
+                WriteBatch(
+                    (start..<min(start + 500, count)).map { number in
+                        DocumentWrite(
+                            "a/\(number)",
+                            .set(
+                                DocumentBody([
+                                    "n": .integer(Int64(number % 100)),
+                                    "tags": ["t\(number % 3)", "all"],
+                                    "text": .string("word\(number % 50)"),
+                                ])
+                            )
+                        )
+                    }
+                )
+            )
+        }
+        return adapter
+    }
+
+    private func strict(
+        _ query: DocumentQuery,
+        on adapter: SQLiteStorageAdapter
+    ) async throws -> ReadResult {
+        var request = ReadRequest(.query(try QueryValidation.checked(query)))
+        request.isStrict = true
+        return try await adapter.read(request)
+    }
+
+    private func entries(_ adapter: SQLiteStorageAdapter) async throws -> Int {
+        try await adapter.databasePool.read { database in
+            try Int.fetchOne(database, sql: "SELECT count(*) FROM entries") ?? 0
+        }
+    }
+
+    private static let query = DocumentQuery("a").where(.equal("n", 7))
+
+    @Test("Queries scan while a large store's index is built, also strict ones, and then use it")
+    func scansMeanwhile() async throws {
+        let adapter = try await adapter(documents: 12_000)
+        let schema = StorageSchema(indexes: [Self.plain])
+        try await adapter.prepare(schema)
+        let status = try #require(try await adapter.indexes().first)
+        #expect(status.schema == schema)
+        #expect(status.name == Self.plain.name)
+        #expect(status.progress > 0.8 && status.progress < 1)
+        let (before, plan) = try await adapter.found(Self.query)
+        #expect(before.count == 120)
+        #expect(plan?.access == .scan)
+        #expect(plan?.suggestion == nil)
+        guard case .found(let found) = try await strict(Self.query, on: adapter).payload else {
+            Issue.record("no documents")
+            return
+        }
+        #expect(found.count == 120)
+        let undeclared = await storageError {
+            _ = try await strict(DocumentQuery("a").where(.equal("text", "x")), on: adapter)
+        }
+        #expect(undeclared?.code == .indexRequired)
+        // Documents on both sides of the place that has been reached.
+        for id in ["1", "11999", "new"] { try await adapter.set("a/\(id)", ["n": 7]) }
+        try await adapter.delete("a/11907")
+        try await adapter.finishIndexes()
+        let (after, planned) = try await adapter.found(Self.query)
+        #expect(after.count == 122)
+        #expect(planned?.access == .index(Self.plain.name))
+        #expect(try await adapter.indexes().map(\.progress) == [1])
+        #expect(try await adapter.checkIntegrity().isSound)
+        try adapter.close()
+    }
+
+    @Test("The rest of a build goes on beside the adapter's work")
+    func goesOn() async throws {
+        try await adapter(documents: 12_000).close()
+        let adapter = try folder.adapter()
+        try await adapter.prepare(StorageSchema(indexes: [Self.plain, Self.group]))
+        await adapter.building.wait()
+        #expect(try await adapter.indexes().map(\.progress) == [1, 1])
+        #expect(try await adapter.found(Self.query).plan?.access == .index(Self.plain.name))
+        #expect(try await adapter.checkIntegrity().isSound)
+        try adapter.close()
+    }
+
+    @Test("All indexes are built in one pass, those that began earlier included")
+    func onePass() async throws {
+        let adapter = try await adapter(documents: 4_500)
+        try await adapter.maintaining { database in
+            try IndexBuild.declare(.fields(Self.plain), in: database)
+            try StoreState.advanceGeneration(in: database)
+        }
+        var build = IndexBuild()
+        for _ in 0..<2 { #expect(try await adapter.advance(&build)) }
+        try await adapter.maintaining { database in
+            try IndexBuild.declare(.fields(Self.group), in: database)
+            try IndexBuild.declare(.fields(Self.other), in: database)
+            try StoreState.advanceGeneration(in: database)
+        }
+        var steps = 2
+        while try await adapter.advance(&build) { steps += 1 }
+        // 2,000 documents for the first, then as many for the others, and one of what that meets; then
+        // the rest for all.
+        #expect(steps <= 8)
+        #expect(try await adapter.indexes().map(\.progress) == [1, 1, 1])
+        #expect(try await adapter.checkIntegrity().isSound)
+    }
+
+    @Test("A search waits for its words, and is never answered with a part of them")
+    func searchWaits() async throws {
+        let adapter = try await adapter(documents: 12_000)
+        try await adapter.prepare(StorageSchema(searches: [Self.search]))
+        let found = try await adapter.ids(DocumentQuery("a").matching("word7"))
+        #expect(found.count == 240)
+    }
+
+    @Test("A dropped index takes its entries along, and can be declared again")
+    func drops() async throws {
+        let adapter = try await adapter(documents: 3_000)
+        let schema = StorageSchema(indexes: [Self.plain, Self.group], searches: [Self.search])
+        try await adapter.prepare(schema)
+        #expect(try await entries(adapter) == 9_000)
+        try await adapter.dropIndexes(in: StorageSchema(indexes: [Self.group]))
+        #expect(try await entries(adapter) == 3_000)
+        #expect(try await adapter.indexes().count == 2)
+        #expect(try await adapter.found(Self.query).plan?.access == .index(Self.plain.name))
+        try await adapter.dropIndexes(in: schema)
+        #expect(try await entries(adapter) == 0)
+        #expect(try await adapter.indexes().isEmpty)
+        #expect(try await adapter.found(Self.query).plan?.access == .scan)
+        let search = await storageError {
+            _ = try await adapter.ids(DocumentQuery("a").matching("word7"))
+        }
+        #expect(search?.code == .indexRequired)
+        try await adapter.set("a/1", ["n": 7, "text": "word7"])
+        try await adapter.prepare(schema)
+        #expect(try await adapter.found(Self.query).documents.count == 31)
+        #expect(try await adapter.ids(DocumentQuery("a").matching("word7")).count == 61)
+        #expect(try await adapter.checkIntegrity().isSound)
+    }
+
+    @Test("A drop that a crash has stopped is finished later, before the index is built anew")
+    func dropsAfterCrash() async throws {
+        let adapter = try await adapter(documents: 3_000)
+        let schema = StorageSchema(indexes: [Self.plain])
+        try await adapter.prepare(schema)
+        try await adapter.maintaining { database in
+            try IndexBuild.drop(.fields(Self.plain), in: database)
+            try StoreState.advanceGeneration(in: database)
+        }
+        // Nobody maintains it now: these entries are wrong if they stay.
+        try await adapter.set("a/7", ["n": 8])
+        try await adapter.delete("a/107")
+        #expect(try await adapter.indexes().isEmpty)
+        #expect(try await adapter.checkIntegrity().isSound)
+        let next = try folder.adapter()
+        try await next.prepare(schema)
+        #expect(try await next.found(Self.query).documents.count == 28)
+        #expect(try await next.found(Self.query).plan?.access == .index(Self.plain.name))
+        #expect(try await next.checkIntegrity().isSound)
+    }
+
+    @Test("A store that is only read keeps its indexes")
+    func readOnly() async throws {
+        let adapter = try await adapter(documents: 10)
+        try await adapter.prepare(StorageSchema(indexes: [Self.plain]))
+        let reader = try folder.adapter { $0.isReadOnly = true }
+        let refused = await storageError {
+            try await reader.dropIndexes(in: StorageSchema(indexes: [Self.plain]))
+        }
+        #expect(refused?.code == .readOnly)
+        #expect(try await reader.indexes().map(\.progress) == [1])
+    }
+}
+
+@Suite("The catalog of collections stays small")
+struct CatalogTests {
+    @Test("Of many collections those are remembered that were met last")
+    func bounded() throws {
+        let catalog = StoreCatalog(most: 10)
+        for number in 0..<1_000 {
+            catalog.remember(CollectionPath("users/\(number)/notes"), as: Int64(number))
+            // One that is always in use.
+            #expect(catalog.number(of: "users/0/notes") == 0)
+            #expect(catalog.path(of: 0) == "users/0/notes")
+            #expect(catalog.count <= 20)
+        }
+        #expect(catalog.number(of: "users/999/notes") == 999)
+        #expect(catalog.number(of: "users/500/notes") == nil)
+    }
+
+    @Test("Collections are listed by name, whatever lies below them and beside them")
+    func names() async throws {
+        let adapter = try TemporaryFolder().adapter()
+        let paths: [DocumentPath] = [
+            "users/1/notes/1", "users/2/notes/1", "users/2/drafts/1", "users-old/1", "users0/1",
+            "users!/1/deep/1", "zoo/1", "empty/1", "\u{10FFFF}/1", "a/1", "users/1/notes/1/more/1",
+        ]
+        for path in paths { try await adapter.set(path, ["n": 1]) }
+        try await adapter.delete("empty/1")
+        func names(_ parent: DocumentPath?) async throws -> [String] {
+            guard
+                case .names(let names) = try await adapter.read(ReadRequest(.collections(parent)))
+                    .payload
+            else { return [] }
+            return names
+        }
+        #expect(
+            try await names(nil)
+                == ["a", "users", "users!", "users-old", "users0", "zoo", "\u{10FFFF}"]
+        )
+        #expect(try await names("users/1") == ["notes"])
+        #expect(try await names("users/2") == ["drafts", "notes"])
+        #expect(try await names("users/1/notes/1") == ["more"])
+        #expect(try await names("zoo/1") == [])
+    }
+}
+#endif
