@@ -53,7 +53,7 @@ enum StorageGroup {
             listeners(listenedPair, options, byNumber: false),
             listeners(listenedPair, options, byNumber: true),
             open(pair(.composite, count), options),
-        ]
+        ] + growth(options, in: folder)
     }
 
     // MARK: Reading
