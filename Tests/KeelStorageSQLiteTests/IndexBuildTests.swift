@@ -1,4 +1,5 @@
 #if SQLite
+import GRDB
 import KeelStorage
 import Testing
 

@@ -80,6 +80,33 @@ package enum IndexKey {
         return nil
     }
 
+    /// The collections whose documents, or those below them, have keys of paths that begin as this one does,
+    /// the outermost first.
+    package static func collections(in key: [UInt8]) -> [CollectionPath] {
+        guard key.first == Kind.reference else { return [] }
+        var found: [CollectionPath] = []
+        var path: [UInt8] = []
+        var count = 0
+        var rest = key.dropFirst()
+        while let byte = rest.popFirst() {
+            guard byte == 0 else {
+                path.append(byte)
+                continue
+            }
+            switch rest.popFirst() {
+            case 0xFF: path.append(0)
+            case 1:
+                count += 1
+                if !count.isMultiple(of: 2) {
+                    found.append(CollectionPath(trusted: String(decoding: path, as: UTF8.self)))
+                }
+                path.append(UInt8(ascii: "/"))
+            default: return found
+            }
+        }
+        return found
+    }
+
     /// Appends the key of a document's path.
     package static func append(path: DocumentPath, to key: inout [UInt8]) {
         append(path.collection, to: &key)

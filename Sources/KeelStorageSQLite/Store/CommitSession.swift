@@ -219,10 +219,11 @@ struct CommitSession {
         if let known = try numbered[path] ?? reader.number(of: path) { return known }
         let statement = try RawStatement(
             database,
-            "INSERT INTO collections(path, name) VALUES (?, ?)"
+            "INSERT INTO collections(path, name, key) VALUES (?, ?, ?)"
         )
         try statement.bind(1, path.string)
         try statement.bind(2, path.name)
+        try statement.bind(3, IndexKey.key(ofAllIn: path))
         try statement.run()
         let number = database.lastInsertedRowID
         numbered[path] = number

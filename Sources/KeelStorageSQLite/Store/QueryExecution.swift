@@ -125,16 +125,10 @@ struct QueryExecution {
     ///
     /// - Returns: Whether what was found is in the order of the result.
     private mutating func read(_ parts: [QueryPlanner.Part]) throws -> Bool {
-        let collections = try collectionsInOrder(for: parts)
         if parts.count == 1 {
-            let isOrdered =
-                switch parts[0] {
-                case .index: true
-                case .documents: false
-                case .identifiers: collections.areApart
-                }
+            let isOrdered = if case .documents = parts[0] { false } else { true }
             if isOrdered { streamInOrder() }
-            try read(parts[0], in: collections, isOnly: true)
+            try read(parts[0], isOnly: true)
             takePast()
             // What was otherwise does not come in the order of the part.
             return isOrdered && past == nil
@@ -144,7 +138,7 @@ struct QueryExecution {
         for part in parts where !isCountDone {
             found.removeAll(keepingCapacity: true)
             size = AnswerSize(most: mostBytes.map { $0 / parts.count })
-            try read(part, in: collections, isOnly: false)
+            try read(part, isOnly: false)
             for place in found { all[place.document.path] = place }
         }
         guard !isStreamed else {
@@ -158,7 +152,6 @@ struct QueryExecution {
 
     private mutating func read(
         _ part: QueryPlanner.Part,
-        in collections: CollectionsInOrder,
         isOnly: Bool
     ) throws {
         guard prepared.window != 0 else { return }
@@ -183,12 +176,10 @@ struct QueryExecution {
                 }
             }
         case .identifiers(let range, let isBackward):
-            for stretch in collections.stretches(range, isBackward: isBackward) {
-                let areApart = collections.areApart
+            var order = try GroupOrder(prepared, in: range, isBackward: isBackward, reader)
+            while let stretch = try order.next() {
                 let wantsMore = try read(stretch.statement(in: reader.database)) { one, document in
-                    if areApart { return one.take(document) }
-                    one.takeUnordered(document)
-                    return true
+                    one.take(document)
                 }
                 guard wantsMore else { return }
             }
@@ -213,14 +204,6 @@ struct QueryExecution {
             return wantsMore
         }
         return wantsMore
-    }
-
-    /// The query's collections, where one of the parts reads them in the order of their paths.
-    private func collectionsInOrder(for parts: [QueryPlanner.Part]) throws -> CollectionsInOrder {
-        for case .identifiers in parts {
-            return CollectionsInOrder(try reader.collections(of: prepared))
-        }
-        return CollectionsInOrder([])
     }
 
     private mutating func readEverything() throws {

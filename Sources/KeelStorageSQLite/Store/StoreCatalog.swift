@@ -1,4 +1,5 @@
 #if SQLite
+internal import GRDB
 internal import KeelStorage
 internal import Synchronization
 
@@ -17,6 +18,7 @@ final class StoreCatalog: Sendable {
         /// Those that were met before the recent ones; forgotten when there are as many recent ones again.
         var former = Collections()
         var indexes = IndexSet(generation: -1, all: [])
+        var hasKeys = false
 
         mutating func remember(_ path: CollectionPath, as number: Int64, most: Int) {
             if recent.numbers.count >= most {
@@ -59,6 +61,14 @@ final class StoreCatalog: Sendable {
 
     func remember(_ path: CollectionPath, as number: Int64) {
         state.withLock { $0.remember(path, as: number, most: most) }
+    }
+
+    /// Whether collections have keys; once they have, they keep them.
+    func hasKeys(in database: Database) throws -> Bool {
+        if state.withLock({ $0.hasKeys }) { return true }
+        let hasKeys = try StoreOpening.hasColumn("key", in: "collections", database)
+        state.withLock { $0.hasKeys = hasKeys }
+        return hasKeys
     }
 
     /// The set of indexes of a generation, nil if another one is known.

@@ -5,7 +5,8 @@ internal import GRDB
 ///
 /// - `meta`: what concerns the whole file: its epoch, and the proof of the sealing key.
 /// - `state`: one row of numbers that every commit reads.
-/// - `collections`: numbers for the paths of collections, never changed and never given away again.
+/// - `collections`: numbers for the paths of collections, never changed and never given away again; `key` is
+///   what the keys of their documents' paths begin with (``GroupOrder``).
 /// - `documents`: the documents.
 /// - `indexes`: the definitions that every writer maintains, whichever process declared them; `built` says
 ///   how far each has come (``IndexBuild``).
@@ -35,9 +36,9 @@ enum StoreFormat {
             trimmed INTEGER NOT NULL
         ) STRICT;
         CREATE TABLE collections(
-            cid INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL
+            cid INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL, key BLOB
         ) STRICT;
-        CREATE INDEX collections_by_name ON collections(name);
+        \(GroupOrder.index)
         CREATE TABLE documents(
             rid INTEGER PRIMARY KEY,
             cid INTEGER NOT NULL,

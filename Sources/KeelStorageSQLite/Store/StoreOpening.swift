@@ -67,14 +67,11 @@ struct StoreOpening {
                 if try !database.tableExists("moments") {
                     try database.execute(sql: StoreAge.table)
                 }
-                // Two processes may open it at once.
-                if try !Self.hasMarks(database) {
-                    try database.inTransaction(.immediate) {
-                        if try !Self.hasMarks(database) {
-                            try database.execute(sql: LogPoint.addColumn)
-                        }
-                        return .commit
-                    }
+                try Self.add("mark", to: "changes", in: database) {
+                    try database.execute(sql: LogPoint.addColumn)
+                }
+                try Self.add("key", to: "collections", in: database) {
+                    try GroupOrder.addKeys(in: database)
                 }
             }
         }
@@ -95,10 +92,26 @@ struct StoreOpening {
         return (pool, epoch)
     }
 
-    private static func hasMarks(_ database: Database) throws -> Bool {
+    /// Adds a column that a file of an earlier version lacks.
+    private static func add(
+        _ column: String,
+        to table: String,
+        in database: Database,
+        _ change: () throws -> Void
+    ) throws {
+        guard try !hasColumn(column, in: table, database) else { return }
+        // Two processes may open it at once.
+        try database.inTransaction(.immediate) {
+            if try !hasColumn(column, in: table, database) { try change() }
+            return .commit
+        }
+    }
+
+    /// Whether a table has a column.
+    static func hasColumn(_ column: String, in table: String, _ database: Database) throws -> Bool {
         // Not from GRDB's memory of the schema, which another process may have changed.
-        let sql = "SELECT count(*) FROM pragma_table_info('changes') WHERE name = 'mark'"
-        return try Int.fetchOne(database, sql: sql) == 1
+        let sql = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?"
+        return try Int.fetchOne(database, sql: sql, arguments: [table, column]) == 1
     }
 
     private var settings: GRDB.Configuration {
