@@ -21,10 +21,11 @@ public protocol StorageAdapter: Sendable {
     /// The operations that this adapter offers beyond reading and writing documents.
     var capabilities: StorageCapabilities { get }
 
-    /// Makes the store ready for a schema: builds the indexes that it declares.
+    /// Declares the indexes of a schema, and begins to build those that the store lacks.
     ///
-    /// Calling it again with the same schema costs little. Indexes that other processes have
-    /// declared stay.
+    /// An adapter may go on building after the call has returned; queries scan until their index is
+    /// complete, also strict ones. Calling it again with the same schema costs little. Indexes that other
+    /// processes have declared stay.
     func prepare(_ schema: StorageSchema) async throws(StorageError)
 
     /// Reads documents, a query's result, aggregates or the names of collections.
