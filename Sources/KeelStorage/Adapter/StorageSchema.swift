@@ -7,8 +7,9 @@
 /// ])
 /// ```
 ///
-/// The indexes of a large store are built while it is used. A query that no index serves still works, by looking at every document, and reports the exact
-/// definition that would serve it: see ``StorageClient/Configuration/onScan``.
+/// The indexes of a large store are built while it is used. A query that no index serves still works, by
+/// looking at every document, and reports the exact definition that would serve it: see
+/// ``StorageClient/Configuration/onScan``.
 public struct StorageSchema: Sendable, Hashable {
     /// The indexes for filters and orders.
     public var indexes: [IndexDefinition]

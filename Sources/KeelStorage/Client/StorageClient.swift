@@ -51,7 +51,7 @@ public struct StorageClient: Sendable {
     /// The adapter's capabilities.
     public var capabilities: StorageCapabilities { adapter.capabilities }
 
-    /// Makes the store ready for the schema: builds indexes that it does not have yet.
+    /// Declares the schema's indexes, and begins to build those that the store does not have yet.
     @concurrent
     public func prepare() async throws(StorageError) {
         try await preparation.run(on: adapter)
