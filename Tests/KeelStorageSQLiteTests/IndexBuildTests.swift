@@ -221,8 +221,10 @@ struct CatalogTests {
         try await adapter.delete("empty/1")
         func names(_ parent: DocumentPath?) async throws -> [String] {
             guard
-                case .names(let names) = try await adapter.read(ReadRequest(.collections(parent)))
-                    .payload
+                case .names(let names) = try await adapter.read(
+                    ReadRequest(.collections(under: parent))
+                )
+                .payload
             else { return [] }
             return names
         }
