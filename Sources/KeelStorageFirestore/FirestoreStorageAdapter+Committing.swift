@@ -27,6 +27,7 @@ extension FirestoreStorageAdapter {
     private func check(_ batch: WriteBatch) throws(StorageError) {
         if batch.id != nil { try require(.idempotentCommits, for: "a batch with an id") }
         if batch.reads != nil { try require(.transactions, for: "a batch that depends on reads") }
+        if batch.origin != nil { try require(.origins, for: "a batch with an origin") }
         for write in batch.writes {
             guard case .replicate = write.operation else { continue }
             try require(.replication, for: "a replica")

@@ -54,7 +54,7 @@ extension FirestoreStorageAdapter.Configuration {
     /// What `keel serve` offers over a store that offers everything.
     public static let everythingOfKeel: StorageCapabilities = [
         .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes, .replication,
-        .collectionListing, .textSearch, .pointInTimeReads,
+        .collectionListing, .textSearch, .pointInTimeReads, .origins,
     ]
 
     /// What Google's Firestore offers over REST.

@@ -26,9 +26,6 @@ extension FirestoreStorageAdapter {
 
     /// Refuses what the server would take for something else, or ignore.
     private func check(_ request: ReadRequest) throws(StorageError) {
-        guard request.source != .local else {
-            throw StorageError(.unsupported, "nothing is kept here: a read needs the server")
-        }
         guard configuration.isExtended || !request.isStrict else {
             throw StorageError(.unsupported, "Firestore has no strict mode")
         }

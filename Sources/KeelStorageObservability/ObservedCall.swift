@@ -39,10 +39,12 @@ struct ObservedCall: Sendable {
     }
 
     init(_ request: ChangeRequest) {
-        guard case .collections(let collections) = request.scope else {
+        let scope = request.scope
+        guard scope.groups.isEmpty, scope.selections.isEmpty, !scope.isEverything else {
             self.init("changes")
             return
         }
+        let collections = scope.collections.union(scope.documents.map(\.collection))
         self.init("changes", collection: Self.common(collections))
     }
 

@@ -52,7 +52,7 @@ extension SQLiteStorageAdapter {
     private func page(_ request: ChangeRequest) throws -> (page: ChangePage, sequence: Int64) {
         try readSnapshot { reader in
             let state = try StoreState(reader.database)
-            let feed = try ChangeFeed(request, reader: reader, state: state, epoch: epoch)
+            var feed = try ChangeFeed(request, reader: reader, state: state, epoch: epoch)
             return (try feed.page(), state.sequence)
         }
     }

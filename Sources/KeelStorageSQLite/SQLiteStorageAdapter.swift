@@ -83,7 +83,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     public var capabilities: StorageCapabilities {
         var capabilities: StorageCapabilities = [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
-            .replication, .collectionListing, .checkedReads, .heldReads,
+            .replication, .collectionListing, .checkedReads, .heldReads, .origins,
         ]
         if allowsTextSearch { capabilities.insert(.textSearch) }
         if keepsHistory { capabilities.insert(.pointInTimeReads) }

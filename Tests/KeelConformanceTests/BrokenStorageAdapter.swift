@@ -14,6 +14,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         case givesNoPosition, saysCaughtUpAlways, doesNotWait, ignoresScope, skipsLastChange
         case deliversFirstStates, countsEverything, turnsNamesRound, drawsNewTimes
         case ignoresThePast, readsWithoutChecking
+        case missesQueriesOfScopes, forgetsOrigins, acknowledgesNothing
 
         var testDescription: String { rawValue }
     }
@@ -55,6 +56,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         case .losesLastWriteOfBatch where batch.writes.count > 1: batch.writes.removeLast()
         case .forgetsBatchIDs: batch.id = nil
         case .ignoresReads: batch.reads = nil
+        case .forgetsOrigins: batch.origin = nil
         case .ignoresQueryReads: batch.reads?.queries = []
         case .appliesTwice:
             var first = batch
@@ -149,6 +151,11 @@ final class BrokenStorageAdapter: StorageAdapter {
         var request = request
         if fault == .doesNotWait { request.waitsUpTo = nil }
         if fault == .ignoresScope { request.scope = .everything }
+        if fault == .missesQueriesOfScopes, !request.scope.selections.isEmpty {
+            // As if they were never met.
+            request.scope = ChangeScope()
+        }
+        if fault == .acknowledgesNothing { request.clients = [] }
         var page = try await base.changes(request)
         switch fault {
         case .saysCaughtUpAlways: page.isCaughtUp = true

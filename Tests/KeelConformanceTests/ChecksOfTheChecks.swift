@@ -41,7 +41,7 @@ struct ChecksOfTheChecks {
         case .ignoresStrictness: [.indexes]
         case .makesDoublesIntegers, .normalizesStrings: [.values]
         case .givesNoPosition, .saysCaughtUpAlways, .doesNotWait, .ignoresScope, .skipsLastChange,
-            .deliversFirstStates:
+            .deliversFirstStates, .missesQueriesOfScopes, .forgetsOrigins, .acknowledgesNothing:
             [.changes]
         case .countsEverything: [.aggregates]
         case .turnsNamesRound: [.collections]

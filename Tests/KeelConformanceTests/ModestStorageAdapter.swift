@@ -36,6 +36,7 @@ final class ModestStorageAdapter: StorageAdapter {
         for batch in batches {
             if batch.id != nil { try require(.idempotentCommits) }
             if batch.reads != nil { try require(.transactions) }
+            if batch.origin != nil { try require(.origins) }
             for write in batch.writes {
                 if case .replicate = write.operation { try require(.replication) }
             }

@@ -54,7 +54,6 @@ struct CommitTests {
         #expect(receipt.outcomes.map(\.revision) == [nil, nil, Revision(number: 5_000_000)])
         #expect(receipt.outcomes.last?.transformResults == [4])
         #expect(receipt.commitTime == Timestamp(microseconds: 5_000_000))
-        #expect(receipt.stage == .accepted)
         #expect(receipt.position == nil)
     }
 

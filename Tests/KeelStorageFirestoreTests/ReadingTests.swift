@@ -173,16 +173,14 @@ struct ReadingTests {
         let scripted = Scripted.google()
         var strict = ReadRequest(.query(DocumentQuery("a")))
         strict.isStrict = true
-        var local = ReadRequest(.documents(["a/1"]))
-        local.source = .local
         let search = ReadRequest(.query(DocumentQuery("a").matching("word")))
-        for request in [strict, local, search] {
+        for request in [strict, search] {
             await expect(.unsupported) { _ = try await scripted.adapter.read(request) }
         }
         await expect(.unsupported) { _ = try await scripted.adapter.changes(ChangeRequest()) }
         let keel = try Scripted.keel { $0.capabilities = [] }
         let requests = [
-            ReadRequest(.aggregate(DocumentQuery("a"), [.count()])), search, local,
+            ReadRequest(.aggregate(DocumentQuery("a"), [.count()])), search,
             ReadRequest(.collections(under: nil)),
         ]
         for request in requests {

@@ -68,8 +68,7 @@ struct CommitTests {
             body: DocumentBody(["n": 1]),
             revision: far,
             createTime: Timestamp(microseconds: 5),
-            updateTime: Timestamp(microseconds: 6),
-            hasPendingWrites: true
+            updateTime: Timestamp(microseconds: 6)
         )
         try await adapter.apply(WriteBatch([DocumentWrite("a/1", .replicate(copy))]))
         #expect(try await adapter.document("a/1") == copy)

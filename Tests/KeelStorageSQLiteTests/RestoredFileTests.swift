@@ -166,16 +166,31 @@ struct RestoredFileTests {
         try adapter.close()
     }
 
-    @Test("A file of before marks is opened, read and written, also for reading only")
-    func earlierFormat() async throws {
+    /// What a file of before origins of changes does not have, and one of before marks neither.
+    private static let origins = """
+        DROP INDEX removals;
+        DROP TABLE clients;
+        ALTER TABLE changes DROP COLUMN mutation;
+        ALTER TABLE changes DROP COLUMN client;
+        """
+    private static let marks = origins + "ALTER TABLE changes DROP COLUMN mark"
+
+    @Test(
+        "A file of an earlier version is opened, read and written, also for reading only",
+        arguments: [origins, marks]
+    )
+    func earlierFormat(without: String) async throws {
         var adapter = try adapter()
         try await fill(adapter, 1...3, "old")
-        try await Tampering.run("ALTER TABLE changes DROP COLUMN mark", on: adapter)
+        try await Tampering.run(without, on: adapter)
         try adapter.close()
         let reader = try self.adapter { $0.isReadOnly = true }
         let old = try await position(reader)
         #expect(try await reader.allChanges(after: old).changes.isEmpty)
         #expect(try await reader.allChanges().changes.count == 3)
+        var request = ChangeRequest(after: old)
+        request.clients = ["phone"]
+        #expect(try await reader.changes(request).acknowledged.isEmpty)
         adapter = try self.adapter()
         #expect(try await adapter.allChanges(after: old).changes.isEmpty)
         try await fill(adapter, 4...5, "new")
@@ -183,6 +198,18 @@ struct RestoredFileTests {
         #expect(try await reader.allChanges(after: old).changes.count == 2)
         let new = try await position(reader)
         #expect(try await adapter.allChanges(after: new).changes.isEmpty)
+        let origin = ChangeOrigin(client: "phone", mutation: 17)
+        let write = try DocumentWrite.set(["n": 1], at: "a/own")
+        try await adapter.apply(WriteBatch([write], origin: origin))
+        try await adapter.apply(WriteBatch([.delete("a/1")]))
+        for adapter in [adapter, reader] {
+            var request = ChangeRequest(after: new)
+            request.clients = ["phone", "tablet"]
+            let page = try await adapter.changes(request)
+            #expect(page.changes.count == 2)
+            #expect(page.origins == ["a/own": origin])
+            #expect(page.acknowledged == ["phone": 17])
+        }
         try reader.close()
         try adapter.close()
     }

@@ -34,16 +34,18 @@ final class StoreWatch: Sendable {
     func begin() async -> Bool {
         let client = scope.client
         guard client.capabilities.contains(.changeLog) else { return false }
-        let subscription = Subscription(.collection(scope.collection))
+        let subscription = Subscription(.query(DocumentQuery(scope.collection)))
         let id = client.hub.subscribe(subscription)
         var start: ChangeCursor?
         repeat {
-            guard let position = try? await scope.position() else {
+            guard let position = try? await scope.position(),
+                let isCovered = try? await client.hub.activate(id, at: position)
+            else {
                 client.hub.unsubscribe(id)
                 return false
             }
             // Where other listeners are further on, a later state is one that they cover.
-            if client.hub.activate(at: position) { start = position }
+            if isCovered { start = position }
         } while start == nil
         if let start { changes.begin(at: start) }
         let changes = changes
@@ -52,7 +54,7 @@ final class StoreWatch: Sendable {
                 changes.end()
                 client.hub.unsubscribe(id)
             }
-            while case .changes(let documents, let position, _) = await subscription.next() {
+            while case .changes(let documents, let position) = await subscription.next() {
                 changes.note(documents.keys, at: position)
             }
         }

@@ -30,6 +30,7 @@ enum WriteRules {
                 throw FirestoreDecoding.flaw("the id of a batch has 1 to 1,500 bytes")
             }
         }
+        if batch.origin != nil { try require(.origins, of: capabilities, for: "an origin") }
         guard let reads = batch.reads else { return }
         try require(.transactions, of: capabilities, for: "a transaction")
         for read in reads.documents { try reserved.check(read.path) }

@@ -4,18 +4,20 @@ internal import KeelStorage
 extension ChangeHub {
     /// The page that a query asks for, once there is one or its wait is over.
     func page(for query: ChangeQuery) async throws(StorageError) -> ChangePage {
-        let request = ChangeRequest(
+        var request = ChangeRequest(
             after: query.cursor,
             scope: query.scope,
             limit: query.limit,
             mostBytes: configuration.mostPageBytes
         )
+        request.clients = query.clients
         let page = try await adapter.changes(request)
         guard query.wait > .zero, Self.isQuiet(page) else { return page }
         let interest = ChangeInterest(
             scope: query.scope,
             database: query.database,
-            tellsContent: false
+            tellsContent: false,
+            clients: query.clients
         )
         let listener = ChangeListener(interest: interest, after: page.next, mostBytes: 1 << 16)
         // Without a place to wait the page is answered at once: a client can always read.

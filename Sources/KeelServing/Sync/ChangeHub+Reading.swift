@@ -18,12 +18,13 @@ extension ChangeHub {
         while !Task.isCancelled, let adapter = hub()?.adapter,
             let configuration = hub()?.configuration
         {
-            let request = ChangeRequest(
+            var request = ChangeRequest(
                 after: cursor,
                 limit: 500,
                 mostBytes: configuration.streamPageBytes,
                 waitsUpTo: .seconds(30)
             )
+            request.clients = hub()?.clients ?? []
             do throws(StorageError) {
                 let page = try await adapter.changes(request)
                 hub()?.deliver(page, generation)
@@ -49,25 +50,26 @@ extension ChangeHub {
     private func deliver(_ page: ChangePage, _ generation: UInt64) {
         let (changes, interests) = state.withLock { state in
             var changes: [Int: [Int]] = [:]
-            guard state.generation == generation else { return (changes, [Int: ChangeInterest]()) }
+            guard state.generation == generation else { return (changes, [Int: Channel]()) }
             for (position, change) in page.changes.enumerated() {
                 for channel in state.channels(for: change) {
                     changes[channel, default: []].append(position)
                 }
             }
             state.reached = page.next
+            // A client is told of its mutations also where they are out of its scope.
+            for origin in page.origins.values {
+                for channel in state.byClient[origin.client] ?? [] {
+                    changes[channel, default: []] += []
+                }
+            }
             // What was told without a consistent point gets one, also if nothing more is told.
             if page.isCaughtUp { for id in state.staged { changes[id, default: []] += [] } }
-            var interests: [Int: ChangeInterest] = [:]
-            for channel in changes.keys { interests[channel] = state.channels[channel]?.interest }
+            var interests: [Int: Channel] = [:]
+            for channel in changes.keys { interests[channel] = state.channels[channel] }
             return (changes, interests)
         }
-        let mark = ChangeMessages.mark(
-            page.next,
-            isConsistent: page.isCaughtUp,
-            epoch: epoch.known
-        )
-        var encoder = PageEncoder(page: page, mark: mark)
+        var encoder = PageEncoder(page: page, epoch: epoch.known)
         let parcels = interests.map { channel, interest in
             let bytes = encoder.events(changes[channel] ?? [], for: interest)
             return (channel: channel, events: BufferedEvents(bytes, in: waiting))
@@ -127,7 +129,8 @@ extension ChangeHub {
             guard state.generation == generation else { return [] }
             let reached = state.consistent
             let mark = reached.map {
-                ChangeMessages.mark($0, isConsistent: true, epoch: epoch.known)
+                let page = ChangePage(changes: [], next: $0, isCaughtUp: true)
+                return ChangeMessages.mark(page, epoch: epoch.known)
             }
             let told = BufferedEvents(mark ?? [], in: waiting)
             let comment = BufferedEvents(ChangeMessages.heartbeat, in: waiting)
@@ -146,29 +149,42 @@ private struct PageEncoder {
     private struct Key: Hashable {
         let position: Int
         let database: String
+        /// Whether it is told as one that has left the scope.
+        let hasLeft: Bool
     }
 
     let page: ChangePage
-    let mark: [UInt8]
+    let epoch: String
+    private let mark: [UInt8]
     private var encoded: [Key: [UInt8]] = [:]
 
-    init(page: ChangePage, mark: [UInt8]) {
+    init(page: ChangePage, epoch: String) {
         self.page = page
-        self.mark = mark
+        self.epoch = epoch
+        mark = ChangeMessages.mark(page, epoch: epoch)
     }
 
-    /// The events for an interest.
-    mutating func events(_ positions: [Int], for interest: ChangeInterest) -> [UInt8] {
+    /// The events for a channel.
+    mutating func events(_ positions: [Int], for channel: ChangeHub.Channel) -> [UInt8] {
+        let interest = channel.interest
+        let mark =
+            interest.clients.isEmpty
+            ? mark : ChangeMessages.mark(page, for: interest, epoch: epoch)
         guard interest.tellsContent else { return mark }
         var bytes: [UInt8] = []
         for position in positions {
-            let key = Key(position: position, database: interest.database)
+            guard let change = channel.filter.told(page.changes[position]) else { continue }
+            let hasLeft = if case .leftScope = change { true } else { false }
+            let key = Key(position: position, database: interest.database, hasLeft: hasLeft)
             if let event = encoded[key] {
                 bytes += event
                 continue
             }
-            let change = page.changes[position]
-            let event = ChangeMessages.event(change, database: interest.database)
+            let event = ChangeMessages.event(
+                change,
+                page.origins[change.path],
+                database: interest.database
+            )
             encoded[key] = event
             bytes += event
         }

@@ -15,6 +15,7 @@ final class ChangeHub: Sendable {
 
     struct Channel {
         let interest: ChangeInterest
+        let filter: ScopeFilter
         var listeners: [ID: ChangeListener] = [:]
     }
 
@@ -25,7 +26,11 @@ final class ChangeHub: Sendable {
         var nextChannel = 0
         var channels: [Int: Channel] = [:]
         var byInterest: [ChangeInterest: Int] = [:]
+        var byDocument: [DocumentPath: Set<Int>] = [:]
         var byCollection: [CollectionPath: Set<Int>] = [:]
+        /// The channels of collection groups, by the bytes of their names.
+        var byGroup: [[UInt8]: Set<Int>] = [:]
+        var byClient: [String: Set<Int>] = [:]
         /// The channels that everything concerns.
         var unscoped: Set<Int> = []
         var tasks: [Task<Void, Never>] = []
@@ -68,6 +73,9 @@ final class ChangeHub: Sendable {
 
     /// How many listeners there are.
     var count: Int { state.withLock { $0.listeners.count } }
+
+    /// The clients that listeners are told of.
+    var clients: Set<String> { state.withLock { Set($0.byClient.keys) } }
 
     // MARK: Coming and going
 
@@ -147,12 +155,11 @@ extension ChangeHub.State {
         let channel = nextChannel
         nextChannel += 1
         byInterest[interest] = channel
-        channels[channel] = ChangeHub.Channel(interest: interest)
-        switch interest.scope {
-        case .everything: unscoped.insert(channel)
-        case .collections(let collections):
-            for collection in collections { byCollection[collection, default: []].insert(channel) }
-        }
+        channels[channel] = ChangeHub.Channel(
+            interest: interest,
+            filter: ScopeFilter(interest.scope)
+        )
+        register(interest) { $0.insert(channel) }
         return channel
     }
 
@@ -160,14 +167,29 @@ extension ChangeHub.State {
         guard let interest = channels.removeValue(forKey: channel)?.interest else { return }
         byInterest[interest] = nil
         staged.remove(channel)
-        switch interest.scope {
-        case .everything: unscoped.remove(channel)
-        case .collections(let collections):
-            for collection in collections {
-                byCollection[collection]?.remove(channel)
-                if byCollection[collection]?.isEmpty == true { byCollection[collection] = nil }
+        register(interest) { $0.remove(channel) }
+    }
+
+    /// Changes the sets of channels by which those of an interest are found.
+    private mutating func register(_ interest: ChangeInterest, _ change: (inout Set<Int>) -> Void) {
+        let scope = interest.scope
+        if scope.isEverything { change(&unscoped) }
+        for path in scope.documents { Self.change(&byDocument[path], change) }
+        for path in scope.collections { Self.change(&byCollection[path], change) }
+        for name in scope.groups { Self.change(&byGroup[Array(name.utf8)], change) }
+        for selection in scope.selections {
+            switch selection.scope {
+            case .collection(let path): Self.change(&byCollection[path], change)
+            case .group(let name, _): Self.change(&byGroup[Array(name.utf8)], change)
             }
         }
+        for client in interest.clients { Self.change(&byClient[client], change) }
+    }
+
+    private static func change(_ channels: inout Set<Int>?, _ change: (inout Set<Int>) -> Void) {
+        var changed = channels ?? []
+        change(&changed)
+        channels = changed.isEmpty ? nil : changed
     }
 
     /// Forgets the tasks, which the caller then cancels.
@@ -182,8 +204,15 @@ extension ChangeHub.State {
     }
 
     /// The channels that a change concerns.
-    func channels(for change: ChangePage.Change) -> [Int] {
-        guard !ChangeMessages.isServers(change.path) else { return [] }
-        return Array(unscoped) + (byCollection[change.path.collection] ?? [])
+    func channels(for change: ChangePage.Change) -> Set<Int> {
+        let path = change.path
+        guard !ChangeMessages.isServers(path) else { return [] }
+        var channels = unscoped
+        if let own = byDocument[path] { channels.formUnion(own) }
+        if let own = byCollection[path.collection] { channels.formUnion(own) }
+        if !byGroup.isEmpty, let own = byGroup[Array(path.collection.name.utf8)] {
+            channels.formUnion(own)
+        }
+        return channels
     }
 }

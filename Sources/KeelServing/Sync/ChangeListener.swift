@@ -6,6 +6,8 @@ struct ChangeInterest: Sendable, Hashable {
     var scope: ChangeScope
     var database: String
     var tellsContent: Bool
+    /// The clients whose mutations are acknowledged to it.
+    var clients: Set<String> = []
 }
 
 /// One listener's place: how far it has been told, and what waits for it.

@@ -17,19 +17,27 @@ enum ChangeMessages {
     }
 
     /// One element of `changes`; a document that cannot be decoded says so and hides no other one.
-    static func change(_ change: ChangePage.Change, database: String) -> FirestoreJSON {
+    static func change(
+        _ change: ChangePage.Change,
+        _ origin: ChangeOrigin?,
+        database: String
+    ) -> FirestoreJSON {
         let path = FirestoreJSON.string(change.path.string)
+        let origin = origin.map { origin -> FirestoreJSON in
+            ["client": .string(origin.client), "mutation": .string("\(origin.mutation)")]
+        }
         switch change {
         case .current(let document):
             let encoding = FirestoreEncoding(database: database, isExtended: true)
             do throws(StorageError) {
-                return [
+                return .members([
                     "path": path, "rev": .string("\(document.revision)"),
-                    "doc": try encoding.document(document),
-                ]
+                    "doc": try encoding.document(document), "origin": origin,
+                ])
             } catch {
                 return self.change(
                     .unreadable(UnreadableDocument(document.path, error)),
+                    nil,
                     database: database
                 )
             }
@@ -42,32 +50,58 @@ enum ChangeMessages {
                 ],
             ]
         case .removed(_, let revision):
-            return ["path": path, "rev": .string("\(revision)"), "deleted": true]
+            return .members([
+                "path": path, "rev": .string("\(revision)"), "deleted": true, "origin": origin,
+            ])
         case .leftScope: return ["path": path, "left": true]
         }
     }
 
     /// A page.
     static func page(_ page: ChangePage, database: String, epoch: String) -> FirestoreJSON {
-        let changes = visible(page.changes).map { change($0, database: database) }
-        return [
+        let changes = visible(page.changes).map {
+            change($0, page.origins[$0.path], database: database)
+        }
+        return .members([
             "epoch": .string(epoch), "changes": .array(changes),
             "next": .string(text(of: page.next)), "complete": .boolean(page.isCaughtUp),
-        ]
+            "acknowledged": acknowledged(page.acknowledged),
+        ])
+    }
+
+    /// The last mutations of clients, by name; nil if there are none to tell.
+    private static func acknowledged(_ mutations: [String: Int64]) -> FirestoreJSON? {
+        guard !mutations.isEmpty else { return nil }
+        return .object(
+            mutations.sorted { $0.key < $1.key }
+                .map { FirestoreJSON.Member($0.key, .string("\($0.value)")) }
+        )
     }
 
     // MARK: Events
 
     /// A `change` event.
-    static func event(_ change: ChangePage.Change, database: String) -> [UInt8] {
-        event("change", data: self.change(change, database: database))
+    static func event(
+        _ change: ChangePage.Change,
+        _ origin: ChangeOrigin?,
+        database: String
+    ) -> [UInt8] {
+        event("change", data: self.change(change, origin, database: database))
     }
 
     /// The event that ends a page: `checkpoint` where the point is consistent, else `progress`.
-    static func mark(_ position: ChangeCursor, isConsistent: Bool, epoch: String) -> [UInt8] {
-        isConsistent
-            ? event("checkpoint", id: position, data: ["epoch": .string(epoch)])
-            : event("progress", id: position, data: .object([]))
+    static func mark(
+        _ page: ChangePage,
+        for interest: ChangeInterest? = nil,
+        epoch: String
+    ) -> [UInt8] {
+        guard page.isCaughtUp else { return event("progress", id: page.next, data: .object([])) }
+        let own = page.acknowledged.filter { interest?.clients.contains($0.key) ?? false }
+        return event(
+            "checkpoint",
+            id: page.next,
+            data: .members(["epoch": .string(epoch), "acknowledged": acknowledged(own)])
+        )
     }
 
     /// A `reset` event.

@@ -4,8 +4,10 @@ internal import KeelStorageFirestore
 
 /// What a request for changes asks for.
 struct ChangeQuery: Sendable, Hashable {
-    /// The most collections that a request may name.
-    static let mostCollections = 100
+    /// The most interests that a request may name: documents, collections, groups and queries.
+    static let mostInterests = 100
+    /// The most clients that a request may name.
+    static let mostClients = 10
 
     private(set) var cursor: ChangeCursor?
     private(set) var limit = 500
@@ -13,6 +15,10 @@ struct ChangeQuery: Sendable, Hashable {
     private(set) var scope = ChangeScope.everything
     private(set) var database = "projects/keel/databases/(default)"
     private(set) var tellsContent = true
+    private(set) var clients: Set<String> = []
+
+    /// The parameters that may be given several times.
+    private static let repeatable: Set = ["document", "collection", "group", "query", "client"]
 
     /// Reads the query of a request's target.
     ///
@@ -20,10 +26,10 @@ struct ChangeQuery: Sendable, Hashable {
     ///
     /// - Throws: `StorageError/Code/invalidArgument`, naming the parameter.
     init(target: String) throws(StorageError) {
-        var collections: Set<CollectionPath> = []
+        var interests: [(name: String, value: String)] = []
         var seen: Set<String> = []
         for (name, value) in try Self.pairs(of: target) {
-            guard name == "collection" || seen.insert(name).inserted else {
+            guard Self.repeatable.contains(name) || seen.insert(name).inserted else {
                 throw Self.flaw(name, "may be given once")
             }
             switch name {
@@ -32,10 +38,12 @@ struct ChangeQuery: Sendable, Hashable {
                 if cursor == nil { throw Self.flaw(name, "is no position") }
             case "limit": limit = try Self.number(value, of: name, in: 1...1_000)
             case "wait": wait = .seconds(try Self.number(value, of: name, in: 0...60))
-            case "collection":
-                let collection = CollectionPath(value)
-                if let flaw = collection.flaw { throw Self.flaw(name, "is wrong: \(flaw)") }
-                collections.insert(collection)
+            case "document", "collection", "group", "query": interests.append((name, value))
+            case "client":
+                guard (1...1_500).contains(value.utf8.count) else {
+                    throw Self.flaw(name, "must be text of up to 1,500 bytes")
+                }
+                clients.insert(value)
             case "database": database = try Self.database(value)
             case "content":
                 guard value == "none" else { throw Self.flaw(name, "can only be “none”") }
@@ -43,10 +51,56 @@ struct ChangeQuery: Sendable, Hashable {
             default: continue
             }
         }
-        guard collections.count <= Self.mostCollections else {
-            throw Self.flaw("collection", "may be given \(Self.mostCollections) times")
+        guard interests.count <= Self.mostInterests else {
+            throw StorageError(
+                .invalidArgument,
+                "a request may name up to \(Self.mostInterests) documents, collections, groups and queries"
+            )
         }
-        if !collections.isEmpty { scope = .collections(collections) }
+        guard clients.count <= Self.mostClients else {
+            throw Self.flaw("client", "may be given \(Self.mostClients) times")
+        }
+        guard !interests.isEmpty else { return }
+        scope = ChangeScope()
+        for (name, value) in interests { scope.formUnion(try interest(name, value)) }
+    }
+
+    private func interest(_ name: String, _ value: String) throws(StorageError) -> ChangeScope {
+        switch name {
+        case "document":
+            let path = DocumentPath(value)
+            if let flaw = path.flaw { throw Self.flaw(name, "is wrong: \(flaw)") }
+            return .documents([path])
+        case "collection", "group":
+            let collection = CollectionPath(value)
+            if let flaw = collection.flaw { throw Self.flaw(name, "is wrong: \(flaw)") }
+            guard name == "group" else { return .collections([collection]) }
+            guard collection.parent == nil else {
+                throw Self.flaw(name, "must be the name of collections and not a path")
+            }
+            return .groups([value])
+        default: return .query(try query(value))
+        }
+    }
+
+    /// A query as `runQuery` has it: the name of its parent, and the structured query.
+    private func query(_ text: String) throws(StorageError) -> DocumentQuery {
+        let json: FirestoreJSON
+        do throws(FirestoreJSONError) {
+            json = try FirestoreJSON(parsing: text.utf8)
+        } catch {
+            throw Self.flaw("query", "must be JSON: \(error)")
+        }
+        do throws(StorageError) {
+            let decoding = FirestoreDecoding(database: database)
+            let parent = try json.text("parent").map { name throws(StorageError) in
+                try decoding.parent(of: name)
+            }
+            let query = try decoding.query(try json.object("structuredQuery"), under: parent ?? nil)
+            return try QueryValidation.checked(query)
+        } catch {
+            throw Self.flaw("query", "is wrong: \(error.message)")
+        }
     }
 
     /// Takes the position at which a stream broke off, which counts before the parameter.

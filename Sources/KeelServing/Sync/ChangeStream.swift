@@ -23,7 +23,8 @@ final class ChangeStream: Sendable {
             interest: ChangeInterest(
                 scope: query.scope,
                 database: query.database,
-                tellsContent: query.tellsContent
+                tellsContent: query.tellsContent,
+                clients: query.clients
             ),
             after: query.cursor,
             mostBytes: hub.configuration.mostBufferedBytes
@@ -86,6 +87,7 @@ final class ChangeStream: Sendable {
             limit: 500,
             mostBytes: hub.pageBytes
         )
+        request.clients = listener.interest.clients
         // A replica may lag behind what the shared reader has seen: asking it at once is no use.
         if isStalled.withLock({ $0 }) { request.waitsUpTo = .seconds(1) }
         let page: ChangePage
@@ -99,14 +101,17 @@ final class ChangeStream: Sendable {
         var bytes: [UInt8] = []
         if listener.interest.tellsContent {
             for change in ChangeMessages.visible(page.changes) {
-                bytes += ChangeMessages.event(change, database: listener.interest.database)
+                bytes += ChangeMessages.event(
+                    change,
+                    page.origins[change.path],
+                    database: listener.interest.database
+                )
             }
         }
         listener.tell(page.next)
         let isLive = page.isCaughtUp && hub.join(listener, at: page.next)
         isStalled.withLock { $0 = !isLive && told == page.next }
         guard isFirst || !bytes.isEmpty || told != page.next else { return nil }
-        let epoch = hub.epoch.known
-        return bytes + ChangeMessages.mark(page.next, isConsistent: page.isCaughtUp, epoch: epoch)
+        return bytes + ChangeMessages.mark(page, for: listener.interest, epoch: hub.epoch.known)
     }
 }

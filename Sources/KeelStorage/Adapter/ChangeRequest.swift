@@ -15,27 +15,13 @@ public struct ChangeCursor: Hashable, Comparable, Sendable {
     }
 }
 
-/// Which changes are wanted.
-public enum ChangeScope: Sendable, Hashable {
-    /// All of them.
-    case everything
-    /// Those of documents directly in these collections.
-    case collections(Set<CollectionPath>)
-
-    package func contains(_ collection: CollectionPath) -> Bool {
-        switch self {
-        case .everything: true
-        case .collections(let wanted): wanted.contains(collection)
-        }
-    }
-}
-
 /// A request for the changes after a position.
 public struct ChangeRequest: Sendable, Hashable {
     /// Where to begin; nil begins at the first change that the log still has.
     ///
     /// From nil, the pages bring the current state of every document in scope, so that a copy can
-    /// be made from the change log alone.
+    /// be made from the change log alone. Behind a consistent point the scope may change from page to
+    /// page; a copy is made with one scope from its beginning to its end.
     public var after: ChangeCursor?
     /// Which documents are of interest.
     public var scope: ChangeScope
@@ -48,6 +34,10 @@ public struct ChangeRequest: Sendable, Hashable {
     public var mostBytes: Int?
     /// How long to wait for a change when there is none; nil answers at once.
     public var waitsUpTo: Duration?
+    /// Clients whose mutations are to be acknowledged in ``ChangePage/acknowledged``.
+    ///
+    /// Needs ``StorageCapabilities/origins``.
+    public var clients: Set<String> = []
 
     /// Creates a request.
     public init(
@@ -79,7 +69,9 @@ public struct ChangePage: Sendable {
         case current(Document)
         /// The document is gone.
         case removed(DocumentPath, Revision)
-        /// The document still exists and is no longer visible to this reader.
+        /// The document changed, exists, and does not meet the conditions of the scope.
+        ///
+        /// It may have met them before: a reader that has it drops it.
         case leftScope(DocumentPath)
         /// The document changed and cannot be read.
         ///
@@ -103,19 +95,31 @@ public struct ChangePage: Sendable {
     public var next: ChangeCursor
     /// Whether the changes so far make up a consistent state of the store.
     public var isCaughtUp: Bool
-    /// Whether the page comes from a local copy that may be behind the server.
-    public var isFromCache: Bool
+    /// The origins of the changes that have one, where the adapter keeps ``StorageCapabilities/origins``.
+    ///
+    /// An origin stands here if it is that of the state that the page brings. A state that a write
+    /// without an origin has made has none.
+    public var origins: [DocumentPath: ChangeOrigin]
+    /// The last mutation of each of ``ChangeRequest/clients`` that the store has committed; only where
+    /// ``isCaughtUp`` is true.
+    ///
+    /// What has been delivered so far has the effects of all mutations up to there, also of those whose
+    /// documents have been overwritten since, are out of scope, or did not change at all. A client that
+    /// the store does not know is missing.
+    public var acknowledged: [String: Int64]
 
     /// Creates a page.
     public init(
         changes: [Change],
         next: ChangeCursor,
         isCaughtUp: Bool,
-        isFromCache: Bool = false
+        origins: [DocumentPath: ChangeOrigin] = [:],
+        acknowledged: [String: Int64] = [:]
     ) {
         self.changes = changes
         self.next = next
         self.isCaughtUp = isCaughtUp
-        self.isFromCache = isFromCache
+        self.origins = origins
+        self.acknowledged = acknowledged
     }
 }

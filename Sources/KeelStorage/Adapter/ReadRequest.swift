@@ -10,22 +10,10 @@ public enum ReadOperation: Sendable, Hashable {
     case collections(under: DocumentPath?)
 }
 
-/// Where a read may be answered from.
-public enum ReadSource: Sendable, Hashable {
-    /// The adapter's own choice.
-    case automatic
-    /// Only from what is at hand, without a connection.
-    case local
-    /// Only from the server.
-    case remote
-}
-
 /// A read, and the conditions under which it is to be answered.
 public struct ReadRequest: Sendable, Hashable {
     /// The question.
     public var operation: ReadOperation
-    /// Where the answer may come from; adapters with one place ignore it.
-    public var source = ReadSource.automatic
     /// A position that the answer must include, for reads from replicas.
     public var atLeast: ChangeCursor?
     /// Whether ``ReadResult/position`` is wanted; finding it can cost a little.
@@ -94,8 +82,6 @@ public struct ReadResult: Sendable {
     public var time: Timestamp?
     /// How a query was answered, where the adapter plans queries.
     public var plan: QueryPlan?
-    /// Whether the answer comes from a local copy that may be behind the server.
-    public var isFromCache: Bool
     /// Documents that the read met and could not read, if ``ReadRequest/reportsUnreadable`` asked.
     ///
     /// A query does not find them, and among ``ReadOperation/documents(_:)`` they are nil.
@@ -113,7 +99,6 @@ public struct ReadResult: Sendable {
         position: ChangeCursor? = nil,
         time: Timestamp? = nil,
         plan: QueryPlan? = nil,
-        isFromCache: Bool = false,
         unreadable: [UnreadableDocument] = [],
         isPartial: Bool = false
     ) {
@@ -121,7 +106,6 @@ public struct ReadResult: Sendable {
         self.position = position
         self.time = time
         self.plan = plan
-        self.isFromCache = isFromCache
         self.unreadable = unreadable
         self.isPartial = isPartial
     }

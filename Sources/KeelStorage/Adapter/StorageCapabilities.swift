@@ -26,8 +26,8 @@ public struct StorageCapabilities: OptionSet, Sendable, Hashable {
     public static let collectionListing = Self(rawValue: 1 << 6)
     /// Words can be searched for in declared fields.
     public static let textSearch = Self(rawValue: 1 << 7)
-    /// Writes are taken without a connection and sent later.
-    public static let offlineWrites = Self(rawValue: 1 << 8)
+    /// The change log keeps the origins of batches, and acknowledges the mutations of clients.
+    public static let origins = Self(rawValue: 1 << 8)
     /// Documents can be read as they were at a time in the past, as far as the history goes back.
     public static let pointInTimeReads = Self(rawValue: 1 << 9)
     /// A read can be made conditional on the results of earlier reads being unchanged, so that the body
@@ -45,7 +45,7 @@ extension StorageCapabilities: CustomStringConvertible {
             (.idempotentCommits, "idempotentCommits"), (.aggregation, "aggregation"),
             (.declaredIndexes, "declaredIndexes"), (.replication, "replication"),
             (.collectionListing, "collectionListing"), (.textSearch, "textSearch"),
-            (.offlineWrites, "offlineWrites"), (.pointInTimeReads, "pointInTimeReads"),
+            (.origins, "origins"), (.pointInTimeReads, "pointInTimeReads"),
             (.checkedReads, "checkedReads"),
             (.heldReads, "heldReads"),
         ]

@@ -11,12 +11,41 @@ public struct WriteBatch: Sendable, Hashable {
     public var writes: [DocumentWrite]
     /// The reads of a transaction, whose documents must not have changed since.
     public var reads: TransactionReads?
+    /// Whose mutation the batch is; needs ``StorageCapabilities/origins``.
+    public var origin: ChangeOrigin?
 
     /// Creates a batch.
-    public init(id: String? = nil, _ writes: [DocumentWrite], reads: TransactionReads? = nil) {
+    public init(
+        id: String? = nil,
+        _ writes: [DocumentWrite],
+        reads: TransactionReads? = nil,
+        origin: ChangeOrigin? = nil
+    ) {
         self.id = id
         self.writes = writes
         self.reads = reads
+        self.origin = origin
+    }
+}
+
+/// The client that a batch comes from, and which of its mutations the batch is.
+///
+/// The change log keeps it, so that a client recognises its own writes in what it reads. A batch
+/// without one leaves no trace of its author. It does not replace ``WriteBatch/id``: that names one
+/// commit among all, to apply it once; this tells what came from where, and in which order.
+public struct ChangeOrigin: Sendable, Hashable {
+    /// The client: a random name that an installation gives itself, of at most 1,500 bytes.
+    public var client: String
+    /// The number of the mutation, which grows by one from mutation to mutation of the client.
+    ///
+    /// The store keeps the highest number of each client. A client commits its mutations in order, so
+    /// that the highest one acknowledges all before it.
+    public var mutation: Int64
+
+    /// Creates an origin.
+    public init(client: String, mutation: Int64) {
+        self.client = client
+        self.mutation = mutation
     }
 }
 
@@ -50,8 +79,6 @@ public struct TransactionReads: Sendable, Hashable {
         }
     }
 
-    /// A token of a backend that keeps the read set itself.
-    public var token: String?
     /// The documents read by path.
     public var documents: [DocumentRead]
     /// The queries read.
@@ -63,12 +90,10 @@ public struct TransactionReads: Sendable, Hashable {
 
     /// Creates a read set.
     public init(
-        token: String? = nil,
         documents: [DocumentRead] = [],
         queries: [QueryRead] = [],
         position: ChangeCursor? = nil
     ) {
-        self.token = token
         self.documents = documents
         self.queries = queries
         self.position = position
@@ -77,14 +102,6 @@ public struct TransactionReads: Sendable, Hashable {
 
 /// A store's answer to a batch that it took.
 public struct CommitReceipt: Sendable, Hashable {
-    /// How far a batch has come.
-    public enum Stage: Sendable, Hashable {
-        /// It is kept on this device, and will be sent.
-        case local
-        /// The store that has the last word took it.
-        case accepted
-    }
-
     /// The outcome of one write.
     public struct WriteOutcome: Sendable, Hashable {
         /// The document's revision after the batch; nil if it does not exist then.
@@ -101,8 +118,6 @@ public struct CommitReceipt: Sendable, Hashable {
 
     /// The id of the batch, if it had one.
     public var batchID: String?
-    /// How far the batch has come.
-    public var stage: Stage
     /// The time of the commit, which `serverTimestamp` used.
     public var commitTime: Timestamp
     /// One outcome a write.
@@ -113,13 +128,11 @@ public struct CommitReceipt: Sendable, Hashable {
     /// Creates a receipt.
     public init(
         batchID: String? = nil,
-        stage: Stage,
         commitTime: Timestamp,
         outcomes: [WriteOutcome],
         position: ChangeCursor? = nil
     ) {
         self.batchID = batchID
-        self.stage = stage
         self.commitTime = commitTime
         self.outcomes = outcomes
         self.position = position

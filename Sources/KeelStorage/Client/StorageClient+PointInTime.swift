@@ -59,7 +59,9 @@ struct PointInTimeStorageAdapter: StorageAdapter {
         let reading: StorageCapabilities = [
             .aggregation, .declaredIndexes, .collectionListing, .textSearch, .pointInTimeReads,
         ]
-        let writing: StorageCapabilities = [.transactions, .idempotentCommits, .replication]
+        let writing: StorageCapabilities = [
+            .transactions, .idempotentCommits, .replication, .origins,
+        ]
         return upstream.capabilities.intersection(reading).union(writing)
     }
 

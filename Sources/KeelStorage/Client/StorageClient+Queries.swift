@@ -15,11 +15,7 @@ extension StorageClient {
         guard case .found(let documents) = result.payload else {
             throw StorageError(.unknown, "the adapter answered a query with something else")
         }
-        return QueryResult(
-            documents: documents,
-            plan: result.plan,
-            isFromCache: result.isFromCache
-        )
+        return QueryResult(documents: documents, plan: result.plan)
     }
 
     /// Returns how many documents a query finds.
@@ -98,6 +94,4 @@ public struct QueryResult: Sendable {
     public let documents: [Document]
     /// How the adapter answered, where it plans queries.
     public let plan: QueryPlan?
-    /// Whether the answer comes from a local copy that may be behind the server.
-    public let isFromCache: Bool
 }

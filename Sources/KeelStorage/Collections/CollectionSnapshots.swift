@@ -25,10 +25,6 @@ public struct CollectionSnapshot<Element: Sendable>: Sendable {
     public let changes: [DocumentChange]
     /// The documents that are not among the items because they cannot be read or decoded, by path.
     public let failures: [UnreadableDocument]
-    /// Whether one of the documents has a write that the server has not accepted yet.
-    public let hasPendingWrites: Bool
-    /// Whether the result comes from a local copy that may be behind the server.
-    public let isFromCache: Bool
 }
 
 /// The snapshots of a typed collection: see ``DocumentCollection/listen(_:)``.
@@ -82,9 +78,7 @@ actor CollectionListener<Item: Codable & Sendable> {
         return CollectionSnapshot(
             items: result.items,
             changes: changes,
-            failures: (result.failures + snapshot.failures).sorted { $0.path < $1.path },
-            hasPendingWrites: snapshot.hasPendingWrites,
-            isFromCache: snapshot.isFromCache
+            failures: (result.failures + snapshot.failures).sorted { $0.path < $1.path }
         )
     }
 

@@ -88,8 +88,7 @@ package struct PreparedQuery: Sendable {
             body: document.body.selecting(fields),
             revision: document.revision,
             createTime: document.createTime,
-            updateTime: document.updateTime,
-            hasPendingWrites: document.hasPendingWrites
+            updateTime: document.updateTime
         )
     }
 }

@@ -51,7 +51,6 @@ extension StorageEvaluator {
             removed: paths.filter { current[$0] == nil },
             receipt: CommitReceipt(
                 batchID: batch.id,
-                stage: .accepted,
                 commitTime: commit.time,
                 outcomes: outcomes
             )

@@ -38,7 +38,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
         let always: StorageCapabilities = [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
             .replication, .collectionListing, .textSearch, .checkedReads,
-            .heldReads,
+            .heldReads, .origins,
         ]
         return keepsHistory ? always.union(.pointInTimeReads) : always
     }

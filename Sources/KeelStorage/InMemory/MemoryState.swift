@@ -3,7 +3,17 @@ struct MemoryState: Sendable {
     typealias Documents = [DocumentPath: Document]
 
     private(set) var collections: [CollectionPath: Documents] = [:]
-    private var log: [(sequence: Int64, path: DocumentPath, revision: Revision)] = []
+    /// One change, as the log keeps it.
+    private struct Entry: Sendable {
+        let sequence: Int64
+        let path: DocumentPath
+        let revision: Revision
+        let origin: ChangeOrigin?
+    }
+
+    private var log: [Entry] = []
+    /// The last mutation of each client.
+    private var mutations: [String: Int64] = [:]
     /// The sequence of the last change, also when the log has been trimmed.
     private(set) var lastSequence: Int64 = 0
     /// In a past state, the sequence of the present one.
@@ -95,7 +105,7 @@ struct MemoryState: Sendable {
             history?.note(before, before: time)
         }
         for (position, (effect, path)) in effects.enumerated() {
-            take(effect, of: path, as: time.microseconds + Int64(position))
+            take(effect, of: path, as: time.microseconds + Int64(position), from: batch.origin)
         }
         // A document written twice in one batch ends at the revision of the last write.
         for (position, write) in batch.writes.enumerated() {
@@ -104,31 +114,35 @@ struct MemoryState: Sendable {
         trim()
         let receipt = CommitReceipt(
             batchID: batch.id,
-            stage: .accepted,
             commitTime: time,
             outcomes: outcomes,
             position: position
         )
         if let id { receipts[id] = receipt }
+        if let origin = batch.origin {
+            mutations[origin.client] = max(mutations[origin.client] ?? .min, origin.mutation)
+        }
         return receipt
     }
 
     private mutating func take(
         _ effect: StorageEvaluator.Effect,
         of path: DocumentPath,
-        as sequence: Int64
+        as sequence: Int64,
+        from origin: ChangeOrigin?
     ) {
+        let revision: Revision
         switch effect {
         case .none: return
         case .store(let document):
             put(document, at: path)
-            log.append((sequence, path, document.revision))
-            highestRevision = max(highestRevision, document.revision.number)
-        case .remove(let revision):
+            revision = document.revision
+        case .remove(let number):
             put(nil, at: path)
-            log.append((sequence, path, revision))
-            highestRevision = max(highestRevision, revision.number)
+            revision = number
         }
+        log.append(Entry(sequence: sequence, path: path, revision: revision, origin: origin))
+        highestRevision = max(highestRevision, revision.number)
         lastSequence = sequence
     }
 
@@ -164,7 +178,8 @@ struct MemoryState: Sendable {
             throw StorageError(.cursorExpired, "the change log does not reach back to the cursor")
         }
         let start = firstIndex(after: sequence)
-        let wanted = log[start...].filter { request.scope.contains($0.path.collection) }
+        let filter = ScopeFilter(request.scope)
+        let wanted = log[start...].filter { filter.contains($0.path) }
         let most = AnswerSize.count(
             of: wanted.lazy.prefix(request.limit).map { self[$0.path] },
             upTo: request.mostBytes
@@ -175,18 +190,24 @@ struct MemoryState: Sendable {
         for (index, entry) in part.enumerated() { latest[entry.path] = index }
         // A page shows what is, so a removal has the revision of the last entry, not of the one
         // that the page has come to: a page before may have shown a later state already.
-        var revisions: [DocumentPath: Revision] = [:]
-        for entry in wanted where latest[entry.path] != nil {
-            revisions[entry.path] = entry.revision
-        }
+        var last: [DocumentPath: Entry] = [:]
+        for entry in wanted where latest[entry.path] != nil { last[entry.path] = entry }
         let changes = part.enumerated().filter { latest[$0.element.path] == $0.offset }
-            .map { change(of: $0.element.path, revision: revisions[$0.element.path]) }
+            .compactMap { position, entry in
+                filter.told(change(of: entry.path, revision: last[entry.path]?.revision))
+            }
         let next = isCaughtUp ? lastSequence : part.last?.sequence ?? lastSequence
         return ChangePage(
             changes: changes,
             next: MemoryCursor.log(next).cursor,
-            isCaughtUp: isCaughtUp
+            isCaughtUp: isCaughtUp,
+            origins: last.compactMapValues(\.origin),
+            acknowledged: isCaughtUp ? acknowledged(request.clients) : [:]
         )
+    }
+
+    private func acknowledged(_ clients: Set<String>) -> [String: Int64] {
+        clients.isEmpty ? [:] : mutations.filter { clients.contains($0.key) }
     }
 
     private func change(of path: DocumentPath, revision: Revision?) -> ChangePage.Change {
@@ -203,8 +224,10 @@ struct MemoryState: Sendable {
         start: Int64,
         _ request: ChangeRequest
     ) -> ChangePage {
-        let rest = collections.filter { request.scope.contains($0.key) }.values
-            .flatMap(\.values).map { (key: Self.key(of: $0.path), document: $0) }
+        let filter = ScopeFilter(request.scope)
+        let rest = collections.values.flatMap(\.values)
+            .filter(filter.matches)
+            .map { (key: Self.key(of: $0.path), document: $0) }
             .filter { key.lexicographicallyPrecedes($0.key) }
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }
         let most = AnswerSize.count(
@@ -216,10 +239,12 @@ struct MemoryState: Sendable {
         let isDone = part.count == rest.count
         let next: MemoryCursor =
             isDone ? .log(start) : .copy(after: part.last?.key ?? key, start: start)
+        let isCaughtUp = isDone && start == lastSequence
         return ChangePage(
             changes: part.map { .current($0.document) },
             next: next.cursor,
-            isCaughtUp: isDone && start == lastSequence
+            isCaughtUp: isCaughtUp,
+            acknowledged: isCaughtUp ? acknowledged(request.clients) : [:]
         )
     }
 

@@ -13,7 +13,7 @@ public struct UnavailableStorageAdapter: StorageAdapter {
         [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
             .replication, .collectionListing, .textSearch, .pointInTimeReads, .checkedReads,
-            .heldReads,
+            .heldReads, .origins,
         ]
     }
 

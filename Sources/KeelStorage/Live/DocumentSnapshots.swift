@@ -66,8 +66,6 @@ actor DocumentListener {
     private var current: DocumentSnapshot?
     /// Whether the document has to be read before anything can be told; also after a failed read.
     private var needsRead = true
-    private var base: ChangeCursor?
-    private var pending: ChangePage.Change?
 
     init(client: StorageClient, path: DocumentPath) {
         self.client = client
@@ -95,15 +93,9 @@ actor DocumentListener {
             switch await subscription.next() {
             case .cancelled: return nil
             case .failure(let error): throw error
-            case .reset:
-                pending = nil
-                needsRead = true
-            case .changes(let changes, let position, let isFromCache):
-                pending = changes[path] ?? pending
-                if let base, position < base {
-                    guard let id, client.hub.hasReached(base, for: id) else { continue }
-                }
-                if let snapshot = apply(isFromCache: isFromCache) { return snapshot }
+            case .reset: needsRead = true
+            case .changes(let changes, _):
+                if let snapshot = apply(changes[path]) { return snapshot }
             }
         }
     }
@@ -119,41 +111,33 @@ actor DocumentListener {
 
     /// Reads the document; nil if it is as it was.
     private func read() async throws(StorageError) -> DocumentSnapshot? {
-        let result = try await client.readForListener(.documents([path]), for: "listenToDocument")
+        let result = try await client.readForListener(
+            .documents([path]),
+            id,
+            for: "listenToDocument"
+        )
         guard case .documents(let documents) = result.payload else {
             throw StorageError(.unknown, "the adapter answered a path with something else")
         }
-        base = result.position
+        subscription.hold(until: result.position)
         needsRead = false
-        return take(
-            documents.first ?? nil,
-            failure: result.unreadable.first,
-            isFromCache: result.isFromCache
-        )
+        return take(documents.first ?? nil, failure: result.unreadable.first)
     }
 
-    private func apply(isFromCache: Bool) -> DocumentSnapshot? {
-        defer { pending = nil }
-        switch pending {
-        case .current(let document)?: return take(document, isFromCache: isFromCache)
-        case .removed?, .leftScope?: return take(nil, isFromCache: isFromCache)
-        case .unreadable(let document)?:
-            return take(nil, failure: document, isFromCache: isFromCache)
+    private func apply(_ change: ChangePage.Change?) -> DocumentSnapshot? {
+        switch change {
+        case .current(let document)?: return take(document)
+        case .removed?, .leftScope?: return take(nil)
+        case .unreadable(let document)?: return take(nil, failure: document)
         case nil: return nil
         }
     }
 
     private func take(
         _ document: Document?,
-        failure: UnreadableDocument? = nil,
-        isFromCache: Bool
+        failure: UnreadableDocument? = nil
     ) -> DocumentSnapshot? {
-        let snapshot = DocumentSnapshot(
-            path: path,
-            document: document,
-            failure: failure,
-            isFromCache: isFromCache
-        )
+        let snapshot = DocumentSnapshot(path: path, document: document, failure: failure)
         guard snapshot != current else { return nil }
         current = snapshot
         return snapshot

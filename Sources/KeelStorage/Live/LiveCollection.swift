@@ -26,10 +26,6 @@ public final class LiveCollection<Item: Codable & Sendable> {
     public private(set) var error: StorageError?
     /// The documents that cannot be shown, because they cannot be read or decoded, by path.
     public private(set) var failures: [UnreadableDocument] = []
-    /// Whether one of the values has a write that the server has not accepted yet.
-    public private(set) var hasPendingWrites = false
-    /// Whether the values come from a local copy that may be behind the server.
-    public private(set) var isFromCache = false
 
     @ObservationIgnored private let snapshots: CollectionSnapshots<Item>
 
@@ -50,8 +46,6 @@ public final class LiveCollection<Item: Codable & Sendable> {
             for try await snapshot in snapshots {
                 items = snapshot.items
                 failures = snapshot.failures
-                hasPendingWrites = snapshot.hasPendingWrites
-                isFromCache = snapshot.isFromCache
                 phase = .ready
             }
         } catch {

@@ -21,10 +21,6 @@ public final class LiveDocument<Value: Codable & Sendable> {
     public private(set) var phase = LivePhase.loading
     /// Why listening ended, or why the document cannot be read as it is now.
     public private(set) var error: StorageError?
-    /// Whether the document has a write that the server has not accepted yet.
-    public private(set) var hasPendingWrites = false
-    /// Whether the value comes from a local copy that may be behind the server.
-    public private(set) var isFromCache = false
 
     @ObservationIgnored private let collection: DocumentCollection<Value>
     @ObservationIgnored private let path: DocumentPath
@@ -49,8 +45,6 @@ public final class LiveDocument<Value: Codable & Sendable> {
     }
 
     private func show(_ snapshot: DocumentSnapshot) async {
-        hasPendingWrites = snapshot.hasPendingWrites
-        isFromCache = snapshot.isFromCache
         do throws(StorageError) {
             if let failure = snapshot.failure { throw failure.error }
             value = try await decode(snapshot.document)

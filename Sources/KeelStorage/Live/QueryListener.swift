@@ -12,21 +12,14 @@ actor QueryListener {
     private var view: QueryView
     /// Whether the query has to be read before anything can be told; also after a read that failed.
     private var needsRead = true
-    /// The position of the read that the view is based on.
-    private var base: ChangeCursor?
-    /// Changes taken from the mailbox that wait for the base position to be reached.
-    private var pending: [DocumentPath: ChangePage.Change] = [:]
-    /// The last snapshot without its documents.
-    private var told: (failures: [UnreadableDocument], isFromCache: Bool)?
+    /// The failures of the last snapshot; nil before the first.
+    private var told: [UnreadableDocument]?
 
     init(client: StorageClient, query: DocumentQuery) {
         self.client = client
         self.query = query
         view = QueryView(query)
-        switch query.scope {
-        case .collection(let path): subscription = Subscription(.collection(path))
-        case .group(let name, _): subscription = Subscription(.group(name))
-        }
+        subscription = Subscription(.query(query))
     }
 
     deinit {
@@ -50,16 +43,8 @@ actor QueryListener {
             switch await subscription.next() {
             case .cancelled: return nil
             case .failure(let error): throw error
-            case .reset:
-                pending = [:]
-                needsRead = true
-            case .changes(let changes, let position, let isFromCache):
-                pending.merge(changes) { _, new in new }
-                // What came before the base was read may be older than what was read.
-                if let base, position < base {
-                    guard let id, client.hub.hasReached(base, for: id) else { continue }
-                }
-                if let snapshot = apply(isFromCache: isFromCache) { return snapshot }
+            case .reset: needsRead = true
+            case .changes(let changes, _): if let snapshot = apply(changes) { return snapshot }
             }
         }
     }
@@ -75,23 +60,22 @@ actor QueryListener {
 
     /// Reads the query and makes it the base that changes are applied to.
     private func read() async throws(StorageError) -> QuerySnapshot? {
-        let result = try await client.readForListener(.query(view.readQuery), for: "listen")
+        let result = try await client.readForListener(.query(view.readQuery), id, for: "listen")
         guard case .found(let documents) = result.payload else {
             throw StorageError(.unknown, "the adapter answered a query with something else")
         }
-        base = result.position
+        subscription.hold(until: result.position)
         needsRead = false
         let changes = view.load(documents, unreadable: result.unreadable)
-        return snapshot(changes, isFromCache: result.isFromCache)
+        return snapshot(changes)
     }
 
-    private func apply(isFromCache: Bool) -> QuerySnapshot? {
+    private func apply(_ changes: [DocumentPath: ChangePage.Change]) -> QuerySnapshot? {
         // In the order of paths, so that the same changes give the same steps.
-        let changes = pending.values.sorted { $0.path < $1.path }
-        pending = [:]
+        let changes = changes.values.sorted { $0.path < $1.path }
         switch view.apply(changes) {
-        case .unchanged: return snapshot([], isFromCache: isFromCache)
-        case .changed(let steps): return snapshot(steps, isFromCache: isFromCache)
+        case .unchanged: return snapshot([])
+        case .changed(let steps): return snapshot(steps)
         case .needsRead:
             needsRead = true
             return nil
@@ -99,15 +83,10 @@ actor QueryListener {
     }
 
     /// The next snapshot, nil if it would say what the last one said.
-    private func snapshot(_ changes: [DocumentChange], isFromCache: Bool) -> QuerySnapshot? {
+    private func snapshot(_ changes: [DocumentChange]) -> QuerySnapshot? {
         let failures = view.failures
-        if let told, changes.isEmpty, told == (failures, isFromCache) { return nil }
-        told = (failures, isFromCache)
-        return QuerySnapshot(
-            documents: view.documents,
-            changes: changes,
-            failures: failures,
-            isFromCache: isFromCache
-        )
+        if changes.isEmpty, told == failures { return nil }
+        told = failures
+        return QuerySnapshot(documents: view.documents, changes: changes, failures: failures)
     }
 }

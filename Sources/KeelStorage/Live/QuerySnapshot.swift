@@ -15,24 +15,16 @@ public struct QuerySnapshot: Sendable {
     /// that can be read again is added like a new one.
     public let failures: [UnreadableDocument]
 
-    /// Whether the result comes from a local copy that may be behind the server.
-    public let isFromCache: Bool
-
     /// Creates a snapshot.
     public init(
         documents: [Document],
         changes: [DocumentChange],
-        failures: [UnreadableDocument] = [],
-        isFromCache: Bool = false
+        failures: [UnreadableDocument] = []
     ) {
         self.documents = documents
         self.changes = changes
         self.failures = failures
-        self.isFromCache = isFromCache
     }
-
-    /// Whether one of the documents has a write that the server has not accepted yet.
-    public var hasPendingWrites: Bool { documents.contains(where: \.hasPendingWrites) }
 }
 
 /// One step from a query's result to the next.

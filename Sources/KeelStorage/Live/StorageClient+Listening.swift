@@ -15,9 +15,15 @@ extension StorageClient {
     /// A failure that may pass is waited out, and so never ends listening. A document that cannot be
     /// read is in the answer's ``ReadResult/unreadable`` and does not hide the others.
     ///
+    /// - Parameters:
+    ///   - operation: The question.
+    ///   - id: The listener's mailbox; nil on an adapter without a change log.
+    ///   - name: The operation that errors name.
+    /// - Returns: The answer.
     /// - Throws: What repeating does not mend, or the last failure if the task is cancelled.
     func readForListener(
         _ operation: ReadOperation,
+        _ id: ListenerHub.ID?,
         for name: String
     ) async throws(StorageError) -> ReadResult {
         var request = ReadRequest(operation)
@@ -28,7 +34,8 @@ extension StorageClient {
             let result = try await withRetry(.listening, clock: configuration.clock) {
                 _ async throws(StorageError) in try await read(request, for: name)
             }
-            guard let position = result.position, !hub.activate(at: position) else { return result }
+            guard let id, let position = result.position else { return result }
+            if try await hub.activate(id, at: position) { return result }
         }
     }
 

@@ -9,14 +9,13 @@ package final class Subscription: Sendable {
     /// What a listener is interested in.
     package enum Interest: Sendable {
         case document(DocumentPath)
-        case collection(CollectionPath)
-        case group(String)
+        case query(DocumentQuery)
     }
 
     /// What a listener finds in its mailbox.
     package enum Delivery: Sendable {
         /// These documents changed; the states belong together at `position`.
-        case changes([DocumentPath: ChangePage.Change], position: ChangeCursor, isFromCache: Bool)
+        case changes([DocumentPath: ChangePage.Change], position: ChangeCursor)
         /// Changes were missed; what is known must be read again.
         case reset
         /// Listening is over.
@@ -31,47 +30,72 @@ package final class Subscription: Sendable {
         var ready: [DocumentPath: ChangePage.Change] = [:]
         /// The last consistent position, once there is something to tell about it.
         var position: ChangeCursor?
-        var isFromCache = false
+        /// Before this, nothing is handed out.
+        var base: ChangeCursor?
         var needsReset = false
         var failure: StorageError?
         var waiter: CheckedContinuation<Void, Never>?
 
+        var hasNews: Bool {
+            if failure != nil || needsReset { return true }
+            guard let position else { return false }
+            return base.map { $0 <= position } ?? true
+        }
+
         mutating func takeDelivery() -> Delivery? {
+            guard hasNews else { return nil }
             if let failure { return .failure(failure) }
             if needsReset {
                 needsReset = false
-                staged = [:]
-                ready = [:]
-                position = nil
                 return .reset
             }
             guard let reached = position else { return nil }
             position = nil
             defer { ready = [:] }
-            return .changes(ready, position: reached, isFromCache: isFromCache)
+            return .changes(ready, position: reached)
         }
     }
 
     package let interest: Interest
+    /// The changes that the interest needs.
+    package let scope: ChangeScope
     private let state = Mutex(State())
 
-    package init(_ interest: Interest) { self.interest = interest }
+    package init(_ interest: Interest) {
+        self.interest = interest
+        switch interest {
+        case .document(let path): scope = .documents([path])
+        case .query(let query): scope = .query(query)
+        }
+    }
 
     package func stage(_ change: ChangePage.Change) {
         state.withLock { $0.staged[change.path] = change }
     }
 
     /// Makes what is staged available: the changes so far are consistent at `position`.
-    package func publish(at position: ChangeCursor, isFromCache: Bool) {
+    package func publish(at position: ChangeCursor) {
         wake { state in
             state.ready.merge(state.staged) { _, new in new }
             state.staged = [:]
             state.position = position
-            state.isFromCache = isFromCache
         }
     }
 
-    package func reset() { wake { $0.needsReset = true } }
+    /// Holds changes back until they have come to where the listener has read.
+    ///
+    /// Those before may be older than what it has read, and are handed out with those behind.
+    package func hold(until base: ChangeCursor?) { state.withLock { $0.base = base } }
+
+    /// Sends the listener to read again; what comes from now on is kept.
+    package func reset() {
+        wake { state in
+            state.needsReset = true
+            state.staged = [:]
+            state.ready = [:]
+            state.position = nil
+        }
+    }
 
     package func fail(_ error: StorageError) { wake { $0.failure = error } }
 
@@ -84,15 +108,17 @@ package final class Subscription: Sendable {
         waiter?.resume()
     }
 
+    /// What is in the mailbox; nil if it is empty.
+    package func take() -> Delivery? { state.withLock { $0.takeDelivery() } }
+
     /// Waits until there is something in the mailbox.
     package func next() async -> Delivery {
         while !Task.isCancelled {
-            if let delivery = state.withLock({ $0.takeDelivery() }) { return delivery }
+            if let delivery = take() { return delivery }
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     let isDue = state.withLock { state in
-                        let hasNews = state.position != nil || state.needsReset
-                        guard !hasNews, state.failure == nil, !Task.isCancelled else { return true }
+                        guard !state.hasNews, !Task.isCancelled else { return true }
                         state.waiter = continuation
                         return false
                     }

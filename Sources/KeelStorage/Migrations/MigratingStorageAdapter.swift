@@ -64,6 +64,9 @@ public struct MigratingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter 
     }
 
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        var request = request
+        // Conditions see the stored form; the reader's are about the current one.
+        request.scope = request.scope.unconditional
         var page = try await upstream.changes(request)
         page.changes = page.changes.map { change in
             guard case .current(let document) = change else { return change }
@@ -97,8 +100,7 @@ extension Document {
             body: body,
             revision: revision,
             createTime: createTime,
-            updateTime: updateTime,
-            hasPendingWrites: hasPendingWrites
+            updateTime: updateTime
         )
     }
 }

@@ -10,8 +10,6 @@ public struct Document: Sendable, Hashable {
     public let createTime: Timestamp
     /// When the document was last changed; a write that changes nothing leaves it as it is.
     public let updateTime: Timestamp
-    /// Whether a write to this document has not been accepted by the server yet.
-    public let hasPendingWrites: Bool
 
     /// Creates a document; adapters do, apps read them.
     public init(
@@ -19,15 +17,13 @@ public struct Document: Sendable, Hashable {
         body: DocumentBody,
         revision: Revision,
         createTime: Timestamp,
-        updateTime: Timestamp,
-        hasPendingWrites: Bool = false
+        updateTime: Timestamp
     ) {
         self.path = path
         self.body = body
         self.revision = revision
         self.createTime = createTime
         self.updateTime = updateTime
-        self.hasPendingWrites = hasPendingWrites
     }
 
     /// The document's id within its collection.

@@ -80,7 +80,7 @@ package final class ChangeFeed: Sendable {
         until end: Duration
     ) async throws(StorageError) -> ChangePage? {
         guard let after = request.after,
-            let stream = streams.stream(for: request.scope, after: after, limit: request.limit)
+            let stream = streams.stream(for: request, after: after)
         else { return nil }
         let rest = end - timeline.now
         _ = await timer.run(until: timer.now + rest) {

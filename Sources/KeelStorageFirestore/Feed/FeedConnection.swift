@@ -22,7 +22,11 @@ struct FeedConnection: Sendable {
         _ request: ChangeRequest,
         wait: Int64 = 0
     ) async throws(StorageError) -> Page {
-        var query = FeedQuery(scope: request.scope, database: configuration.database)
+        var query = FeedQuery(
+            scope: request.scope,
+            clients: request.clients,
+            database: configuration.database
+        )
         if let after = request.after { query.add("cursor", Base64.encodeForURL(after.bytes)) }
         query.add("limit", "\(min(request.limit, 1_000))")
         if wait > 0 { query.add("wait", "\(wait)") }
@@ -33,18 +37,18 @@ struct FeedConnection: Sendable {
         let reply = try await send("changes", query, accept: "application/json", timeouts)
         guard reply.head.status == .ok else { throw await Self.error(reply) }
         var result = try decoding.page(try await Self.json(reply, upTo: 256 << 20))
-        if query.isWide {
-            result.page.changes.removeAll { !request.scope.contains($0.path.collection) }
-        }
+        let filter = ScopeFilter(request.scope)
+        result.page.changes = result.page.changes.compactMap(filter.told)
         return result
     }
 
     /// Opens a stream; the reply may have any status.
     func stream(
         after cursor: ChangeCursor,
-        scope: ChangeScope
+        scope: ChangeScope,
+        clients: Set<String>
     ) async throws(StorageError) -> HTTPReply {
-        var query = FeedQuery(scope: scope, database: configuration.database)
+        var query = FeedQuery(scope: scope, clients: clients, database: configuration.database)
         query.add("cursor", Base64.encodeForURL(cursor.bytes))
         let timeouts = HTTPTimeouts(
             firstByte: configuration.silenceLimit,

@@ -14,35 +14,70 @@ struct FeedDecoding: Sendable {
     func page(_ json: FirestoreJSON) throws(StorageError) -> FeedConnection.Page {
         do throws(StorageError) {
             var changes: [ChangePage.Change] = []
-            for element in try json.list("changes") { changes.append(try change(element)) }
+            var origins: [DocumentPath: ChangeOrigin] = [:]
+            for element in try json.list("changes") {
+                let change = try change(element)
+                changes.append(change)
+                if let origin = try origin(of: element) { origins[change.path] = origin }
+            }
             guard let next = try documents.cursor("next", of: json) else {
                 throw FirestoreDecoding.flaw("a page has no “next”")
             }
             let isCaughtUp = try json.flag("complete") ?? false
             let epoch = try json.text("epoch") ?? ""
-            let page = ChangePage(changes: changes, next: next, isCaughtUp: isCaughtUp)
+            let page = ChangePage(
+                changes: changes,
+                next: next,
+                isCaughtUp: isCaughtUp,
+                origins: origins,
+                acknowledged: try acknowledged(in: json)
+            )
             return FeedConnection.Page(page: page, epoch: epoch)
         } catch {
             throw Self.unreadable(error)
         }
     }
 
+    /// The origin of a change, nil if it has none.
+    private func origin(of json: FirestoreJSON) throws(StorageError) -> ChangeOrigin? {
+        try json.object("origin").map { json throws(StorageError) in try documents.origin(json) }
+    }
+
+    /// The last mutations of the clients that the request has named.
+    private func acknowledged(in json: FirestoreJSON) throws(StorageError) -> [String: Int64] {
+        var mutations: [String: Int64] = [:]
+        for member in try json.object("acknowledged")?.members ?? [] {
+            guard let mutation = member.value.wholeNumber else {
+                throw FirestoreDecoding.flaw("“acknowledged” has something other than numbers")
+            }
+            mutations[member.name] = mutation
+        }
+        return mutations
+    }
+
     /// The data of a `change` event.
     ///
     /// - Throws: `StorageError/Code/invalidReply` if the server has sent something else.
-    func change(data: String) throws(StorageError) -> ChangePage.Change {
+    func change(
+        data: String
+    ) throws(StorageError) -> (change: ChangePage.Change, origin: ChangeOrigin?) {
         let json: FirestoreJSON
         do throws(FirestoreJSONError) {
             json = try FirestoreJSON(parsing: data.utf8)
         } catch {
             throw .invalidReply("its change is not JSON: \(error)")
         }
-        do throws(StorageError) { return try change(json) } catch { throw Self.unreadable(error) }
+        do throws(StorageError) {
+            return (try change(json), try origin(of: json))
+        } catch {
+            throw Self.unreadable(error)
+        }
     }
 
-    /// The epoch that the data of a `checkpoint` event names, nil if it names none.
-    func epoch(of data: String) -> String? {
-        (try? FirestoreJSON(parsing: data.utf8))?["epoch"]?.text
+    /// The data of a `checkpoint` event: the epoch that it names, and the last mutations of clients.
+    func checkpoint(_ data: String) -> (epoch: String?, acknowledged: [String: Int64]) {
+        guard let json = try? FirestoreJSON(parsing: data.utf8) else { return (nil, [:]) }
+        return (json["epoch"]?.text, (try? acknowledged(in: json)) ?? [:])
     }
 
     /// The document of a change, at the revision that the change names.

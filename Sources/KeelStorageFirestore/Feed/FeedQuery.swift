@@ -2,24 +2,47 @@ internal import KeelStorage
 
 /// The query of a request for changes, put together.
 struct FeedQuery: Sendable {
-    /// How many collections, and bytes of their names, one request may name.
-    private static let mostCollections = 100
+    /// How many interests, and bytes of their names, one request may have.
+    private static let mostInterests = 100
     private static let mostBytes = 4_000
 
     private(set) var text = ""
-    /// Whether everything is asked for because the scope has too many collections to name.
-    private(set) var isWide = false
 
-    init(scope: ChangeScope, database: String) {
+    /// Creates the query of a scope.
+    ///
+    /// A scope that does not fit asks for more: without the conditions of its queries, then for whole
+    /// collections in place of documents, then for everything. ``ScopeFilter`` takes out what is too much.
+    init(scope: ChangeScope, clients: Set<String> = [], database: String) {
         add("database", database)
-        guard case .collections(let collections) = scope else { return }
-        let names = collections.sorted().map { Self.encoded($0.string) }
-        let size = names.reduce(0) { $0 + $1.utf8.count + 12 }
-        guard (1...Self.mostCollections).contains(names.count), size <= Self.mostBytes else {
-            isWide = true
-            return
+        let encoding = FirestoreEncoding(database: database, isExtended: true)
+        for wider in [scope, scope.unconditional, scope.withoutDocuments] {
+            guard let interests = Self.interests(of: wider, encoding) else { continue }
+            text += interests
+            break
         }
-        for name in names { text += "&collection=\(name)" }
+        for client in clients.sorted() { add("client", client) }
+    }
+
+    /// The parameters of a scope; nil if it is everything, or too long.
+    private static func interests(of scope: ChangeScope, _ encoding: FirestoreEncoding) -> String? {
+        guard !scope.isEverything, !scope.isEmpty else { return nil }
+        let count = scope.documents.count + scope.collections.count + scope.groups.count
+        guard count + scope.selections.count <= mostInterests else { return nil }
+        var text = ""
+        for path in scope.documents.sorted() { text += "&document=\(encoded(path.string))" }
+        for path in scope.collections.sorted() { text += "&collection=\(encoded(path.string))" }
+        for name in scope.groups.sorted() { text += "&group=\(encoded(name))" }
+        var queries: [String] = []
+        for selection in scope.selections {
+            guard let query = try? encoding.query(selection.query) else { return nil }
+            let parent = encoding.parent(of: selection.scope)
+            let json = FirestoreJSON.members([
+                "parent": parent == encoding.root ? nil : .string(parent), "structuredQuery": query,
+            ])
+            queries.append("&query=\(encoded(String(decoding: json.bytes, as: UTF8.self)))")
+        }
+        for query in queries.sorted() { text += query }
+        return text.utf8.count <= mostBytes ? text : nil
     }
 
     mutating func add(_ name: String, _ value: String) {

@@ -18,13 +18,15 @@ extension FeedStream {
     /// The changes since the last mark of the stream.
     private struct Pending {
         private(set) var changes: [ChangePage.Change] = []
+        private(set) var origins: [DocumentPath: ChangeOrigin] = [:]
         private var size = 0
 
         /// Whether the server has told more without a mark than is held in memory.
         var isTooLong: Bool { changes.count > 20_000 || size > 64 << 20 }
 
-        mutating func append(_ change: ChangePage.Change) {
+        mutating func append(_ change: ChangePage.Change, _ origin: ChangeOrigin?) {
             changes.append(change)
+            origins[change.path] = origin
             if case .current(let document) = change { size += document.body.bytes.count }
         }
     }
@@ -41,9 +43,9 @@ extension FeedStream {
         after cursor: ChangeCursor,
         onCheckpoint: @Sendable () -> Void
     ) async -> End {
-        guard let reply = try? await connection.stream(after: cursor, scope: scope) else {
-            return Task.isCancelled ? .unused : .broken
-        }
+        guard
+            let reply = try? await connection.stream(after: cursor, scope: scope, clients: clients)
+        else { return Task.isCancelled ? .unused : .broken }
         switch reply.head.status.code {
         case 200: break
         case 404, 405, 406, 501: return .unsupported
@@ -81,8 +83,8 @@ extension FeedStream {
     ) throws(StorageError) -> Bool {
         switch event.type {
         case "change":
-            let change = try decoding.change(data: event.data)
-            if scope.contains(change.path.collection) { pending.append(change) }
+            let (change, origin) = try decoding.change(data: event.data)
+            if let change = filter.told(change) { pending.append(change, origin) }
             return !pending.isTooLong
         case "progress", "checkpoint":
             guard !event.lastEventID.isEmpty,
@@ -90,9 +92,18 @@ extension FeedStream {
             else { return false }
             let isConsistent = event.type == "checkpoint"
             // After a change of the epoch, the next page tells the reader to begin again.
-            if isConsistent, decoding.epoch(of: event.data) != epoch { return false }
+            let checkpoint: (epoch: String?, acknowledged: [String: Int64]) =
+                isConsistent ? decoding.checkpoint(event.data) : (epoch, [:])
+            if checkpoint.epoch != epoch { return false }
             defer { pending = Pending() }
-            return add(pending.changes, upTo: cursor, isConsistent: isConsistent)
+            let page = ChangePage(
+                changes: pending.changes,
+                next: cursor,
+                isCaughtUp: isConsistent,
+                origins: pending.origins,
+                acknowledged: checkpoint.acknowledged
+            )
+            return add(page)
         case "reset": return false
         // A later version may tell more.
         default: return true

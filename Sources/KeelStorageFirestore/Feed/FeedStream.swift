@@ -18,6 +18,8 @@ final class FeedStream: Sendable {
     /// Tells the streams of a feed apart.
     let id: UInt64
     let scope: ChangeScope
+    let clients: Set<String>
+    let filter: ScopeFilter
     /// The epoch of the page that the stream goes on from.
     let epoch: String
     private let timeline: Timeline
@@ -26,13 +28,15 @@ final class FeedStream: Sendable {
 
     init(
         id: UInt64,
-        scope: ChangeScope,
+        for request: ChangeRequest,
         after cursor: ChangeCursor,
         epoch: String,
         timeline: Timeline
     ) {
         self.id = id
-        self.scope = scope
+        scope = request.scope
+        clients = request.clients
+        filter = ScopeFilter(request.scope)
         self.epoch = epoch
         self.timeline = timeline
         state = Mutex(State(window: FeedWindow(start: cursor), lastUse: timeline.now))
@@ -93,15 +97,9 @@ final class FeedStream: Sendable {
     }
 
     /// Adds what came up to a mark; see ``FeedWindow``.
-    func add(
-        _ changes: [ChangePage.Change],
-        upTo cursor: ChangeCursor,
-        isConsistent: Bool
-    ) -> Bool {
-        let fits = state.withLock { state in
-            state.window.add(changes, upTo: cursor, isConsistent: isConsistent)
-        }
-        if !changes.isEmpty { signal.raise() }
+    func add(_ page: ChangePage) -> Bool {
+        let fits = state.withLock { $0.window.add(page) }
+        if !page.changes.isEmpty { signal.raise() }
         return fits
     }
 

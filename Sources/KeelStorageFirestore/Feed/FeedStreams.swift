@@ -56,22 +56,23 @@ final class FeedStreams: Sendable {
     }
 
     /// A stream that has, or will have, what follows a cursor.
-    func stream(for scope: ChangeScope, after cursor: ChangeCursor, limit: Int) -> FeedStream? {
-        state.withLock { Self.stream(in: $0, for: scope, after: cursor, limit: limit) }
+    func stream(for request: ChangeRequest, after cursor: ChangeCursor) -> FeedStream? {
+        state.withLock { Self.stream(in: $0, for: request, after: cursor) }
     }
 
     private static func stream(
         in state: State,
-        for scope: ChangeScope,
-        after cursor: ChangeCursor,
-        limit: Int
+        for request: ChangeRequest,
+        after cursor: ChangeCursor
     ) -> FeedStream? {
         let origins = state.inner.filter { $0.cursor == cursor }.map(\.stream)
         return state.streams.first { stream in
-            guard stream.scope == scope, origins.allSatisfy({ $0 == stream.id }) else {
+            guard stream.scope == request.scope, stream.clients == request.clients,
+                origins.allSatisfy({ $0 == stream.id })
+            else { return false }
+            if case .elsewhere = stream.answer(after: cursor, limit: request.limit) {
                 return false
             }
-            if case .elsewhere = stream.answer(after: cursor, limit: limit) { return false }
             return true
         }
     }
@@ -82,14 +83,9 @@ final class FeedStreams: Sendable {
     func open(_ request: ChangeRequest, after cursor: ChangeCursor) -> Bool {
         let outcome = state.withLock { state -> Opening in
             // Many readers of one position may come here at once.
-            let existing = Self.stream(
-                in: state,
-                for: request.scope,
-                after: cursor,
-                limit: request.limit
-            )
+            let existing = Self.stream(in: state, for: request, after: cursor)
             if existing != nil { return .exists }
-            return open(&state, request.scope, after: cursor)
+            return open(&state, request, after: cursor)
         }
         switch outcome {
         case .exists: return true
@@ -109,20 +105,25 @@ final class FeedStreams: Sendable {
 
     private func open(
         _ state: inout State,
-        _ scope: ChangeScope,
+        _ request: ChangeRequest,
         after cursor: ChangeCursor
     ) -> Opening {
         guard !state.isClosed, timeline.now >= state.resumes else { return .refused }
-        var surplus: FeedStream?
-        if state.streams.count >= connection.configuration.mostStreams {
+        // A reader that was served up to here by another stream has come with another scope.
+        var surplus = state.streams.first { stream in
+            guard !stream.isUsed else { return false }
+            if case .nothing = stream.answer(after: cursor, limit: request.limit) { return true }
+            return false
+        }
+        if surplus == nil, state.streams.count >= connection.configuration.mostStreams {
             // The one that nobody has asked for longest makes room.
             surplus = state.streams.filter { !$0.isUsed }.min { $0.lastUse < $1.lastUse }
             guard surplus != nil else { return .refused }
-            state.streams.removeAll { $0 === surplus }
         }
+        if let surplus { state.streams.removeAll { $0 === surplus } }
         let stream = FeedStream(
             id: state.nextID,
-            scope: scope,
+            for: request,
             after: cursor,
             epoch: state.epoch ?? "",
             timeline: timeline

@@ -17,6 +17,7 @@ struct FeedWindow: Sendable {
     private struct Mark {
         let cursor: ChangeCursor
         let isConsistent: Bool
+        let acknowledged: [String: Int64]
         /// Which part follows, counted from the first that the stream has told.
         let part: Int
     }
@@ -33,26 +34,30 @@ struct FeedWindow: Sendable {
 
     /// Creates the window of a stream that begins at a consistent point.
     init(start: ChangeCursor) {
-        marks = [Mark(cursor: start, isConsistent: true, part: 0)]
+        marks = [Mark(cursor: start, isConsistent: true, acknowledged: [:], part: 0)]
     }
 
     /// Adds what came up to a mark of the stream.
     ///
     /// - Returns: Whether it may follow; a stream does not go back.
-    mutating func add(
-        _ changes: [ChangePage.Change],
-        upTo cursor: ChangeCursor,
-        isConsistent: Bool
-    ) -> Bool {
+    mutating func add(_ page: ChangePage) -> Bool {
+        let (changes, cursor) = (page.changes, page.next)
         guard let last = marks.last, cursor >= last.cursor else { return false }
         // The same point once more, as a stream begins; or changes without a step.
         if cursor == last.cursor, changes.isEmpty { return true }
         if !changes.isEmpty {
-            parts.append(ChangePage(changes: changes, next: cursor, isCaughtUp: isConsistent))
+            parts.append(page)
             changeCount += changes.count
             size += Self.size(of: changes)
         }
-        marks.append(Mark(cursor: cursor, isConsistent: isConsistent, part: parts.endIndex))
+        marks.append(
+            Mark(
+                cursor: cursor,
+                isConsistent: page.isCaughtUp,
+                acknowledged: page.acknowledged,
+                part: parts.endIndex
+            )
+        )
         while parts.count > Self.mostParts || changeCount > Self.mostChanges
             || size > Self.mostBytes, parts.count > 1
         {
@@ -79,7 +84,12 @@ struct FeedWindow: Sendable {
         }
         guard mark.part < parts.endIndex else {
             return .nothing(
-                ChangePage(changes: [], next: last.cursor, isCaughtUp: last.isConsistent)
+                ChangePage(
+                    changes: [],
+                    next: last.cursor,
+                    isCaughtUp: last.isConsistent,
+                    acknowledged: last.acknowledged
+                )
             )
         }
         // A part cannot be cut: there is no cursor inside of it.

@@ -103,7 +103,6 @@ extension FirestoreDecoding {
         }
         return CommitReceipt(
             batchID: batch.id,
-            stage: .accepted,
             commitTime: try time("commitTime", of: json),
             outcomes: outcomes,
             position: try addition(to: json).flatMap { addition throws(StorageError) in

@@ -19,8 +19,24 @@ extension FirestoreDecoding {
             writes,
             reads: try addition?.object("reads").map { json throws(StorageError) in
                 try reads(json)
+            },
+            origin: try addition?.object("origin").map { json throws(StorageError) in
+                try origin(json)
             }
         )
+    }
+
+    /// The origin of a batch, or of a change.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`.
+    package func origin(_ json: FirestoreJSON) throws(StorageError) -> ChangeOrigin {
+        guard let client = try json.text("client"), (1...1_500).contains(client.utf8.count) else {
+            throw Self.flaw("“client” of “origin” must be text of up to 1,500 bytes")
+        }
+        guard let mutation = try json.wholeNumber("mutation") else {
+            throw Self.flaw("“mutation” of “origin” is missing")
+        }
+        return ChangeOrigin(client: client, mutation: mutation)
     }
 
     /// A `Write`.

@@ -17,6 +17,9 @@ extension FirestoreEncoding {
             "writes": .array(try writes(batch.writes)),
             Self.extensionName: .members([
                 "batchId": batch.id.map(FirestoreJSON.string), "reads": reads,
+                "origin": batch.origin.map { origin in
+                    ["client": .string(origin.client), "mutation": .string("\(origin.mutation)")]
+                },
             ]),
         ])
     }

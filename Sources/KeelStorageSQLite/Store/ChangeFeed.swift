@@ -11,10 +11,10 @@ struct ChangeFeed {
         var revision: Int64
         var isRemoval: Bool
         var mark: Int64
+        var origin: ChangeOrigin?
     }
 
     private let reader: StoreReader
-    private let state: StoreState
     private let epoch: UInt64
     private let limit: Int
     /// How large an empty page is.
@@ -22,20 +22,18 @@ struct ChangeFeed {
     /// The last change of the log.
     private let end: LogPoint
     private let place: ChangePosition.Place
-    /// The collections that are wanted; nil is all.
-    private let scope: Set<Int64>?
+    private let scope: FeedScope
+    private let clients: Set<String>
+    /// The names of clients by number.
+    private var names: [Int64: String] = [:]
 
     init(_ request: ChangeRequest, reader: StoreReader, state: StoreState, epoch: UInt64) throws {
         self.reader = reader
-        self.state = state
         self.epoch = epoch
         limit = request.limit
         empty = AnswerSize(most: request.mostBytes)
-        switch request.scope {
-        case .everything: scope = nil
-        case .collections(let wanted):
-            scope = Set(try wanted.compactMap { try reader.number(of: $0) })
-        }
+        scope = FeedScope(request.scope, reader)
+        clients = request.clients
         end = try LogPoint.at(state.sequence, in: reader.database)
         place =
             try request.after.map {
@@ -43,15 +41,15 @@ struct ChangeFeed {
             } ?? .copy(start: end, row: 0)
     }
 
-    func page() throws -> ChangePage {
-        switch (place, scope) {
-        case (.copy(let start, row: 0), let scope?):
-            try copyPage(of: scope, from: 0, after: "", start: start)
+    mutating func page() throws -> ChangePage {
+        switch (place, scope.isEverything) {
+        case (.copy(let start, row: 0), false):
+            try copyPage(from: 0, after: "", start: start)
         case (.copy(let start, let row), _): try copyPage(after: row, start: start)
-        case (.scopedCopy(let start, let collection, let id), let scope?):
-            try copyPage(of: scope, from: collection, after: id, start: start)
+        case (.scopedCopy(let start, let collection, let id), false):
+            try copyPage(from: collection, after: id, start: start)
         // A reader that wants more than before begins anew.
-        case (.scopedCopy, nil): try copyPage(after: 0, start: end)
+        case (.scopedCopy, true): try copyPage(after: 0, start: end)
         case (.log(let point), _): try logPage(after: point.sequence)
         }
     }
@@ -59,12 +57,16 @@ struct ChangeFeed {
     private func page(
         _ changes: [ChangePage.Change],
         next: ChangePosition.Place,
-        isCaughtUp: Bool
-    ) -> ChangePage {
+        isCaughtUp: Bool,
+        origins: [DocumentPath: ChangeOrigin] = [:]
+    ) throws -> ChangePage {
         ChangePage(
             changes: changes,
             next: ChangePosition(epoch: epoch, next).cursor,
-            isCaughtUp: isCaughtUp
+            isCaughtUp: isCaughtUp,
+            origins: origins,
+            acknowledged: isCaughtUp
+                ? try StoredOrigins.last(of: clients, in: reader.database) : [:]
         )
     }
 
@@ -83,66 +85,56 @@ struct ChangeFeed {
         var last = row
         var isDone = true
         try statement.each { row in
-            guard scope?.contains(row.integer(1)) ?? true else { return true }
+            guard try scope.hasDocument(row.text(2), in: row.integer(1)) else { return true }
             guard changes.count < limit, !size.isFull else {
                 isDone = false
                 return false
             }
-            let change = try reader.change(row)
+            guard let change = scope.copied(try reader.change(row)) else { return true }
             size.add(change)
             changes.append(change)
             last = row.integer(0)
             return true
         }
-        return page(
+        return try page(
             changes,
             next: isDone ? .log(start) : .copy(start: start, row: last),
             isCaughtUp: isDone && start == end
         )
     }
 
-    /// Brings the documents of some collections as they are, each collection by identifiers: what
-    /// other collections hold is not read.
+    /// Brings the documents of the scope as they are, each collection by identifiers: what other
+    /// collections hold is not read.
     private func copyPage(
-        of collections: Set<Int64>,
         from first: Int64,
         after id: String,
         start: LogPoint
     ) throws -> ChangePage {
-        let statement = try RawStatement(
-            reader.database,
-            """
-            SELECT \(StoreReader.columns) FROM documents d
-            WHERE d.cid = ? AND d.id > ? ORDER BY d.id
-            """
-        )
         var changes: [ChangePage.Change] = []
         var size = empty
         var last = ChangePosition.Place.scopedCopy(start: start, collection: first, id: id)
         var isDone = true
-        for collection in collections.sorted() where collection >= first && isDone {
-            try statement.bind(1, collection)
-            try statement.bind(2, collection == first ? id : "")
-            try statement.each { row in
+        for part in try scope.parts() where part.collection >= first && isDone {
+            try part.each(after: part.collection == first ? id : "", in: reader) { row in
                 guard changes.count < limit, !size.isFull else {
                     isDone = false
                     return false
                 }
-                let change = try reader.change(row)
+                guard let change = scope.copied(try reader.change(row)) else { return true }
                 size.add(change)
                 changes.append(change)
-                last = .scopedCopy(start: start, collection: collection, id: row.text(2))
+                last = .scopedCopy(start: start, collection: part.collection, id: row.text(2))
                 return true
             }
         }
-        return page(
+        return try page(
             changes,
             next: isDone ? .log(start) : last,
             isCaughtUp: isDone && start == end
         )
     }
 
-    private func logPage(after sequence: Int64) throws -> ChangePage {
+    private mutating func logPage(after sequence: Int64) throws -> ChangePage {
         let (rows, isCaughtUp) = try rows(after: sequence)
         var latest: [DocumentPath: Int] = [:]
         let paths = try rows.map { row in
@@ -150,7 +142,7 @@ struct ChangeFeed {
         }
         for (position, path) in paths.enumerated() { latest[path] = position }
         var changes: [ChangePage.Change] = []
-        var removals: [DocumentPath: Int] = [:]
+        var origins: [DocumentPath: ChangeOrigin] = [:]
         var size = empty
         // The row at which the page is full; what has its last entry behind it comes on a later one.
         var cut: Row?
@@ -158,95 +150,92 @@ struct ChangeFeed {
             guard !size.isFull else { break }
             cut = position < rows.count - 1 ? row : nil
             let path = paths[position]
-            if let change = try reader.change(at: path, in: row.collection) {
-                size.add(change)
-                changes.append(change)
-            } else if row.isRemoval {
-                removals[path] = changes.count
-                changes.append(.removed(path, Revision(number: row.revision)))
-            }
-            // Otherwise a removal follows on a later page.
-        }
-        if let last = rows.last, !isCaughtUp, !removals.isEmpty {
-            try takeLastRevisions(of: removals, in: &changes, after: last.sequence)
+            guard let (change, revision) = try present(of: path, row, isLast: isCaughtUp),
+                let told = scope.filter.told(change)
+            else { continue }
+            size.add(told)
+            changes.append(told)
+            // Another entry than this one may have made the state; a later page brings that one.
+            if let origin = row.origin, revision == row.revision { origins[path] = origin }
         }
         if size.isFull, let cut {
-            return page(
+            return try page(
                 changes,
                 next: .log(LogPoint(cut.sequence, mark: cut.mark)),
-                isCaughtUp: false
+                isCaughtUp: false,
+                origins: origins
             )
         }
         let last = isCaughtUp ? nil : rows.last.map { LogPoint($0.sequence, mark: $0.mark) }
-        let next = last ?? end
-        return page(changes, next: .log(next), isCaughtUp: isCaughtUp)
+        return try page(changes, next: .log(last ?? end), isCaughtUp: isCaughtUp, origins: origins)
     }
 
-    /// Gives removals the revision of the last entry of their document, however late it comes.
-    ///
-    /// A page before may have shown a state later than that of an entry on this page, of a document
-    /// that was created again and has been removed since.
-    private func takeLastRevisions(
-        of removals: [DocumentPath: Int],
-        in changes: inout [ChangePage.Change],
-        after sequence: Int64
-    ) throws {
-        // SQLite looks for all of them in one walk along the rest of the log. Few lengths of the
-        // list, the last of it repeated, are few statements.
-        let ids = removals.keys.map(\.id)
-        for start in stride(from: 0, to: ids.count, by: 512) {
-            let part = ids[start..<min(start + 512, ids.count)]
-            let length = part.count == 1 ? 1 : part.count <= 16 ? 16 : 512
-            let list = Array(repeating: "?", count: length).joined(separator: ", ")
-            let statement = try RawStatement(
-                reader.database,
-                """
-                SELECT cid, id, max(rev) FROM changes
-                WHERE seq > ? AND id IN (\(list)) GROUP BY cid, id
-                """
-            )
-            try statement.bind(1, sequence)
-            for number in 0..<length {
-                let position = min(start + number, part.endIndex - 1)
-                try statement.bind(Int32(number + 2), ids[position])
-            }
-            try statement.each { row in
-                let collection = try reader.path(of: row.integer(0))
-                let path = DocumentPath(trusted: collection, id: row.text(1))
-                if let position = removals[path] {
-                    changes[position] = .removed(path, Revision(number: row.integer(2)))
-                }
-                return true
-            }
+    /// The state of a document that an entry of the log names, and its revision; nil if a removal
+    /// follows on a later page.
+    private func present(
+        of path: DocumentPath,
+        _ row: Row,
+        isLast: Bool
+    ) throws -> (ChangePage.Change, Int64?)? {
+        if let change = try reader.change(at: path, in: row.collection) {
+            guard case .current(let document) = change else { return (change, nil) }
+            return (change, document.revision.number)
         }
+        guard row.isRemoval else { return nil }
+        // A page before may have shown a state later than that of an entry on this page, of a document
+        // that was created again and has been removed since.
+        let revision = isLast ? row.revision : try lastRemoval(of: row) ?? row.revision
+        return (.removed(path, Revision(number: revision)), revision)
     }
 
-    private func rows(after sequence: Int64) throws -> (rows: [Row], isCaughtUp: Bool) {
+    /// The revision of the last removal of an entry's document, which there is none of now.
+    private func lastRemoval(of row: Row) throws -> Int64? {
+        // The index of removals finds it; what else the log has is not walked along.
         let statement = try RawStatement(
             reader.database,
-            "SELECT * FROM changes WHERE seq > ? ORDER BY seq"
+            """
+            SELECT rev FROM changes WHERE cid = ? AND id = ? AND removed = 1 AND seq > ?
+            ORDER BY seq DESC LIMIT 1
+            """
         )
-        try statement.bind(1, sequence)
+        try statement.bind(1, row.collection)
+        try statement.bind(2, row.id)
+        try statement.bind(3, row.sequence)
+        return try statement.first { $0.integer(0) }
+    }
+
+    private mutating func rows(after sequence: Int64) throws -> (rows: [Row], isCaughtUp: Bool) {
+        guard let statement = try scope.log(after: sequence) else { return ([], true) }
         var rows: [Row] = []
         var isCaughtUp = true
+        var names = names
         try statement.each { row in
-            guard scope?.contains(row.integer(1)) ?? true else { return true }
+            let id = row.text(2)
+            guard try scope.hasDocument(id, in: row.integer(1)) else { return true }
             guard rows.count < limit else {
                 isCaughtUp = false
                 return false
+            }
+            let origin = try StoredOrigins.origin(row) { client in
+                if let name = names[client] { return name }
+                let name = try StoredOrigins.name(of: client, in: reader.database)
+                names[client] = name
+                return name
             }
             rows.append(
                 Row(
                     sequence: row.integer(0),
                     collection: row.integer(1),
-                    id: row.text(2),
+                    id: id,
                     revision: row.integer(3),
                     isRemoval: row.integer(4) != 0,
-                    mark: LogPoint.mark(row)
+                    mark: LogPoint.mark(row),
+                    origin: origin
                 )
             )
             return true
         }
+        self.names = names
         return (rows, isCaughtUp)
     }
 }

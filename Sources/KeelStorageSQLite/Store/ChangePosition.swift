@@ -33,7 +33,7 @@ struct LogPoint: Hashable {
         try LogPoint(sequence, in: database) ?? LogPoint(sequence, mark: 0)
     }
 
-    /// The mark in a row with all columns of `changes`, where it is the last one.
+    /// The mark in a row with all columns of `changes`.
     static func mark(_ row: RawStatement) -> Int64 {
         row.columnCount > 5 ? row.integer(5) : 0
     }

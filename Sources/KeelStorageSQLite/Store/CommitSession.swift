@@ -61,8 +61,9 @@ struct CommitSession {
         } catch let error as StorageError {
             return .failure(error)
         }
+        let origin = try batch.origin.map { try StoredOrigin($0, in: database) }
         for change in draft.changes where change.sequence != nil {
-            try store(change, at: draft.time)
+            try store(change, at: draft.time, from: origin)
         }
         if draft.changeCount > 0 {
             state.sequence = draft.time.microseconds + Int64(draft.changeCount) - 1
@@ -70,7 +71,6 @@ struct CommitSession {
         }
         let receipt = CommitReceipt(
             batchID: batch.id,
-            stage: .accepted,
             commitTime: draft.time,
             outcomes: draft.outcomes(of: batch.writes),
             position: ChangePosition(epoch: epoch, .log(end)).cursor
@@ -115,7 +115,11 @@ struct CommitSession {
         )
     }
 
-    private mutating func store(_ change: CommitDraft.Change, at time: Timestamp) throws {
+    private mutating func store(
+        _ change: CommitDraft.Change,
+        at time: Timestamp,
+        from origin: StoredOrigin?
+    ) throws {
         guard let sequence = change.sequence else { return }
         let collection = try change.stored.collection ?? number(change.path.collection)
         let before = change.stored.document
@@ -154,7 +158,7 @@ struct CommitSession {
                 }
             }
         }
-        try log(change, sequence, collection)
+        try log(change, sequence, collection, origin)
         changeCount += 1
     }
 
@@ -163,17 +167,16 @@ struct CommitSession {
         let statement: RawStatement
         if let row {
             statement = try statements[.updateDocument]
-            try statement.bind(6, row)
+            try statement.bind(5, row)
         } else {
             statement = try statements[.insertDocument]
-            try statement.bind(6, collection)
-            try statement.bind(7, document.id)
+            try statement.bind(5, collection)
+            try statement.bind(6, document.id)
         }
         try statement.bind(1, document.revision.number)
         try statement.bind(2, document.createTime.microseconds)
         try statement.bind(3, document.updateTime.microseconds)
-        try statement.bind(4, document.hasPendingWrites ? 1 : 0)
-        try statement.bind(5, body)
+        try statement.bind(4, body)
         try statement.run()
         return row ?? database.lastInsertedRowID
     }
@@ -202,14 +205,23 @@ struct CommitSession {
         try statement.run()
     }
 
-    private func log(_ change: CommitDraft.Change, _ sequence: Int64, _ collection: Int64) throws {
-        let statement = try statements[.insertChange]
+    private func log(
+        _ change: CommitDraft.Change,
+        _ sequence: Int64,
+        _ collection: Int64,
+        _ origin: StoredOrigin?
+    ) throws {
+        let statement = try statements[origin == nil ? .insertChange : .insertChangeOfClient]
         try statement.bind(1, sequence)
         try statement.bind(2, collection)
         try statement.bind(3, change.path.id)
         try statement.bind(4, change.revision.number)
         try statement.bind(5, change.document == nil ? 1 : 0)
         try statement.bind(6, mark)
+        if let origin {
+            try statement.bind(7, origin.client)
+            try statement.bind(8, origin.mutation)
+        }
         try statement.run()
     }
 

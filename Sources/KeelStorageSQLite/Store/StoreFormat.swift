@@ -7,11 +7,13 @@ internal import GRDB
 /// - `state`: one row of numbers that every commit reads.
 /// - `collections`: numbers for the paths of collections, never changed and never given away again; `key` is
 ///   what the keys of their documents' paths begin with (``GroupOrder``).
-/// - `documents`: the documents.
+/// - `documents`: the documents; `pending` is not used.
 /// - `indexes`: the definitions that every writer maintains, whichever process declared them; `built` says
 ///   how far each has come (``IndexBuild``).
 /// - `entries`: the indexes' keys. Group indexes use collection 0.
-/// - `changes`: the change log; `mark` is a number that each commit draws (``LogPoint``).
+/// - `changes`: the change log; `mark` is a number that each commit draws (``LogPoint``), `client` and
+///   `mutation` are the change's origin (``StoredOrigins``).
+/// - `clients`: the clients that origins name, and the last mutation of each.
 /// - `receipts`: the receipts of batches that carry an id.
 /// - `moments`: which change was the last one at which time (``StoreAge``).
 /// - `readers`: how far the registered readers of the change log have come.
@@ -71,6 +73,7 @@ enum StoreFormat {
             removed INTEGER NOT NULL,
             mark INTEGER
         ) STRICT;
+        \(StoredOrigins.additions)
         CREATE TABLE receipts(
             number INTEGER PRIMARY KEY,
             id TEXT NOT NULL UNIQUE,

@@ -70,6 +70,9 @@ struct StoreOpening {
                 try Self.add("mark", to: "changes", in: database) {
                     try database.execute(sql: LogPoint.addColumn)
                 }
+                try Self.add("client", to: "changes", in: database) {
+                    try database.execute(sql: StoredOrigins.additions)
+                }
                 try Self.add("key", to: "collections", in: database) {
                     try GroupOrder.addKeys(in: database)
                 }

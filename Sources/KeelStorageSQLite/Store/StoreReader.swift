@@ -237,8 +237,7 @@ struct StoreReader {
             body: body,
             revision: Revision(number: row.integer(3)),
             createTime: Timestamp(microseconds: row.integer(4)),
-            updateTime: Timestamp(microseconds: row.integer(5)),
-            hasPendingWrites: row.integer(6) != 0
+            updateTime: Timestamp(microseconds: row.integer(5))
         )
     }
 

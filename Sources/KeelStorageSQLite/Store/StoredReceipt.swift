@@ -32,7 +32,6 @@ enum StoredReceipt {
         }
         return CommitReceipt(
             batchID: id,
-            stage: .accepted,
             commitTime: time,
             outcomes: outcomes.map { outcome in
                 let fields = outcome.mapValue ?? DocumentFields()

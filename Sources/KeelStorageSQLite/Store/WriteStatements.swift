@@ -7,7 +7,8 @@ internal import GRDB
 /// some of the statements.
 final class WriteStatements {
     enum Kind: Int, CaseIterable {
-        case insertDocument, updateDocument, deleteDocument, insertChange, insertEntry, deleteEntry
+        case insertDocument, updateDocument, deleteDocument, insertEntry, deleteEntry
+        case insertChange, insertChangeOfClient
         case keepImage, keepAbsence
 
         var sql: String {
@@ -15,16 +16,21 @@ final class WriteStatements {
             case .insertDocument:
                 """
                 INSERT INTO documents(rev, created, updated, pending, body, cid, id)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6)
                 """
             case .updateDocument:
                 """
-                UPDATE documents SET rev = ?1, created = ?2, updated = ?3, pending = ?4, body = ?5
-                WHERE rid = ?6
+                UPDATE documents SET rev = ?1, created = ?2, updated = ?3, body = ?4
+                WHERE rid = ?5
                 """
             case .deleteDocument: "DELETE FROM documents WHERE rid = ?"
             case .insertChange:
                 "INSERT INTO changes(seq, cid, id, rev, removed, mark) VALUES (?, ?, ?, ?, ?, ?)"
+            case .insertChangeOfClient:
+                """
+                INSERT INTO changes(seq, cid, id, rev, removed, mark, client, mutation)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """
             case .insertEntry:
                 // While an index is being built, its entries may be there already.
                 "INSERT OR IGNORE INTO entries(ix, cid, key, rid) VALUES (?, ?, ?, ?)"

@@ -27,7 +27,7 @@ public struct UnimplementedStorageAdapter: StorageAdapter {
     public var capabilities: StorageCapabilities {
         [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
-            .replication, .collectionListing, .textSearch, .offlineWrites,
+            .replication, .collectionListing, .textSearch, .origins,
             .pointInTimeReads, .checkedReads, .heldReads,
         ]
     }

@@ -28,7 +28,6 @@ final class RecordingAdapter: StorageAdapter {
             let outcomes = batch.writes.map { _ in CommitReceipt.WriteOutcome(revision: nil) }
             return .success(
                 CommitReceipt(
-                    stage: .accepted,
                     commitTime: Timestamp(microseconds: 0),
                     outcomes: outcomes
                 )

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import KeelHTTP
 import KeelServing
@@ -84,6 +85,76 @@ struct ChangePageReplyTests {
         #expect(try await service.page("collection=%C3%A9%2B%26").paths == ["é+&/1"])
     }
 
+    @Test("Documents, groups and queries narrow a page too, and several make one scope")
+    func interests() async throws {
+        for (path, number) in [("a/1", 1), ("a/2", 2), ("b/1", 1), ("a/1/g/1", 1), ("c/1/g/2", 9)] {
+            try await store.setDocument(DocumentPath(path), ["n": .integer(Int64(number))])
+        }
+        let service = service()
+        #expect(try await service.page("document=a%2F2&document=x%2F1").paths == ["a/2"])
+        #expect(Set(try await service.page("group=g").paths) == ["a/1/g/1", "c/1/g/2"])
+        let several = try await service.page("document=a%2F2&group=g&collection=b")
+        #expect(Set(several.paths) == ["a/2", "b/1", "a/1/g/1", "c/1/g/2"])
+        let filter = #""where":{"fieldFilter":{"field":{"fieldPath":"n"},"op":"GREATER_THAN","#
+        let value = #""value":{"integerValue":"1"}}}"#
+        let inCollection =
+            #"{"structuredQuery":{"from":[{"collectionId":"a"}],\#(filter)\#(value)}}"#
+        let inGroup =
+            #"{"structuredQuery":{"from":[{"collectionId":"g","allDescendants":true}],"#
+            + filter + value + "}}"
+        func encoded(_ text: String) throws -> String {
+            try #require(text.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        }
+        let query = "query=\(try encoded(inCollection))&query=\(try encoded(inGroup))"
+        let page = try await service.page(query)
+        #expect(Set(page.paths) == ["a/2", "c/1/g/2"])
+        try await store.setDocument("a/2", ["n": 0])
+        try await store.setDocument("a/1", ["n": 0])
+        try await store.setDocument("b/1", ["n": 0])
+        let next = try #require(page["next"]?.text)
+        let left = try await service.page("cursor=\(next)&\(query)")
+        #expect(left.paths == ["a/2", "a/1"])
+        #expect(left["changes"]?.elements?.allSatisfy { $0["left"] == true } == true)
+        var stream = try await service.stream("cursor=\(next)&\(query)")
+        #expect(try await stream.names(upTo: "checkpoint") == ["change a/2", "change a/1"])
+        try await store.setDocument("b/1", ["n": 7])
+        try await store.setDocument("a/1", ["n": 7])
+        #expect(try await stream.names(upTo: "checkpoint") == ["change a/1"])
+        try await store.setDocument("a/2", ["n": 0.5])
+        let event = try #require(try await stream.next())
+        #expect(event.data == #"{"path":"a/2","left":true}"#)
+    }
+
+    @Test("A client finds its own writes, and how far they have come")
+    func origins() async throws {
+        let service = service()
+        let first = try await service.page("client=phone")
+        #expect(first["acknowledged"] == nil)
+        let next = try #require(first["next"]?.text)
+        var stream = try await service.stream("cursor=\(next)&client=phone&document=a%2F1")
+        _ = try await stream.names(upTo: "checkpoint")
+        for (number, path) in [(Int64(16), DocumentPath("a/1")), (17, "b/1")] {
+            let write = try DocumentWrite.set(["n": .integer(number)], at: path)
+            let origin = ChangeOrigin(client: "phone", mutation: number)
+            _ = try await adapter.commit([WriteBatch([write], origin: origin)])
+        }
+        try await store.setDocument("a/2", ["n": 1])
+        let page = try await service.page("cursor=\(next)&client=phone&client=tablet")
+        let origin: FirestoreJSON = ["client": "phone", "mutation": "16"]
+        #expect(page["changes"]?.elements?.first?["origin"] == origin)
+        #expect(page["changes"]?.elements?.last?["origin"] == nil)
+        #expect(page["acknowledged"] == ["phone": "17"])
+        // The second one is out of the stream's scope.
+        var acknowledged: String?
+        while acknowledged != "17", let event = try await stream.next() {
+            if event.type == "change" {
+                #expect(event.data.contains(#""origin":{"client":"phone""#))
+            }
+            let json = try FirestoreJSON(parsing: event.data.utf8)
+            acknowledged = json["acknowledged"]?["phone"]?.text ?? acknowledged
+        }
+    }
+
     @Test("Large documents make for short pages")
     func large() async throws {
         let text = DocumentValue.string(String(repeating: "x", count: 1_000))
@@ -119,7 +190,8 @@ struct ChangePageReplyTests {
         arguments: [
             "cursor=%21", "limit=0", "limit=1001", "limit=x", "limit=1&limit=2", "wait=61",
             "wait=-1", "collection=a%2Fb", "collection=", "database=x", "content=all",
-            "cursor=%ff", "cursor=%4",
+            "cursor=%ff", "cursor=%4", "document=a", "document=", "group=a%2Fb%2Fc", "group=",
+            "query=x", "query=%7B%7D", "query=%5B%5D", "client=",
         ]
     )
     func malformed(query: String) async throws {
@@ -129,9 +201,10 @@ struct ChangePageReplyTests {
         #expect(stream.head.status == .badRequest)
     }
 
-    @Test("More than a hundred collections are refused")
+    @Test("More than a hundred interests are refused")
     func tooMany() async throws {
-        let query = (0...100).map { "collection=c\($0)" }.joined(separator: "&")
+        let query = (0...100).map { $0 % 2 == 0 ? "collection=c\($0)" : "document=d%2F\($0)" }
+            .joined(separator: "&")
         #expect(try await service().ask("changes?\(query)").head.status == .badRequest)
     }
 

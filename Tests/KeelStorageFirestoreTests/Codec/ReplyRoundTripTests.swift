@@ -50,7 +50,6 @@ struct ReplyRoundTripTests {
         let batch = WriteBatch(id: "once", [.delete("a/1"), .delete("a/2")])
         let receipt = CommitReceipt(
             batchID: "once",
-            stage: .accepted,
             commitTime: Timestamp(microseconds: 77),
             outcomes: [
                 .init(revision: nil),

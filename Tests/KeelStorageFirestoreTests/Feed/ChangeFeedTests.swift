@@ -130,8 +130,25 @@ struct ChangeFeedTests {
             await clock.waitForSleepers(2)
             try await store.setDocument("c\(number)/1", ["n": 1])
             #expect(try await reader.value.changes.count == 1)
+            // The stream does not have this, so that the next reader cannot have come from it.
+            try await store.setDocument("others/\(number)", ["n": 1])
         }
         #expect(feed.streamCount == 8)
+    }
+
+    @Test("A reader that comes with another scope leaves no stream of the old one behind")
+    func changesScope() async throws {
+        var request = waiting(after: try await position(), ChangeScope())
+        for number in 0..<5 {
+            request.scope.formUnion(.documents([DocumentPath("a/\(number)")]))
+            let reader = Task { [request] in try await feed.changes(request) }
+            await clock.waitForSleepers(2)
+            try await store.setDocument("a/\(number)", ["n": 1])
+            let page = try await reader.value
+            #expect(page.changes.map(\.path) == ["a/\(number)"])
+            request.after = page.next
+        }
+        #expect(feed.streamCount == 1)
     }
 
     @Test("A stream that nobody asks any more is closed", .timeLimit(.minutes(10)))

@@ -3,7 +3,9 @@ import Testing
 
 extension StorageAdapterCheck {
     /// The change log: what listeners, copies and other processes live on.
-    public static let changes: [Self] = deliveryChecks + pageChecks + copyChecks + waitChecks
+    public static let changes: [Self] =
+        deliveryChecks + pageChecks + copyChecks + waitChecks
+        + scopeChecks + originChecks
 
     static func log(
         _ promise: String,

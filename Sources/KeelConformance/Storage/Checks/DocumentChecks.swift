@@ -15,14 +15,6 @@ extension StorageAdapterCheck {
             try await store.set(["a": 1])
             #expect(try await store.document().path == store.path())
         },
-        Self(
-            .documents,
-            "a store that takes no writes offline has none pending",
-            without: .offlineWrites
-        ) { store in
-            try await store.set(["a": 1])
-            #expect(try await store.document().hasPendingWrites == false)
-        },
         Self(.documents, "find returns nil where there is no document") { store async throws in
             #expect(try await store.client.findDocument(store.path()) == nil)
         },

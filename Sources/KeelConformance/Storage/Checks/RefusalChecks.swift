@@ -82,6 +82,18 @@ extension StorageAdapterCheck {
         },
         Self(
             .refusals,
+            "without origins, a batch with one is unsupported",
+            without: .origins
+        ) { store async throws in
+            let write = try DocumentWrite.set(["n": 1], at: store.path())
+            let batch = WriteBatch([write], origin: ChangeOrigin(client: store.name, mutation: 1))
+            await store.expect(.unsupported) {
+                for result in try await store.adapter.commit([batch]) { _ = try result.get() }
+            }
+            #expect(try await store.fields() == nil)
+        },
+        Self(
+            .refusals,
             "without aggregation, an aggregate is unsupported by the adapter",
             without: .aggregation
         ) { store in

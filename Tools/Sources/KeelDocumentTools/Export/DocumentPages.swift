@@ -78,8 +78,7 @@ package struct DocumentPages {
                     body: DocumentBody(selected),
                     revision: document.revision,
                     createTime: document.createTime,
-                    updateTime: document.updateTime,
-                    hasPendingWrites: document.hasPendingWrites
+                    updateTime: document.updateTime
                 )
             )
         }

@@ -15,13 +15,8 @@ package enum DocumentScope: Hashable, Sendable {
         }
     }
 
-    /// Which changes concern it; those of other collections come too for a group.
-    var changes: ChangeScope {
-        switch self {
-        case .collection(let path): .collections([path])
-        case .group: .everything
-        }
-    }
+    /// Which changes concern it.
+    var changes: ChangeScope { .query(query) }
 
     /// Whether a document belongs to it.
     func contains(_ path: DocumentPath) -> Bool {

@@ -1,0 +1,237 @@
+/// The listeners of a hub, and how far its reader of the change log is: a pure state machine.
+///
+/// The reader takes *turns*: each asks for the changes after ``cursor`` in the union of the
+/// listeners' interests. A listener whose interest a turn does not have is *covered* from the next
+/// turn on: the position where that begins is the earliest at which its own read may be.
+///
+/// A turn that waits for changes is given up when a listener comes that it does not cover; the one
+/// after it does not wait and is never given up, so that the reader gets on however often listeners
+/// come. Interests of listeners that have left go with the next turn.
+package struct ListenerTable: Sendable {
+    package typealias ID = UInt64
+
+    /// One request of the reader.
+    package struct Turn: Sendable {
+        package let after: ChangeCursor
+        package let scope: ChangeScope
+        /// Whether it waits for changes, and is given up for a listener that it does not cover.
+        package let waits: Bool
+    }
+
+    /// What becomes of a listener that has read its first state.
+    package enum Activation: Sendable, Equatable {
+        /// Its mailbox has every change after its read.
+        case covered
+        /// The reader has begun with the listener's read, and is to be started.
+        case starts(generation: UInt64)
+        /// The reader had come further than the listener's read: it has to read again.
+        case tooEarly
+        /// It is known after the reader's turn.
+        case unknown
+    }
+
+    /// The conditions that one scope has at most; with more, whole collections are asked for.
+    package static let mostConditions = 32
+
+    private var nextID: ID = 0
+    private var subscriptions: [ID: Subscription] = [:]
+    private var byDocument: [DocumentPath: Set<ID>] = [:]
+    private var byCollection: [CollectionPath: Set<ID>] = [:]
+    private var byGroup: [String: Set<ID>] = [:]
+    /// How many listeners have each interest.
+    private var interests: [ChangeScope: Int] = [:]
+    private var union: ChangeScope?
+    /// Which reader may still tell something: one that was cancelled can come back with a page.
+    package private(set) var generation: UInt64 = 0
+    /// How far the reader has come; nil while there is none.
+    package private(set) var cursor: ChangeCursor?
+    private var turn: Turn?
+    /// Whether the next turn is to come back at once.
+    private var isHasty = false
+    /// From where on each listener gets what concerns it.
+    private var coverage: [ID: ChangeCursor] = [:]
+    /// The listeners that the turn under way does not cover.
+    private var newcomers: Set<ID> = []
+    /// Listeners with changes that have not been published.
+    private var staged: Set<ID> = []
+
+    package init() {}
+
+    /// How many listeners there are.
+    package var count: Int { subscriptions.count }
+
+    // MARK: Coming and going
+
+    /// Opens a mailbox.
+    ///
+    /// - Returns: The listener's id, and whether the turn under way has been given up for it: the
+    ///   reader is to be replaced by one of the new generation.
+    package mutating func subscribe(_ subscription: Subscription) -> (id: ID, isGivenUp: Bool) {
+        nextID += 1
+        let id = nextID
+        subscriptions[id] = subscription
+        switch subscription.interest {
+        case .document(let path): byDocument[path, default: []].insert(id)
+        case .query(let query):
+            switch query.scope {
+            case .collection(let path): byCollection[path, default: []].insert(id)
+            case .group(let name, _): byGroup[name, default: []].insert(id)
+            }
+        }
+        let scope = subscription.scope
+        interests[scope, default: 0] += 1
+        if interests[scope] == 1 { union?.formUnion(scope) }
+        guard let cursor else { return (id, false) }
+        guard let turn, !turn.scope.includes(scope) else {
+            coverage[id] = cursor
+            return (id, false)
+        }
+        isHasty = true
+        guard turn.waits else {
+            newcomers.insert(id)
+            return (id, false)
+        }
+        coverage[id] = cursor
+        generation += 1
+        self.turn = nil
+        return (id, true)
+    }
+
+    /// Closes a mailbox.
+    ///
+    /// - Returns: Whether it was the last one: the reader is to be cancelled.
+    package mutating func unsubscribe(_ id: ID) -> Bool {
+        guard let subscription = subscriptions.removeValue(forKey: id) else { return false }
+        switch subscription.interest {
+        case .document(let path): byDocument[path] = byDocument[path]?.without(id)
+        case .query(let query):
+            switch query.scope {
+            case .collection(let path): byCollection[path] = byCollection[path]?.without(id)
+            case .group(let name, _): byGroup[name] = byGroup[name]?.without(id)
+            }
+        }
+        let scope = subscription.scope
+        interests[scope] = interests[scope].flatMap { $0 > 1 ? $0 - 1 : nil }
+        if interests[scope] == nil { union = nil }
+        coverage[id] = nil
+        newcomers.remove(id)
+        staged.remove(id)
+        guard subscriptions.isEmpty else { return false }
+        end()
+        return true
+    }
+
+    private mutating func end() {
+        generation += 1
+        cursor = nil
+        turn = nil
+        coverage = [:]
+        newcomers = []
+        staged = []
+        isHasty = false
+    }
+
+    /// Takes the position of a listener's first read.
+    package mutating func activate(_ id: ID, at position: ChangeCursor) -> Activation {
+        guard subscriptions[id] != nil else { return .covered }
+        guard cursor != nil else {
+            generation += 1
+            begin(at: position)
+            return .starts(generation: generation)
+        }
+        guard let start = coverage[id] else { return .unknown }
+        return start <= position ? .covered : .tooEarly
+    }
+
+    private mutating func begin(at position: ChangeCursor) {
+        cursor = position
+        turn = nil
+        newcomers = []
+        staged = []
+        for id in subscriptions.keys { coverage[id] = position }
+    }
+
+    // MARK: The reader
+
+    /// The reader's next request; nil if the reader is not the one that counts.
+    package mutating func nextTurn(of reader: UInt64) -> Turn? {
+        guard reader == generation, let cursor else { return nil }
+        let next = Turn(after: cursor, scope: scope(), waits: !isHasty)
+        turn = next
+        isHasty = false
+        return next
+    }
+
+    private mutating func scope() -> ChangeScope {
+        var scope = union ?? ChangeScope()
+        if union == nil { for interest in interests.keys { scope.formUnion(interest) } }
+        if scope.selections.count > Self.mostConditions { scope = scope.unconditional }
+        union = scope
+        return scope
+    }
+
+    /// Ends a turn that has failed and is to be repeated.
+    ///
+    /// - Returns: Whether there are listeners to be told what ``activate(_:at:)`` says now.
+    package mutating func miss(of reader: UInt64) -> Bool {
+        guard reader == generation else { return false }
+        return endTurn()
+    }
+
+    private mutating func endTurn() -> Bool {
+        turn = nil
+        guard let cursor, !newcomers.isEmpty else { return false }
+        for id in newcomers { coverage[id] = cursor }
+        newcomers = []
+        return true
+    }
+
+    /// Puts the page of a turn into the mailboxes.
+    ///
+    /// - Returns: As ``miss(of:)``.
+    package mutating func deliver(_ page: ChangePage, of reader: UInt64) -> Bool {
+        guard reader == generation else { return false }
+        for change in page.changes {
+            let collection = change.path.collection
+            let interested = [
+                byDocument[change.path], byCollection[collection],
+                byGroup.isEmpty ? nil : byGroup[collection.name],
+            ]
+            for id in interested.lazy.compactMap(\.self).joined() where !newcomers.contains(id) {
+                subscriptions[id]?.stage(change)
+                staged.insert(id)
+            }
+        }
+        cursor = page.next
+        if page.isCaughtUp {
+            for id in staged { subscriptions[id]?.publish(at: page.next) }
+            staged = []
+        } else {
+            isHasty = true
+        }
+        return endTurn()
+    }
+
+    /// Goes on from a position where the change log does not reach back to the reader's.
+    package mutating func restart(at position: ChangeCursor, of reader: UInt64) {
+        guard reader == generation else { return }
+        begin(at: position)
+        for subscription in subscriptions.values { subscription.reset() }
+    }
+
+    /// Ends the reader, and all listeners with an error.
+    package mutating func fail(_ error: StorageError, of reader: UInt64) -> Bool {
+        guard reader == generation else { return false }
+        end()
+        for subscription in subscriptions.values { subscription.fail(error) }
+        return true
+    }
+}
+
+extension Set {
+    /// The set without an element, or nil if nothing is left.
+    fileprivate func without(_ element: Element) -> Set? {
+        let rest = subtracting([element])
+        return rest.isEmpty ? nil : rest
+    }
+}

@@ -1,0 +1,184 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorage
+
+/// Which rows of the change log, and which documents, a page of changes looks at.
+///
+/// What is out of scope costs a row of the log and no document. SQLite itself passes over the rows of
+/// other collections and documents where the scope names few; an index for them would cost every
+/// commit more than the walk costs the few that catch up.
+final class FeedScope {
+    /// What is wanted of a collection.
+    private enum Wanted {
+        case nothing
+        case everything
+        case documents
+    }
+
+    /// One collection of a copy.
+    struct Part {
+        let collection: Int64
+        /// The documents that are wanted, sorted; nil for all.
+        let ids: [String]?
+
+        /// Calls `read` with the row of each document behind an identifier, until it returns false.
+        func each(
+            after id: String,
+            in reader: StoreReader,
+            _ read: (RawStatement) throws -> Bool
+        ) throws {
+            guard let ids else {
+                let statement = try RawStatement(
+                    reader.database,
+                    """
+                    SELECT \(StoreReader.columns) FROM documents d
+                    WHERE d.cid = ? AND d.id > ? ORDER BY d.id
+                    """
+                )
+                try statement.bind(1, collection)
+                try statement.bind(2, id)
+                return try statement.each(read)
+            }
+            let statement = try RawStatement(
+                reader.database,
+                "SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
+            )
+            for wanted in ids where id.utf8.lexicographicallyPrecedes(wanted.utf8) {
+                try statement.bind(1, collection)
+                try statement.bind(2, wanted)
+                if try statement.first(read) == false { return }
+            }
+        }
+    }
+
+    /// How many collections, and how many documents, SQLite is asked for by name.
+    private static let most = 16
+
+    let filter: ScopeFilter
+    private let reader: StoreReader
+    private var wanted: [Int64: Wanted] = [:]
+
+    init(_ scope: ChangeScope, _ reader: StoreReader) {
+        filter = ScopeFilter(scope)
+        self.reader = reader
+    }
+
+    var isEverything: Bool { filter.scope.isEverything }
+
+    /// Whether a document concerns the scope.
+    func hasDocument(_ id: String, in collection: Int64) throws -> Bool {
+        guard !isEverything else { return true }
+        switch try wanted(of: collection) {
+        case .nothing: return false
+        case .everything: return true
+        case .documents:
+            let path = DocumentPath(trusted: try reader.path(of: collection), id: id)
+            return filter.scope.documents.contains(path)
+        }
+    }
+
+    private func wanted(of collection: Int64) throws -> Wanted {
+        if let known = wanted[collection] { return known }
+        let path = try reader.path(of: collection)
+        let found: Wanted =
+            filter.covers(path)
+            ? .everything : filter.scope.documents.isEmpty ? .nothing : .documents
+        wanted[collection] = found
+        return found
+    }
+
+    /// A document's change as a copy has it: only if the document is in scope.
+    func copied(_ change: ChangePage.Change) -> ChangePage.Change? {
+        guard let told = filter.told(change) else { return nil }
+        if case .leftScope = told { return nil }
+        return told
+    }
+
+    // MARK: The log
+
+    /// The statement that selects the log after a sequence, with all columns, ready to run; nil if
+    /// nothing in it can be in scope.
+    func log(after sequence: Int64) throws -> RawStatement? {
+        var condition = ""
+        let numbers = try namedNumbers()
+        if let numbers {
+            guard !numbers.isEmpty else { return nil }
+            condition = " AND cid IN (\(Self.marks))"
+        }
+        let ids = numbers == nil ? nil : namedIDs
+        if ids != nil { condition += " AND id IN (\(Self.marks))" }
+        let statement = try RawStatement(
+            reader.database,
+            "SELECT * FROM changes WHERE seq > ?\(condition) ORDER BY seq"
+        )
+        try statement.bind(1, sequence)
+        var place: Int32 = 2
+        // One length of the lists, the last of each repeated, is one statement.
+        if let numbers {
+            for position in 0..<Self.most {
+                try statement.bind(place, numbers[min(position, numbers.count - 1)])
+                place += 1
+            }
+        }
+        if let ids {
+            for position in 0..<Self.most {
+                try statement.bind(place, ids[min(position, ids.count - 1)])
+                place += 1
+            }
+        }
+        return statement
+    }
+
+    private static let marks = Array(repeating: "?", count: most).joined(separator: ", ")
+
+    /// The collections of a scope that names each of them, and few; nil for any other scope.
+    private func namedNumbers() throws -> [Int64]? {
+        let scope = filter.scope
+        guard !isEverything, scope.groups.isEmpty, scope.documents.count <= Self.most else {
+            return nil
+        }
+        var paths = scope.collections.union(scope.documents.map(\.collection))
+        for selection in scope.selections {
+            guard case .collection(let path) = selection.scope else { return nil }
+            paths.insert(path)
+        }
+        guard paths.count <= Self.most else { return nil }
+        return try paths.compactMap { try reader.number(of: $0) }
+    }
+
+    /// The identifiers of a scope of few documents and nothing else; nil for any other scope.
+    private var namedIDs: [String]? {
+        let scope = filter.scope
+        guard scope.collections.isEmpty, scope.selections.isEmpty else { return nil }
+        return scope.documents.map(\.id)
+    }
+
+    // MARK: Copies
+
+    /// The collections that a copy goes through, by number.
+    func parts() throws -> [Part] {
+        let scope = filter.scope
+        var ids: [Int64: [String]] = [:]
+        for path in scope.documents {
+            guard let number = try reader.number(of: path.collection) else { continue }
+            ids[number, default: []].append(path.id)
+        }
+        var whole: Set<Int64> = []
+        for path in scope.collections {
+            if let number = try reader.number(of: path) { whole.insert(number) }
+        }
+        let queries =
+            scope.groups.map { DocumentQuery(group: $0) } + scope.selections.map(\.query)
+        for query in queries {
+            whole.formUnion(try reader.collections(of: PreparedQuery(query)).map(\.number))
+        }
+        // Single documents of a collection whose others are wanted under a condition come with them.
+        let parts = whole.map { Part(collection: $0, ids: nil) }
+        let single = ids.filter { !whole.contains($0.key) }.map { collection, ids in
+            let sorted = ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            return Part(collection: collection, ids: sorted)
+        }
+        return (parts + single).sorted { $0.collection < $1.collection }
+    }
+}
+#endif

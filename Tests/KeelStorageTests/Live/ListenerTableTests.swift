@@ -1,0 +1,119 @@
+import KeelStorage
+import Testing
+
+@Suite("The listeners of a hub and its one reader")
+struct ListenerTableTests {
+    private func listener(_ interest: Subscription.Interest) -> Subscription {
+        Subscription(interest)
+    }
+
+    private func cursor(_ number: UInt8) -> ChangeCursor { ChangeCursor(bytes: [number]) }
+
+    private func page(_ next: UInt8, _ paths: DocumentPath...) -> ChangePage {
+        let changes = paths.map { ChangePage.Change.removed($0, Revision(number: Int64(next))) }
+        return ChangePage(changes: changes, next: cursor(next), isCaughtUp: true)
+    }
+
+    private func next(_ table: inout ListenerTable) throws -> ListenerTable.Turn {
+        let turn = table.nextTurn(of: table.generation)
+        return try #require(turn)
+    }
+
+    @Test("a turn asks for the interests of those who listen")
+    func union() throws {
+        var table = ListenerTable()
+        let first = table.subscribe(listener(.document("a/1")))
+        #expect(table.activate(first.id, at: cursor(1)) == .starts(generation: table.generation))
+        var turn = try next(&table)
+        #expect(turn.scope == .documents(["a/1"]))
+        #expect(turn.waits)
+        let query = DocumentQuery(group: "g").where(.equal("n", 1))
+        let second = table.subscribe(listener(.query(query)))
+        #expect(second.isGivenUp)
+        turn = try next(&table)
+        #expect(turn.scope == ChangeScope.documents(["a/1"]).union(.query(query)))
+        #expect(!turn.waits)
+        #expect(table.unsubscribe(first.id) == false)
+        #expect(table.deliver(page(2), of: table.generation) == false)
+        turn = try next(&table)
+        #expect(turn.scope == .query(query))
+        #expect(turn.waits)
+        #expect(table.unsubscribe(second.id) == true)
+        #expect(table.nextTurn(of: table.generation) == nil)
+    }
+
+    @Test("an interest that the turn has already gives nothing up")
+    func known() throws {
+        var table = ListenerTable()
+        let all = table.subscribe(listener(.query(DocumentQuery("a"))))
+        _ = table.activate(all.id, at: cursor(3))
+        _ = table.nextTurn(of: table.generation)
+        let one = table.subscribe(listener(.document("a/1")))
+        #expect(!one.isGivenUp)
+        #expect(table.activate(one.id, at: cursor(3)) == .covered)
+        #expect(table.activate(one.id, at: cursor(2)) == .tooEarly)
+    }
+
+    @Test("a listener that comes during a turn that does not wait is covered from its end on")
+    func newcomer() throws {
+        var table = ListenerTable()
+        let first = table.subscribe(listener(.document("a/1")))
+        _ = table.activate(first.id, at: cursor(1))
+        _ = table.nextTurn(of: table.generation)
+        #expect(table.subscribe(listener(.document("a/2"))).isGivenUp == true)
+        _ = try next(&table)
+        let mailbox = listener(.query(DocumentQuery("b")))
+        let late = table.subscribe(mailbox)
+        #expect(!late.isGivenUp)
+        #expect(table.activate(late.id, at: cursor(9)) == .unknown)
+        // The page may have told its document as one that has left another listener's scope.
+        #expect(table.deliver(page(5, "b/1"), of: table.generation) == true)
+        #expect(mailbox.take() == nil)
+        #expect(table.activate(late.id, at: cursor(4)) == .tooEarly)
+        #expect(table.activate(late.id, at: cursor(5)) == .covered)
+        let turn = try next(&table)
+        #expect(!turn.waits)
+        #expect(turn.scope.includes(.collections(["b"])))
+    }
+
+    @Test("a reader that was replaced tells nothing, fails nobody and gets no turn")
+    func stale() throws {
+        var table = ListenerTable()
+        let mailbox = listener(.document("a/1"))
+        let id = table.subscribe(mailbox).id
+        _ = table.activate(id, at: cursor(1))
+        let old = table.generation
+        _ = table.nextTurn(of: old)
+        #expect(table.subscribe(listener(.document("a/2"))).isGivenUp == true)
+        #expect(table.nextTurn(of: old) == nil)
+        #expect(table.deliver(page(7, "a/1"), of: old) == false)
+        #expect(table.fail(StorageError(.unknown, "too late"), of: old) == false)
+        table.restart(at: cursor(8), of: old)
+        #expect(mailbox.take() == nil)
+        #expect(table.cursor == cursor(1))
+    }
+
+    @Test("many conditions become whole collections")
+    func conditions() throws {
+        var table = ListenerTable()
+        var first: ListenerTable.ID?
+        for number in 0...ListenerTable.mostConditions {
+            let query = DocumentQuery("a").where(.equal("n", .integer(Int64(number))))
+            let id = table.subscribe(listener(.query(query))).id
+            first = first ?? id
+        }
+        _ = table.activate(try #require(first), at: cursor(1))
+        #expect(table.nextTurn(of: table.generation)?.scope == .collections(["a"]))
+    }
+
+    @Test(
+        "whatever comes and goes, each listener sees the states of the store",
+        arguments: [UInt64](0..<400)
+    )
+    func simulation(seed: UInt64) {
+        var simulation = ListenerSimulation(seed: seed)
+        for _ in 0..<250 { simulation.step() }
+        simulation.settle()
+        #expect(simulation.flaws.isEmpty, "seed \(seed): \(simulation.flaws.prefix(3))")
+    }
+}

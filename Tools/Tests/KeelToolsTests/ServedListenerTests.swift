@@ -1,0 +1,74 @@
+import Foundation
+import KeelAsyncHTTPClient
+import KeelHTTP
+import KeelStorage
+import KeelStorageFirestore
+import KeelToolsTestSupport
+import Synchronization
+import Testing
+
+@Suite("A listener of `keel serve`", .timeLimit(.minutes(5)))
+struct ServedListenerTests {
+    @Test("receives the changes of its document, and nothing of a thousand others")
+    func traffic() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let process = try ServedProcess(folder.appending(path: "store.sqlite").path, port: 0)
+        defer { process.kill() }
+        let transport = AsyncHTTPClientTransport()
+        let wire = CountingTransport(transport)
+        var configuration = FirestoreStorageAdapter.Configuration.keel(process.address)
+        // Tests that wait for a process hold the threads that this one needs.
+        configuration.timeout = .seconds(600)
+        let phone = StorageClient(FirestoreStorageAdapter(configuration, transport: wire))
+        let others = StorageClient(FirestoreStorageAdapter(configuration, transport: transport))
+
+        try await others.setDocument("notes/mine", ["n": 0])
+        var snapshots = phone.listenToDocument("notes/mine").makeAsyncIterator()
+        #expect(try await snapshots.next()?.document?["n"] == 0)
+        let text = DocumentValue.string(String(repeating: "other", count: 100))
+        for first in stride(from: 0, to: 1_000, by: 100) {
+            try await others.commit { batch in
+                for number in first..<first + 100 {
+                    try batch.set("loud/\(number)", ["text": text])
+                }
+            }
+            try await others.setDocument(
+                "notes/theirs",
+                ["text": text, "n": .integer(Int64(first))]
+            )
+        }
+        try await others.setDocument("notes/mine", ["n": 1])
+        #expect(try await snapshots.next()?.document?["n"] == 1)
+        #expect(!wire.text.contains("other"))
+        print(
+            "a listener of one document: \(wire.text.utf8.count) bytes for 1,010 changes of others"
+        )
+        #expect(wire.text.utf8.count < 16_384)
+        await transport.shutdown()
+    }
+}
+
+/// Keeps the text of all replies that pass.
+private final class CountingTransport: HTTPTransport {
+    private let upstream: any HTTPTransport
+    private let received = Mutex<[UInt8]>([])
+
+    init(_ upstream: any HTTPTransport) { self.upstream = upstream }
+
+    var features: HTTPTransportFeatures { upstream.features }
+    var text: String { received.withLock { String(decoding: $0, as: UTF8.self) } }
+
+    func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        var reply = try await upstream.send(call)
+        reply.body = reply.body.mapReads { [self] read async throws(TransportError) in
+            let chunk = try await read()
+            if let chunk { received.withLock { $0 += chunk } }
+            return chunk
+        }
+        return reply
+    }
+
+    func shutdown() async { await upstream.shutdown() }
+}
