@@ -12,6 +12,7 @@ package enum QueryValidation {
     /// Checks a query and returns it with ids turned into references where they are compared.
     package static func checked(_ query: DocumentQuery) throws(StorageError) -> DocumentQuery {
         try checkScope(query)
+        try checkConstants(query)
         var query = query
         if let filter = query.filter {
             query.filter = try resolved(filter, in: query.scope)
@@ -44,6 +45,24 @@ package enum QueryValidation {
         }
         if let limit = query.limit, limit.count < 0 { throw invalid("a limit cannot be negative") }
         if query.offset < 0 { throw invalid("an offset cannot be negative") }
+    }
+
+    /// Refuses values of Swift that could not be made values of fields.
+    private static func checkConstants(_ query: DocumentQuery) throws(StorageError) {
+        for (field, _, value) in query.filter?.comparisons ?? [] {
+            guard let flaw = value.flaw else { continue }
+            throw StorageError(
+                .encodingFailed,
+                "“\(field)” is compared with a value that cannot be stored: \(flaw)"
+            )
+        }
+        let bounds = (query.start?.values ?? []) + (query.end?.values ?? [])
+        if let flaw = bounds.lazy.compactMap(\.flaw).first {
+            throw StorageError(
+                .encodingFailed,
+                "a start or an end has a value that cannot be stored: \(flaw)"
+            )
+        }
     }
 
     /// Refuses a path with a reserved name in its midst; Keel's own collections are at the top.
