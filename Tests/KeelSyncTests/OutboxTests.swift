@@ -60,7 +60,7 @@ struct OutboxTests {
         try await storage.transaction { transaction in
             let note = try await transaction.getDocument("notes/1")
             try transaction.set("notes/2", try note.fields())
-            try transaction.write { batch throws(StorageError) in
+            try transaction.write { batch in
                 do throws(OutboxError) {
                     try outbox.enqueue(.note("c"), in: &batch)
                 } catch {

@@ -61,7 +61,7 @@ extension CollectionDataSource: FollowedSource {
     @concurrent
     func copyOfAll() async throws(DataSourceError) -> KeptCopy<[Element]> {
         try await DataSourceError.local { () async throws(StorageError) in
-            let query = try collection.client.check(collection.all, for: "findAll")
+            let query = try collection.client.check(collection.everything, for: "findAll")
             let result = try await collection.client.readAtPosition(.query(query), "findAll")
             guard case .found(let documents) = result.payload else {
                 throw StorageError(.unknown, "the adapter answered a query with something else")

@@ -40,7 +40,7 @@ extension DocumentWrite {
     }
 
     /// The changes that set each value which is no map, or an empty one.
-    private static func leaves(of fields: DocumentFields, under names: [String]) -> [FieldChange] {
+    static func leaves(of fields: DocumentFields, under names: [String]) -> [FieldChange] {
         fields.flatMap { field -> [FieldChange] in
             let place = names + [field.name]
             if case .map(let inner) = field.value, !inner.isEmpty {

@@ -33,8 +33,7 @@ extension StorageClient {
         _ query: DocumentQuery,
         _ aggregations: [Aggregation]
     ) async throws(StorageError) -> [DocumentValue] {
-        try check(aggregations)
-        let checked = try check(query, for: "aggregate").ordered(for: aggregations)
+        let checked = try check(query, aggregations, for: "aggregate")
         guard capabilities.contains(.aggregation) else {
             var whole = checked
             whole.projection = nil
@@ -73,6 +72,16 @@ extension StorageClient {
         } catch {
             throw error.during(operation, on: "\(query.scope)")
         }
+    }
+
+    /// Checks a query and what is computed over its documents, and orders it as that needs it.
+    func check(
+        _ query: DocumentQuery,
+        _ aggregations: [Aggregation],
+        for operation: String
+    ) throws(StorageError) -> DocumentQuery {
+        try check(aggregations)
+        return try check(query, for: operation).ordered(for: aggregations)
     }
 
     private func check(_ aggregations: [Aggregation]) throws(StorageError) {

@@ -73,17 +73,9 @@ extension StorageClient {
         encoder: DocumentEncoder = DocumentEncoder(),
         if condition: WriteCondition = .exists
     ) async throws(StorageError) -> CommitReceipt {
-        let write: DocumentWrite
-        do throws(StorageError) {
-            let encoded = try encoder.encodeDocument(value)
-            var changes = try encoded.body.fields().map { field in
-                FieldChange(FieldPath(names: [field.name]), .set(field.value))
-            }
-            changes += encoded.transforms.map { FieldChange($0.field, .transform($0.operation)) }
-            write = .update(path, changes, if: condition)
-        } catch {
-            throw error.during("updateDocument")
-        }
-        return try await self.write(write, for: "updateDocument")
+        try await write(
+            .update(path, from: value, encoder: encoder, if: condition),
+            for: "updateDocument"
+        )
     }
 }

@@ -128,33 +128,60 @@ public final class StorageTransaction: Sendable {
     }
 
     /// Collects writes for when the body returns.
-    public func write(
-        _ body: (inout WriteBatchBuilder) throws(StorageError) -> Void
-    ) throws(StorageError) {
+    ///
+    /// - Throws: What the closure throws, or ``StorageError/Code/invalidArgument`` once the
+    ///   transaction is over.
+    public func write<Value: Sendable>(
+        _ body: (inout WriteBatchBuilder) throws -> Value
+    ) throws -> Value {
+        try state.withLock { state in
+            try Self.check(state)
+            return try body(&state.batch)
+        }
+    }
+
+    func collect<Value: Sendable>(
+        _ body: (inout WriteBatchBuilder) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
         try state.withLock { state throws(StorageError) in
-            guard !state.isFinished else {
-                throw StorageError(
-                    .invalidArgument,
-                    "the transaction is over; write while its body runs"
-                )
-            }
-            try body(&state.batch)
+            try Self.check(state)
+            return try body(&state.batch)
+        }
+    }
+
+    private static func check(_ state: State) throws(StorageError) {
+        guard !state.isFinished else {
+            throw StorageError(
+                .invalidArgument,
+                "the transaction is over; write while its body runs"
+            )
         }
     }
 
     /// Replaces a document by these fields when the body returns.
-    public func set(_ path: DocumentPath, _ fields: DocumentFields) throws(StorageError) {
-        try write { batch throws(StorageError) in try batch.set(path, fields) }
+    public func set(
+        _ path: DocumentPath,
+        _ fields: DocumentFields,
+        if condition: WriteCondition = .none
+    ) throws(StorageError) {
+        try collect { batch throws(StorageError) in try batch.set(path, fields, if: condition) }
     }
 
     /// Changes some fields of a document when the body returns.
-    public func update(_ path: DocumentPath, _ changes: [FieldChange]) throws(StorageError) {
-        try write { batch throws(StorageError) in batch.update(path, changes) }
+    public func update(
+        _ path: DocumentPath,
+        _ changes: [FieldChange],
+        if condition: WriteCondition = .exists
+    ) throws(StorageError) {
+        try collect { batch throws(StorageError) in batch.update(path, changes, if: condition) }
     }
 
     /// Removes a document when the body returns.
-    public func delete(_ path: DocumentPath) throws(StorageError) {
-        try write { batch throws(StorageError) in batch.delete(path) }
+    public func delete(
+        _ path: DocumentPath,
+        if condition: WriteCondition = .none
+    ) throws(StorageError) {
+        try collect { batch throws(StorageError) in batch.delete(path, if: condition) }
     }
 
     private func checkReading() throws(StorageError) {

@@ -1,4 +1,7 @@
 /// Collects writes that are to take effect together.
+///
+/// A write names its document by a path, or by an id `in` a typed collection; it takes fields or a
+/// value.
 public struct WriteBatchBuilder: Sendable {
     package private(set) var writes: [DocumentWrite] = []
 
@@ -48,6 +51,17 @@ public struct WriteBatchBuilder: Sendable {
         if condition: WriteCondition = .exists
     ) {
         writes.append(.update(path, changes, if: condition))
+    }
+
+    /// Sets some fields of a document that exists, and leaves its other fields alone.
+    ///
+    /// - Throws: ``StorageError/Code/invalidArgument`` if a field breaks a rule of the data model.
+    public mutating func update(
+        _ path: DocumentPath,
+        _ fields: DocumentFields,
+        if condition: WriteCondition = .exists
+    ) throws(StorageError) {
+        writes.append(try .update(path, fields, if: condition))
     }
 
     /// Removes a document.

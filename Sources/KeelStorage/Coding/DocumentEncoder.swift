@@ -64,14 +64,6 @@ public struct DocumentEncoder: Sendable {
         try encodeDocument(value).body
     }
 
-    /// Encodes a value, and tells which fields the store is to compute.
-    package func encodeWithTransforms<T: Encodable>(
-        _ value: T
-    ) throws(StorageError) -> (body: DocumentBody, transforms: [FieldTransform]) {
-        let document = try encodeDocument(value)
-        return (document.body, document.transforms)
-    }
-
     /// A value in the form of a write.
     package struct EncodedDocument: Sendable {
         /// The fields.

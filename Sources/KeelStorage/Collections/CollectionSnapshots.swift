@@ -1,4 +1,4 @@
-extension DocumentCollection {
+extension TypedDocuments {
     /// Listens to the values that a query finds.
     ///
     /// It behaves like ``StorageClient/listen(to:)``; of each snapshot, only the values that
@@ -11,9 +11,10 @@ extension DocumentCollection {
     /// }
     /// ```
     public func listen(
-        _ refine: (DocumentQuery) -> DocumentQuery = { $0 }
-    ) -> CollectionSnapshots<Element> {
-        CollectionSnapshots(collection: self, query: refine(all))
+        _ refine: (DocumentQuery) throws -> DocumentQuery = { $0 }
+    ) -> CollectionSnapshots<Item> {
+        let reader = TypedReader(self)
+        return CollectionSnapshots(reader: reader, query: reader.query(refine))
     }
 }
 
@@ -27,16 +28,17 @@ public struct CollectionSnapshot<Element: Sendable>: Sendable {
     public let failures: [UnreadableDocument]
 }
 
-/// The snapshots of a typed collection: see ``DocumentCollection/listen(_:)``.
-public struct CollectionSnapshots<Item: Codable & Sendable>: AsyncSequence, Sendable {
+/// The snapshots of typed documents: see ``TypedDocuments/listen(_:)``.
+public struct CollectionSnapshots<Item: Sendable>: AsyncSequence, Sendable {
     public typealias Element = CollectionSnapshot<Item>
     public typealias Failure = StorageError
 
-    let collection: DocumentCollection<Item>
-    let query: DocumentQuery
+    let reader: TypedReader<Item>
+    /// The query, or why it could not be made.
+    let query: Result<DocumentQuery, StorageError>
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(CollectionListener(collection, query))
+        Iterator(CollectionListener(reader, query))
     }
 
     /// A listener, as long as it is kept.
@@ -58,14 +60,14 @@ public struct CollectionSnapshots<Item: Codable & Sendable>: AsyncSequence, Send
 extension CollectionSnapshots.Iterator: Sendable {}
 
 /// Decodes what a query listener tells; an actor, so that decoding happens off the caller's actor.
-actor CollectionListener<Item: Codable & Sendable> {
-    private let collection: DocumentCollection<Item>
-    private let query: DocumentQuery
+actor CollectionListener<Item: Sendable> {
+    private let reader: TypedReader<Item>
+    private let query: Result<DocumentQuery, StorageError>
     private var listener: QueryListener?
     private var result = DecodedResult<Item>()
 
-    init(_ collection: DocumentCollection<Item>, _ query: DocumentQuery) {
-        self.collection = collection
+    init(_ reader: TypedReader<Item>, _ query: Result<DocumentQuery, StorageError>) {
+        self.reader = reader
         self.query = query
     }
 
@@ -73,7 +75,7 @@ actor CollectionListener<Item: Codable & Sendable> {
         let listener = try currentListener()
         guard let snapshot = try await listener.next() else { return nil }
         let changes = result.apply(snapshot.changes) { document throws(StorageError) in
-            try collection.decode(document)
+            try reader.decode(document)
         }
         return CollectionSnapshot(
             items: result.items,
@@ -84,8 +86,8 @@ actor CollectionListener<Item: Codable & Sendable> {
 
     private func currentListener() throws(StorageError) -> QueryListener {
         if let listener { return listener }
-        let checked = try collection.client.check(query, for: "listen")
-        let made = QueryListener(client: collection.client, query: checked)
+        let checked = try reader.client.check(try query.get(), for: "listen")
+        let made = QueryListener(client: reader.client, query: checked)
         listener = made
         return made
     }

@@ -24,9 +24,34 @@ extension DocumentCollection {
         id: String,
         if condition: WriteCondition = .none
     ) async throws(StorageError) -> CommitReceipt {
-        let encoded = try encoder.encodeDocument(element)
-        let write = DocumentWrite(path.document(id), encoded.operation, if: condition)
+        let write = try write(element, id: id, if: condition)
         return try await client.commit(WriteBatch([write]), for: "save", on: write.path.string)
+    }
+
+    /// Stores a value in place of the version of it that was read.
+    ///
+    /// ```swift
+    /// var note = try await notes.versioned.get("1")
+    /// note.value.text = "Hello again"
+    /// note = try await notes.save(note)
+    /// ```
+    ///
+    /// - Returns: The value with its new revision, to be changed and saved again. A
+    ///   ``ServerTimestamp`` that the store has filled is nil in it still.
+    /// - Throws: ``StorageError/Code/conflict`` if the document has changed since it was read, or is
+    ///   not there any more; read it again, and decide what becomes of both.
+    @discardableResult
+    @concurrent
+    public func save(
+        _ versioned: Versioned<Element>
+    ) async throws(StorageError) -> Versioned<Element> {
+        let write = try write(for: versioned)
+        let receipt = try await client.commit(
+            WriteBatch([write]),
+            for: "save",
+            on: write.path.string
+        )
+        return versioned.saved(by: receipt)
     }
 
     /// Stores values under their own ids, up to 500 in one atomic batch after the other.
@@ -53,11 +78,9 @@ extension DocumentCollection {
     @discardableResult
     @concurrent
     public func add(_ element: Element) async throws(StorageError) -> DocumentPath {
-        let encoded = try encoder.encodeDocument(element)
-        let path = path.document(client.configuration.makeID())
-        let write = DocumentWrite(path, encoded.operation, if: .isMissing)
-        _ = try await client.commit(WriteBatch([write]), for: "add", on: path.string)
-        return path
+        let write = try write(element, id: client.configuration.makeID(), if: .isMissing)
+        _ = try await client.commit(WriteBatch([write]), for: "add", on: write.path.string)
+        return write.path
     }
 
     /// Changes some fields of a value that is there.
@@ -117,7 +140,8 @@ extension DocumentCollection {
         return deleted
     }
 
-    private func write(for element: Element) throws(StorageError) -> DocumentWrite {
+    /// The write that stores a value under its own id.
+    func write(for element: Element) throws(StorageError) -> DocumentWrite {
         let encoded = try encoder.encodeDocument(element)
         let own = DocumentEncoder.documentID(of: element, encoded: encoded)
         let isIdentifiable = element is any Identifiable
@@ -132,10 +156,31 @@ extension DocumentCollection {
         }
         return DocumentWrite(path.document(id), encoded.operation)
     }
-}
 
-extension DocumentEncoder.EncodedDocument {
-    fileprivate var operation: DocumentWrite.Operation { .set(body, transforms: transforms) }
+    func write(
+        _ element: Element,
+        id: String,
+        if condition: WriteCondition
+    ) throws(StorageError) -> DocumentWrite {
+        try .set(element, at: path.document(id), encoder: encoder, if: condition)
+    }
+
+    /// The write that replaces the version of a value that was read.
+    func write(for versioned: Versioned<Element>) throws(StorageError) -> DocumentWrite {
+        guard versioned.path.collection == path else {
+            throw StorageError(
+                .invalidArgument,
+                "“\(versioned.path)” is not in the collection “\(path)”",
+                operation: "save",
+                resource: versioned.path.string
+            )
+        }
+        return try write(
+            versioned.value,
+            id: versioned.id,
+            if: .revision(versioned.revision)
+        )
+    }
 }
 
 extension StorageClient {

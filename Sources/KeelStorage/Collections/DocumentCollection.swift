@@ -14,18 +14,19 @@
 ///
 /// It is a value that costs nothing to make. In an app whose types belong to the main actor by
 /// default, declare the element `nonisolated struct`, so that it can be decoded elsewhere.
-public struct DocumentCollection<Element: Codable & Sendable>: Sendable {
-    /// The client that the collection belongs to.
+public struct DocumentCollection<Element: Codable & Sendable>: TypedCollection {
     public let client: StorageClient
-    /// Where the documents are.
     public let path: CollectionPath
     /// How values become documents.
     public let encoder: DocumentEncoder
     /// How documents become values.
     public let decoder: DocumentDecoder
 
-    /// The query for all documents of the collection.
-    public var all: DocumentQuery { DocumentQuery(path) }
+    public var everything: DocumentQuery { DocumentQuery(path) }
+
+    public func decode(_ document: Document) throws(StorageError) -> Element {
+        try decoder.decode(Element.self, from: document)
+    }
 
     /// The same collection with other rules for encoding and decoding.
     public func coding(_ encoder: DocumentEncoder, _ decoder: DocumentDecoder) -> Self {
@@ -45,31 +46,5 @@ extension StorageClient {
             encoder: DocumentEncoder(),
             decoder: DocumentDecoder()
         )
-    }
-
-    /// Returns the document at a path as a value.
-    ///
-    /// - Throws: ``StorageError/Code/documentNotFound``, ``StorageError/Code/decodingFailed``.
-    @concurrent
-    public func getDocument<Value: Decodable & Sendable>(
-        _ path: DocumentPath,
-        as type: Value.Type
-    ) async throws(StorageError) -> Value {
-        try DocumentDecoder().decode(type, from: try await getDocument(path))
-    }
-
-    /// Stores a value at a path, replacing what is there.
-    ///
-    /// - Throws: ``StorageError/Code/encodingFailed``, or the code of `condition`.
-    @discardableResult
-    @concurrent
-    public func setDocument<Value: Encodable & Sendable>(
-        _ path: DocumentPath,
-        to value: Value,
-        if condition: WriteCondition = .none
-    ) async throws(StorageError) -> CommitReceipt {
-        let encoded = try DocumentEncoder().encodeDocument(value)
-        let operation = DocumentWrite.Operation.set(encoded.body, transforms: encoded.transforms)
-        return try await write(DocumentWrite(path, operation, if: condition), for: "setDocument")
     }
 }

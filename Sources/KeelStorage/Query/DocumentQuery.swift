@@ -199,7 +199,7 @@ extension DocumentQuery {
         return explicit.with { $0.end = $0.bound(of: document, isInclusive: isInclusive) }
     }
 
-    private func bound(of document: Document, isInclusive: Bool) -> Bound {
+    func bound(of document: Document, isInclusive: Bool) -> Bound {
         let values = orders.map { order in
             order.field.isDocumentID ? .reference(document.path) : document[order.field] ?? .null
         }

@@ -213,7 +213,7 @@ struct PlaceWorld: Sendable {
         let stranger = StorageClient(store)
         let receipt = try await stranger.setDocument(
             DocumentPath("places", id),
-            to: PlaceDTO(id: id, version: version)
+            PlaceDTO(id: id, version: version)
         )
         return receipt.position
     }

@@ -70,10 +70,10 @@ struct WrapperTests {
 
     @Test("An empty server timestamp becomes a transform, at any depth of maps")
     func serverTimestamp() throws {
-        let (body, transforms) = try DocumentEncoder().encodeWithTransforms(Note())
-        #expect(body == DocumentBody(["text": "hello", "meta": [:]]))
+        let encoded = try DocumentEncoder().encodeDocument(Note())
+        #expect(encoded.body == DocumentBody(["text": "hello", "meta": [:]]))
         #expect(
-            Set(transforms) == [
+            Set(encoded.transforms) == [
                 FieldTransform("changed", .serverTimestamp),
                 FieldTransform("meta.seen", .serverTimestamp),
             ]
@@ -81,7 +81,7 @@ struct WrapperTests {
         var set = Note()
         set.changed = Date(timeIntervalSince1970: 1)
         set.meta.seen = Timestamp(microseconds: 5)
-        let written = try DocumentEncoder().encodeWithTransforms(set)
+        let written = try DocumentEncoder().encodeDocument(set)
         #expect(written.transforms.isEmpty)
         #expect(written.body.value(at: "changed") == .timestamp(Timestamp(microseconds: 1_000_000)))
         #expect(try DocumentDecoder().decode(Note.self, from: written.body) == set)

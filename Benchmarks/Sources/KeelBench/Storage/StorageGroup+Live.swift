@@ -75,7 +75,7 @@ extension StorageGroup {
             // One change by itself: the reader has let go of the snapshot before the last.
             try await Task.sleep(for: .milliseconds(5))
             let start = ContinuousClock.now
-            try await pair.client.setDocument(DocumentPath("places", place.id), to: place)
+            try await pair.client.setDocument(DocumentPath("places", place.id), place)
             guard let arrival = await next.next() else { throw Flaw("the listener ended") }
             figures.append(start.duration(to: arrival).microseconds)
         }
@@ -128,7 +128,7 @@ extension StorageGroup {
         }
         defer { for listener in listeners { listener.cancel() } }
         return try await processorTime(of: changes, of: count, deliveries) { place in
-            try await pair.client.setDocument(DocumentPath("places", place.id), to: place)
+            try await pair.client.setDocument(DocumentPath("places", place.id), place)
         }
     }
 

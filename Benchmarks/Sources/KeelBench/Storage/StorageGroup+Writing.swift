@@ -50,7 +50,7 @@ extension StorageGroup {
         let places = changed(pair, options, scoreChanges: scoreChanges)
         let paths = places.map { DocumentPath("places", $0.id) }
         return try await Timing.perCall(places.count) { number in
-            try await pair.client.setDocument(paths[number], to: places[number])
+            try await pair.client.setDocument(paths[number], places[number])
         }
     }
 

@@ -1,0 +1,126 @@
+/// The values that a query finds, one after the other, in bounded memory.
+///
+/// ```swift
+/// for try await note in notes.all {
+///     print(note.text)
+/// }
+/// ```
+///
+/// The results are read in pages of ``DocumentPage``, each when the one before it has been used up.
+/// They are not of one moment: ``StorageClient/asOf(_:)`` gives documents that are. Each iterator
+/// begins anew.
+///
+/// A document that cannot be read or decoded throws. The iterator is not at its end then: its next call
+/// goes on behind the document.
+public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = Item
+    public typealias Failure = StorageError
+
+    /// How many documents are read at a time.
+    private static var pageSize: Int { 100 }
+
+    private let reader: TypedReader<Item>
+    private let query: Result<DocumentQuery, StorageError>
+
+    init(_ reader: TypedReader<Item>, _ query: Result<DocumentQuery, StorageError>) {
+        self.reader = reader
+        self.query = query
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        let pages: Result<PageReader<Item>, StorageError> = query.flatMap { query in
+            do throws(StorageError) {
+                // Also a limit or an offset below zero, which no page would tell of.
+                _ = try reader.client.check(query, for: "page")
+                var whole = query
+                whole.limit = nil
+                if case .last? = query.limit {
+                    throw StorageError(
+                        .invalidArgument,
+                        "limit(toLast:) cannot be read page by page; turn the order round, and limit "
+                            + "the beginning",
+                        operation: "page"
+                    )
+                }
+                let size = Swift.min(Self.pageSize, Swift.max(1, query.limit?.count ?? .max))
+                return .success(
+                    try PageReader(reader.client, whole, size: size, decode: reader.decode)
+                )
+            } catch {
+                return .failure(error)
+            }
+        }
+        return Iterator(pages, limit: (try? query.get())?.limit?.count)
+    }
+
+    /// A place in the values.
+    public struct Iterator: AsyncIteratorProtocol {
+        private enum Place {
+            case page(DocumentCursor?)
+            case end
+        }
+
+        private let pages: Result<PageReader<Item>, StorageError>
+        /// How many values may still come; nil for any number.
+        private var remaining: Int?
+        private var place = Place.page(nil)
+        /// The values and failures of the page, the last one first.
+        private var ready: [Result<Item, StorageError>] = []
+
+        fileprivate init(_ pages: Result<PageReader<Item>, StorageError>, limit: Int?) {
+            self.pages = pages
+            remaining = limit
+        }
+
+        /// Returns the next value; nil at the end.
+        ///
+        /// - Throws: Also ``StorageError/Code/cancelled``, so that nobody takes a part for the whole.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(StorageError) -> Item? {
+            while remaining != 0 {
+                if let result = ready.popLast() {
+                    remaining = remaining.map { $0 - 1 }
+                    return try result.get()
+                }
+                guard case .page(let cursor) = place else { return nil }
+                guard !Task.isCancelled else {
+                    throw StorageError(
+                        .cancelled,
+                        "the task was cancelled before the last page",
+                        operation: "page"
+                    )
+                }
+                let page = try await pages.get().page(after: cursor)
+                place = page.hasMore ? .page(page.cursor) : .end
+                ready = page.items.reversed().map(Result.success)
+                ready += page.failures.map { .failure($0.error) }
+            }
+            return nil
+        }
+    }
+}
+
+@available(*, unavailable)
+extension DocumentValues.Iterator: Sendable {}
+
+extension TypedDocuments {
+    /// All values, in the order of their ids, read page by page.
+    public var all: DocumentValues<Item> {
+        DocumentValues(TypedReader(self), .success(everything))
+    }
+
+    /// The values that a query finds, in its order, read page by page.
+    ///
+    /// ```swift
+    /// for try await note in notes.all({ $0.where(.equal("folder", folder)) }) {
+    ///     print(note.text)
+    /// }
+    /// ```
+    public func all(
+        _ refine: (DocumentQuery) throws -> DocumentQuery
+    ) -> DocumentValues<Item> {
+        let reader = TypedReader(self)
+        return DocumentValues(reader, reader.query(refine))
+    }
+}

@@ -1,0 +1,90 @@
+/// Reads the pages of one query.
+struct PageReader<Item: Sendable>: Sendable {
+    /// About how many bytes of documents a page has at the most.
+    static var mostBytes: Int { 8 << 20 }
+
+    private let client: StorageClient
+    /// The query, with the orders written out that are otherwise implied.
+    private let query: DocumentQuery
+    private let size: Int
+    private let decode: @Sendable (Document) throws(StorageError) -> Item
+
+    init(
+        _ client: StorageClient,
+        _ query: DocumentQuery,
+        size: Int,
+        decode: @escaping @Sendable (Document) throws(StorageError) -> Item
+    ) throws(StorageError) {
+        guard size > 0 else { throw Self.refusal("a page has at least one document") }
+        guard query.limit == nil else {
+            throw Self.refusal(
+                "a query that is read page by page has no limit; give the page a size"
+            )
+        }
+        self.client = client
+        self.query = query.withCompleteOrders
+        self.size = size
+        self.decode = decode
+    }
+
+    private static func refusal(_ message: String) -> StorageError {
+        StorageError(.invalidArgument, message, operation: "page")
+    }
+
+    @concurrent
+    func page(after cursor: DocumentCursor?) async throws(StorageError) -> DocumentPage<Item> {
+        let page = try await documents(after: cursor)
+        var items: [Item] = []
+        items.reserveCapacity(page.documents.count)
+        var failures = page.unreadable
+        for document in page.documents {
+            do throws(StorageError) {
+                items.append(try decode(document))
+            } catch {
+                failures.append(UnreadableDocument(document.path, error))
+            }
+        }
+        return DocumentPage(
+            items: items,
+            failures: failures,
+            cursor: page.documents.last.map { DocumentCursor(behind: $0, in: query) } ?? cursor,
+            hasMore: page.hasMore,
+            reader: self
+        )
+    }
+
+    private func documents(
+        after cursor: DocumentCursor?
+    ) async throws(StorageError) -> (
+        documents: [Document], unreadable: [UnreadableDocument], hasMore: Bool
+    ) {
+        var query = query
+        if let cursor {
+            do throws(StorageError) {
+                query = try cursor.continuing(query)
+            } catch {
+                throw error.during("page")
+            }
+        }
+        // One more tells whether there is more.
+        query.limit = .first(size + 1)
+        // The place of the last document is made of the fields that are ordered by.
+        query.projection = query.projection.map { fields in
+            let ordered = query.orders.map(\.field).filter { !$0.isDocumentID }
+            return fields + ordered.filter { field in !fields.contains { $0.contains(field) } }
+        }
+        var request = ReadRequest(.query(try client.check(query, for: "page")))
+        request.isStrict = client.configuration.isStrict
+        request.reportsUnreadable = true
+        request.mostBytes = Self.mostBytes
+        let result = try await client.read(request, for: "page", on: "\(query.scope)")
+        guard case .found(let documents) = result.payload else {
+            throw StorageError(.unknown, "the adapter answered a query with something else")
+        }
+        let isCut = documents.count > size
+        return (
+            isCut ? Array(documents.prefix(size)) : documents, result.unreadable,
+            isCut || result.isPartial
+        )
+    }
+}
