@@ -167,14 +167,4 @@ struct DocumentCollectionTests {
         running.cancel()
         await running.value
     }
-
-    @Test("A live collection shows why it cannot be read")
-    @MainActor
-    func liveCollectionFails() async throws {
-        let broken = StorageClient(UnavailableStorageAdapter(StorageError(.corrupted, "broken")))
-        let live = LiveCollection(broken.collection("notes", as: Note.self))
-        await live.run()
-        #expect(live.phase == .failed)
-        #expect(live.error?.code == .corrupted)
-    }
 }
