@@ -36,7 +36,7 @@ struct EntityRepositoryTests {
                 id: { $0.id ?? "" }
             ),
             loader: ResourceLoader(),
-            offline: OfflineWrites(outbox) { change throws(DataSourceError) in
+            offline: OfflineWrites(outbox) { change in
                 switch change {
                 case .save(let dto): try OutboxRequest(PutRestaurant(dto: dto))
                 case .delete(let id): try OutboxRequest(DeleteRestaurant(id: id))
@@ -196,7 +196,7 @@ struct EntityRepositoryTests {
             remote: Self.remote(service),
             local: InMemoryDataSource<RestaurantDTO>(id: { $0.id ?? "" }),
             loader: ResourceLoader(),
-            offline: OfflineWrites(outbox) { change throws(DataSourceError) in
+            offline: OfflineWrites(outbox) { change in
                 guard case .save(let dto) = change else {
                     throw DataSourceError(.unsupported)
                 }

@@ -118,11 +118,48 @@ struct ErrorChainTests {
             func appError(_ error: RepositoryError) -> AppError {
                 error.mapped(to: table, else: .other)
             }
-            try await RepositoryError.mapped(to: appError) { () async throws(RepositoryError) in
-                try await RepositoryError.mapping { () async throws(DataSourceError) in
+            try await RepositoryError.mapped(to: appError) {
+                try await RepositoryError.mapping {
                     throw DataSourceError(.timeout)
                 }
             }
         }
+    }
+
+    private struct Odd: Error {}
+
+    /// What an app's one call around a failing operation throws.
+    private func code(of failure: any Error) async -> RepositoryError.Code? {
+        func same(_ error: RepositoryError) -> RepositoryError { error }
+        do throws(RepositoryError) {
+            try await RepositoryError.mapped(to: same) {
+                try await RepositoryError.mapping { throw failure }
+            }
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("Whatever fails below, one closure without a signature turns it into the app's error")
+    func mapsEverything() async throws {
+        let notFound = StorageError(.documentNotFound, "none")
+        #expect(await code(of: notFound) == .notFound)
+        #expect(await code(of: DataSourceError(notFound)) == .notFound)
+        #expect(await code(of: RepositoryError(.conflict)) == .conflict)
+        #expect(await code(of: MappingError(.missing, field: "name")) == .notUnderstood)
+        #expect(await code(of: TransportError(.offline, "away")) == .unreachable)
+        #expect(await code(of: CancellationError()) == .cancelled)
+        #expect(await code(of: Odd()) == .unknown)
+
+        // The app's own goes through as it is; what is below stays the cause.
+        func other(_ error: RepositoryError) -> AppError { .other }
+        await #expect(throws: AppError.gone) {
+            try await RepositoryError.mapped(to: other) { throw AppError.gone }
+        }
+        let error = await #expect(throws: DataSourceError.self) {
+            try await DataSourceError.local { throw notFound }
+        }
+        #expect(error?.storageError?.code == .documentNotFound)
     }
 }

@@ -78,13 +78,13 @@ struct MemorySharingTests {
         let world = PlaceWorld()
         try await world.put("1", 1)
         let collection = world.storage.collection("places", as: PlaceDTO.self)
-        let total = Resource<Int>("total") { () async throws(DataSourceError) in
+        let total = Resource<Int>("total") {
             0
-        } read: { () async throws(DataSourceError) in
-            try await DataSourceError.local { () async throws(StorageError) in
+        } read: {
+            try await DataSourceError.local {
                 try await collection.findAll().reduce(0) { $0 + $1.version }
             }
-        } keep: { _ async throws(DataSourceError) in
+        } keep: { _ in
         }.following(collection)
         let reads = world.store.readCount
         for _ in 0..<2 { #expect(try await world.loader.load(total, .cacheOnly).value == 1) }
@@ -132,11 +132,11 @@ struct MemorySharingTests {
         let storage = world.storage
         do {
             let loader = ResourceLoader(memory: ResourceMemory())
-            let resource = Resource<Int>("count") { () async throws(DataSourceError) in
+            let resource = Resource<Int>("count") {
                 0
-            } read: { () async throws(DataSourceError) in
+            } read: {
                 1
-            } keep: { _ async throws(DataSourceError) in
+            } keep: { _ in
             }.following(storage.collection("places", as: PlaceDTO.self))
             _ = try await loader.load(resource, .cacheOnly)
             #expect(storage.hub.count == 1)

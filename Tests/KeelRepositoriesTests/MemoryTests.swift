@@ -83,26 +83,25 @@ struct MemoryTests {
         let memory = ResourceMemory()
         let loader = ResourceLoader(memory: memory)
         let resource = Resource<String>("text", tags: ["texts"]) {
-            () async throws(DataSourceError) in
             throw DataSourceError(.unreachable, source: .remote)
-        } read: { () async throws(DataSourceError) in
+        } read: {
             reads.next()
             return kept.withLock { $0 }
-        } keep: { _ async throws(DataSourceError) in
+        } keep: { _ in
         }
         for _ in 0..<2 { #expect(try await loader.load(resource, .cacheOnly).value == "old") }
         #expect(reads.count == 1)
         // The same key as another type is another thing.
         let length = resource.map { $0.count }
         #expect(try await loader.load(length, .cacheOnly).value == 3)
-        try await loader.write(invalidating: ["texts"]) { () async throws(DataSourceError) in
+        try await loader.write(invalidating: ["texts"]) {
             kept.withLock { $0 = "newer" }
         }
         #expect(try await loader.load(resource, .cacheOnly).value == "newer")
         #expect(try await loader.load(length, .cacheOnly).value == 5)
         // Where a write fails, it may have changed something all the same.
         await #expect(throws: RepositoryError.self) {
-            try await loader.write(invalidating: ["texts"]) { () async throws(DataSourceError) in
+            try await loader.write(invalidating: ["texts"]) {
                 kept.withLock { $0 = "half" }
                 throw DataSourceError(.storage)
             }

@@ -192,11 +192,11 @@ struct MemoryUsersTests {
         let world = world()
         let kept = Mutex<String?>(nil)
         let session = session
-        let resource = Resource<String>("greeting") { () async throws(DataSourceError) in
+        let resource = Resource<String>("greeting") {
             "Hello \(session.identity ?? "")"
-        } read: { () async throws(DataSourceError) in
+        } read: {
             kept.withLock { $0 }
-        } keep: { value async throws(DataSourceError) in
+        } keep: { value in
             kept.withLock { $0 = value }
         }
         #expect(try await world.loader.load(resource, .cacheFirst()).value == "Hello ann")

@@ -9,7 +9,7 @@ struct PagingTests {
     @Test("Pages are loaded one after the other, up to the end")
     func loadsPages() async {
         let calls = Counter()
-        let list = PagedList<Int> { cursor throws(RepositoryError) in
+        let list = PagedList<Int> { cursor in
             calls.next()
             let offset = cursor?.offset ?? 0
             return Page(Array(offset..<min(offset + 4, 10)), offset: offset, pageSize: 4)
@@ -29,7 +29,7 @@ struct PagingTests {
     func loadsOnce() async throws {
         let gate = Gate()
         let calls = Counter()
-        let list = PagedList<Int> { _ throws(RepositoryError) in
+        let list = PagedList<Int> { _ in
             calls.next()
             _ = try? await gate.pass()
             return Page([1], next: .token("b"))
@@ -54,7 +54,7 @@ struct PagingTests {
     @Test("A failure leaves what is there, and the same page is tried again")
     func triesAgain() async {
         let calls = Counter()
-        let list = PagedList<String> { cursor throws(RepositoryError) in
+        let list = PagedList<String> { cursor in
             if calls.next() == 2 { throw RepositoryError(.unreachable) }
             return Page([cursor?.token ?? "first"], next: cursor == nil ? .token("b") : nil)
         }
@@ -70,7 +70,7 @@ struct PagingTests {
     func resets() async throws {
         let gate = Gate()
         let calls = Counter()
-        let list = PagedList<Int> { _ throws(RepositoryError) in
+        let list = PagedList<Int> { _ in
             let call = calls.next()
             if call == 2 { _ = try? await gate.pass() }
             return Page([call], next: .token("\(call)"))
@@ -89,7 +89,7 @@ struct PagingTests {
 
     @Test("Pages that lead in a circle end the list with an error")
     func refusesCircles() async {
-        let list = PagedList<Int> { _ throws(RepositoryError) in Page([1], next: .token("a")) }
+        let list = PagedList<Int> { _ in Page([1], next: .token("a")) }
         await list.loadAll()
         #expect(list.items == [1, 1])
         #expect(list.error?.code == .notUnderstood)
@@ -98,7 +98,7 @@ struct PagingTests {
     @Test("A page whose last user leaves is cancelled, and can be asked for again")
     func cancels() async throws {
         let calls = Counter()
-        let list = PagedList<Int> { _ throws(RepositoryError) in
+        let list = PagedList<Int> { _ in
             guard calls.next() == 1 else { return Page([7], next: nil) }
             _ = try? await Gate().pass()
             throw RepositoryError(.cancelled)

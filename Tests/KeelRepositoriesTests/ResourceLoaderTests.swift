@@ -19,7 +19,7 @@ private final class Subject: Sendable {
     var resource: Resource<String> { resource(holding: Token()) }
 
     func resource(holding token: Token) -> Resource<String> {
-        Resource("text", tags: ["texts"]) { () async throws(DataSourceError) in
+        Resource("text", tags: ["texts"]) {
             defer { withExtendedLifetime(token) {} }
             self.fetches.next()
             // What the source says is decided when it is asked, and may arrive much later.
@@ -27,11 +27,11 @@ private final class Subject: Sendable {
             if let gate = self.gate.withLock({ $0 }) { _ = try? await gate.pass() }
             if Task.isCancelled { throw DataSourceError(.cancelled) }
             return try answer.get()
-        } read: { () async throws(DataSourceError) in
+        } read: {
             self.copy.withLock { $0 }
-        } keep: { value async throws(DataSourceError) in
+        } keep: { value in
             self.copy.withLock { $0 = value }
-        } forget: { () async throws(DataSourceError) in
+        } forget: {
             self.copy.withLock { $0 = nil }
         }
     }
@@ -180,7 +180,7 @@ struct ResourceLoaderTests {
         subject.say("after")
         subject.gate.withLock { $0 = nil }
         let subject = subject
-        try await loader.write(invalidating: ["texts"]) { () async throws(DataSourceError) in
+        try await loader.write(invalidating: ["texts"]) {
             subject.copy.withLock { $0 = "after" }
         }
         #expect(try await load(.networkOnly).value == "after")
@@ -224,7 +224,7 @@ struct ResourceLoaderTests {
         #expect(await states.next() == .loaded("remote", .current))
         subject.fail(.unreachable)
         let subject = subject
-        try await loader.write(invalidating: ["texts"]) { () async throws(DataSourceError) in
+        try await loader.write(invalidating: ["texts"]) {
             subject.copy.withLock { $0 = "mine" }
         }
         #expect(await states.next() == .loading(last: "remote"))

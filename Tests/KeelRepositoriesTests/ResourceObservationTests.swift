@@ -81,9 +81,9 @@ struct ResourceObservationTests {
     @Test("A resource of one's own has no name")
     func own() async throws {
         let loader = ResourceLoader(observer: { [steps] in steps.add($0) })
-        let resource = Resource("menus/42") { () async throws(DataSourceError) in
+        let resource = Resource("menus/42") {
             1
-        } read: { () async throws(DataSourceError) in
+        } read: {
             nil
         } keep: { _ in
         }

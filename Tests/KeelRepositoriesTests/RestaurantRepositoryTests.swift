@@ -37,33 +37,33 @@ private struct KeptRestaurantRepository: RestaurantRepository {
     let remote: RemoteDataSource
 
     func restaurants() async throws(DomainError) -> [Restaurant] {
-        try await mapped { () async throws(RepositoryError) in
+        try await mapped {
             try await entities.all(.cacheFirst(maxAge: .seconds(86_400)))
         }
     }
 
     func restaurant(_ id: UUID) async throws(DomainError) -> Restaurant {
-        try await mapped { () async throws(RepositoryError) in
+        try await mapped {
             try await entities.entity(id.uuidString)
         }
     }
 
     func search(_ words: String) async throws(DomainError) -> [Restaurant] {
-        try await mapped { () async throws(RepositoryError) in
-            try await RepositoryError.mapping { () async throws(DataSourceError) in
+        try await mapped {
+            try await RepositoryError.mapping {
                 try await remote.request(SearchRestaurants(words: words)).toDomain().elements
             }
         }
     }
 
     func favourites() async throws(DomainError) -> [Restaurant] {
-        try await mapped { () async throws(RepositoryError) in
+        try await mapped {
             try await entities.all(.cacheOnly).filter(\.isFavourite)
         }
     }
 
     func setFavourite(_ id: UUID, _ isFavourite: Bool) async throws(DomainError) {
-        try await mapped { () async throws(RepositoryError) in
+        try await mapped {
             var restaurant = try await entities.entity(id.uuidString)
             restaurant.isFavourite = isFavourite
             try await entities.saveOffline(restaurant)
@@ -71,7 +71,7 @@ private struct KeptRestaurantRepository: RestaurantRepository {
     }
 
     private func mapped<Value>(
-        _ operation: () async throws(RepositoryError) -> Value
+        _ operation: () async throws -> Value
     ) async throws(DomainError) -> Value {
         try await RepositoryError.mapped(to: DomainError.init, operation)
     }
@@ -101,7 +101,7 @@ struct RestaurantRepositoryTests {
                 id: { $0.id ?? "" }
             ),
             loader: ResourceLoader(ledger: CollectionFetchLedger(storage)),
-            offline: OfflineWrites(outbox) { change throws(DataSourceError) in
+            offline: OfflineWrites(outbox) { change in
                 switch change {
                 case .save(let dto): try OutboxRequest(PutRestaurant(dto: dto))
                 case .delete(let id): try OutboxRequest(DeleteRestaurant(id: id))

@@ -91,9 +91,9 @@ struct ObservingTests {
             memory: ResourceMemory(),
             observer: { observer(KeelObservation($0)) }
         )
-        let resource = Resource("names/\(secret)") { () async throws(DataSourceError) in
+        let resource = Resource("names/\(secret)") {
             secret
-        } read: { () async throws(DataSourceError) in
+        } read: {
             nil
         } keep: { _ in
         }

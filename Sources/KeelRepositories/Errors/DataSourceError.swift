@@ -88,6 +88,20 @@ extension DataSourceError {
         self.init(Self.code(for: error.code), error.message, source: .local, cause: error)
     }
 
+    /// Says what any failure below means; one that is a data source's already stays as it is.
+    public init(_ error: any Error) {
+        switch error {
+        case let error as DataSourceError: self = error
+        case let error as StorageError: self.init(error)
+        case let error as NetworkError: self.init(error)
+        case let error as TransportError: self.init(error)
+        case let error as MappingError: self.init(error)
+        case let error as OutboxError: self.init(error)
+        case is CancellationError: self.init(.cancelled, cause: error)
+        default: self.init(.unknown, cause: error)
+        }
+    }
+
     /// Says that what was read does not fit.
     public init(_ error: MappingError) {
         self.init(.unmappable, error.message, source: .mapping, cause: error)
@@ -156,23 +170,25 @@ extension DataSourceError {
 
 extension DataSourceError {
     /// Runs an operation of the service, and says what its failure means.
+    ///
+    /// The closure needs no signature, whatever it throws: each error gets the meaning that it has for a data source.
     public static func remote<Value>(
-        _ operation: () async throws(NetworkError) -> Value
+        _ operation: () async throws -> Value
     ) async throws(DataSourceError) -> Value {
-        do throws(NetworkError) { return try await operation() } catch { throw Self(error) }
+        do { return try await operation() } catch { throw Self(error) }
     }
 
     /// Runs an operation of the store, and says what its failure means.
     public static func local<Value>(
-        _ operation: () async throws(StorageError) -> Value
+        _ operation: () async throws -> Value
     ) async throws(DataSourceError) -> Value {
-        do throws(StorageError) { return try await operation() } catch { throw Self(error) }
+        do { return try await operation() } catch { throw Self(error) }
     }
 
     /// Maps something that was read, and says what its failure means.
     public static func mapping<Value>(
-        _ operation: () throws(MappingError) -> Value
+        _ operation: () throws -> Value
     ) throws(DataSourceError) -> Value {
-        do throws(MappingError) { return try operation() } catch { throw Self(error) }
+        do { return try operation() } catch { throw Self(error) }
     }
 }

@@ -6,7 +6,7 @@ public import KeelCore
 ///
 /// ```swift
 /// func restaurant(_ id: RestaurantID) async throws(DomainError) -> Restaurant {
-///     try await RepositoryError.mapped(to: DomainError.init) { () throws(RepositoryError) in
+///     try await RepositoryError.mapped(to: DomainError.init) {
 ///         try await restaurants.entity(id.text)
 ///     }
 /// }
@@ -26,6 +26,11 @@ public struct RepositoryError: KeelError {
     /// Says what the failure of a data source means to who uses a repository.
     public init(_ error: DataSourceError) {
         self.init(Self.code(for: error.code), cause: error)
+    }
+
+    /// Says what any failure below means; one that is a repository's already stays as it is.
+    public init(_ error: any Error) {
+        self = error as? RepositoryError ?? RepositoryError(DataSourceError(error))
     }
 
     /// The failure of the data source, where that is what failed.
@@ -56,7 +61,11 @@ public struct RepositoryError: KeelError {
 }
 
 extension RepositoryError {
-    /// Runs an operation of a repository, and turns its failure into the app's own error.
+    /// Runs an operation of a repository, a data source or a store, and turns its failure into the app's
+    /// own error.
+    ///
+    /// The closure needs no signature and may call any of them: an error of Keel's becomes a
+    /// ``RepositoryError`` first. An error that is the app's already is thrown as it is.
     ///
     /// - Parameters:
     ///   - failure: Makes the app's error, usually its initialiser.
@@ -65,12 +74,14 @@ extension RepositoryError {
     /// - Throws: The app's error.
     public static func mapped<Value, Failure: Error>(
         to failure: (RepositoryError) -> Failure,
-        _ operation: () async throws(RepositoryError) -> Value
+        _ operation: () async throws -> Value
     ) async throws(Failure) -> Value {
-        do throws(RepositoryError) {
+        do {
             return try await operation()
+        } catch let error as Failure {
+            throw error
         } catch {
-            throw failure(error)
+            throw failure(RepositoryError(error))
         }
     }
 
@@ -79,13 +90,9 @@ extension RepositoryError {
     /// - Returns: The operation's result.
     /// - Throws: ``RepositoryError``.
     public static func mapping<Value>(
-        _ operation: () async throws(DataSourceError) -> Value
+        _ operation: () async throws -> Value
     ) async throws(RepositoryError) -> Value {
-        do throws(DataSourceError) {
-            return try await operation()
-        } catch {
-            throw RepositoryError(error)
-        }
+        do { return try await operation() } catch { throw RepositoryError(error) }
     }
 
     /// The app's error for this code, from a table.

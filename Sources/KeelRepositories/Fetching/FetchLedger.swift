@@ -64,7 +64,7 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
     }
 
     public func time(of key: String) async throws(DataSourceError) -> Date? {
-        try await DataSourceError.local { () async throws(StorageError) in
+        try await DataSourceError.local {
             try await records.find(Self.id(of: key))?.time
         }
     }
@@ -74,14 +74,14 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
         at time: Date,
         tags: Set<String>
     ) async throws(DataSourceError) {
-        try await DataSourceError.local { () async throws(StorageError) in
+        try await DataSourceError.local {
             let record = Record(key: key, time: time, tags: tags.sorted())
             _ = try await records.save(record, id: Self.id(of: key))
         }
     }
 
     public func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
-        try await DataSourceError.local { () async throws(StorageError) in
+        try await DataSourceError.local {
             var rest = tags.sorted()[...]
             while !rest.isEmpty {
                 // As many as one condition takes.

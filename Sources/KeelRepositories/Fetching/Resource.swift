@@ -3,12 +3,12 @@ public import KeelStorage
 /// Something that can be fetched and kept: a thing, a list, an answer of any form.
 ///
 /// ```swift
-/// let menu = Resource("menus/42", tags: ["menus"]) { () async throws(DataSourceError) in
+/// let menu = Resource("menus/42", tags: ["menus"]) {
 ///     try await remote.request(GetMenu(restaurant: "42"))
-/// } read: { () async throws(DataSourceError) in
+/// } read: {
 ///     try await menus.find("42")
-/// } keep: { (menu: MenuDTO) async throws(DataSourceError) in
-///     try await menus.save([menu])
+/// } keep: {
+///     try await menus.save([$0])
 /// }
 /// let fetched = try await loader.load(menu, .cacheFirst(maxAge: .seconds(3600)))
 /// ```
@@ -62,24 +62,26 @@ public struct Resource<Value: Sendable>: Sendable {
     ///   - read: Returns what is kept, or nil.
     ///   - keep: Keeps what the source said.
     ///   - forget: Removes what is kept, because the source says that there is no such thing.
+    ///
+    /// The closures may throw anything: ``DataSourceError`` says what it means.
     public init(
         _ key: String,
         tags: Set<String> = [],
-        fetch: @escaping @Sendable () async throws(DataSourceError) -> Value,
-        read: @escaping @Sendable () async throws(DataSourceError) -> Value?,
-        keep: @escaping @Sendable (Value) async throws(DataSourceError) -> Void,
-        forget: @escaping @Sendable () async throws(DataSourceError) -> Void = {}
+        fetch: @escaping @Sendable () async throws -> Value,
+        read: @escaping @Sendable () async throws -> Value?,
+        keep: @escaping @Sendable (Value) async throws -> Void,
+        forget: @escaping @Sendable () async throws -> Void = {}
     ) {
         let tags = tags.union([key])
         self.init(key, tags: tags) { () async throws(DataSourceError) in
-            let value = try await fetch()
+            let value = try await DataSourceError.remote(fetch)
             return Arrival(value: value, changes: tags) { () async throws(DataSourceError) in
-                try await keep(value)
+                try await DataSourceError.local { try await keep(value) }
             }
         } read: { _ async throws(DataSourceError) in
-            KeptCopy(try await read())
+            KeptCopy(try await DataSourceError.local(read))
         } forget: { () async throws(DataSourceError) in
-            try await forget()
+            try await DataSourceError.local(forget)
         }
     }
 
@@ -123,13 +125,13 @@ public struct Resource<Value: Sendable>: Sendable {
     /// is an error and is not kept. Callers that fetch one key as one type at the same time share the
     /// result that the first of them maps.
     public func map<Other: Sendable>(
-        _ transform: @escaping @Sendable (Value) throws(MappingError) -> Other
+        _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> Resource<Other> {
         let base = self
         return mapAlways(transform).with { mapped in
             mapped.origin = { core, mapped async throws(DataSourceError) in
                 try await core.copy(of: base.like(mapped)).map { value throws(DataSourceError) in
-                    try DataSourceError.mapping { () throws(MappingError) in try transform(value) }
+                    try DataSourceError.mapping { try transform(value) }
                 }
             }
         }
@@ -138,11 +140,11 @@ public struct Resource<Value: Sendable>: Sendable {
     /// The same as ``map(_:)``, where all who use the key map it like this: what was mapped is
     /// remembered.
     func mapAlways<Other: Sendable>(
-        _ transform: @escaping @Sendable (Value) throws(MappingError) -> Other
+        _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> Resource<Other> {
         let (fetch, read) = (fetch, read)
         @Sendable func mapped(_ value: Value) throws(DataSourceError) -> Other {
-            try DataSourceError.mapping { () throws(MappingError) in try transform(value) }
+            try DataSourceError.mapping { try transform(value) }
         }
         let other = Resource<Other>(key, tags: tags) { () async throws(DataSourceError) in
             let arrival = try await fetch()

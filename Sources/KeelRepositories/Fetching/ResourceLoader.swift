@@ -121,7 +121,7 @@ public struct ResourceLoader: Sendable {
     ///
     /// - Throws: ``RepositoryError``.
     public func invalidate(_ tags: Set<String>) async throws(RepositoryError) {
-        try await RepositoryError.mapping { () async throws(DataSourceError) in
+        try await RepositoryError.mapping {
             try await core.invalidate(tags)
         }
     }
@@ -135,10 +135,12 @@ public struct ResourceLoader: Sendable {
     /// - Throws: ``RepositoryError``.
     public func write<Value>(
         invalidating tags: Set<String>,
-        _ body: () async throws(DataSourceError) -> Value
+        _ body: () async throws -> Value
     ) async throws(RepositoryError) -> Value {
-        try await RepositoryError.mapping { () async throws(DataSourceError) in
-            try await core.write(invalidating: tags, body)
+        try await RepositoryError.mapping {
+            try await core.write(invalidating: tags) { () async throws(DataSourceError) in
+                try await DataSourceError.local(body)
+            }
         }
     }
 
@@ -147,7 +149,7 @@ public struct ResourceLoader: Sendable {
     func resource<Value>(
         _ recipe: ResourceRecipe<Value>
     ) async throws(RepositoryError) -> Resource<Value> {
-        try await RepositoryError.mapping { () async throws(DataSourceError) in
+        try await RepositoryError.mapping {
             try await core.resource(recipe)
         }
     }
@@ -156,7 +158,7 @@ public struct ResourceLoader: Sendable {
         _ resource: Resource<Value>,
         maxAge: Duration? = nil
     ) async throws(RepositoryError) -> Fetched<Value>? {
-        try await RepositoryError.mapping { () async throws(DataSourceError) in
+        try await RepositoryError.mapping {
             try await core.kept(resource, maxAge: maxAge)
         }
     }

@@ -38,7 +38,7 @@ extension CollectionDataSource: FollowedSource {
 
     @concurrent
     func copies(of ids: [String]) async throws(DataSourceError) -> KeptCopy<[Element?]> {
-        try await DataSourceError.local { () async throws(StorageError) in
+        try await DataSourceError.local {
             let paths = ids.map(collection.path.document)
             for path in paths { try DocumentValidation.check(path) }
             let result = try await collection.client.readAtPosition(.documents(paths), "find")
@@ -60,7 +60,7 @@ extension CollectionDataSource: FollowedSource {
 
     @concurrent
     func copyOfAll() async throws(DataSourceError) -> KeptCopy<[Element]> {
-        try await DataSourceError.local { () async throws(StorageError) in
+        try await DataSourceError.local {
             let query = try collection.client.check(collection.everything, for: "findAll")
             let result = try await collection.client.readAtPosition(.query(query), "findAll")
             guard case .found(let documents) = result.payload else {

@@ -40,7 +40,7 @@ public enum PageCursor: Sendable, Hashable {
 ///
 /// ```swift
 /// // SwiftUI
-/// @State var results = PagedList<Restaurant> { cursor async throws(RepositoryError) in
+/// @State var results = PagedList<Restaurant> { cursor in
 ///     try await search(words, cursor)
 /// }
 /// // …
@@ -57,8 +57,9 @@ public enum PageCursor: Sendable, Hashable {
 @Observable
 public final class PagedList<Element: Sendable> {
     /// Loads the page that begins at a cursor; nil is the first.
-    public typealias Load =
-        @Sendable (PageCursor?) async throws(RepositoryError) -> Page<Element>
+    ///
+    /// It may throw anything: ``PagedList/error`` says what it means for a repository.
+    public typealias Load = @Sendable (PageCursor?) async throws -> Page<Element>
 
     /// The elements that have been loaded.
     public private(set) var items: [Element] = []
@@ -139,10 +140,10 @@ public final class PagedList<Element: Sendable> {
         let (generation, cursor, load) = (generation, cursor, load)
         let task = Task { [weak self] in
             let result: Result<Page<Element>, RepositoryError>
-            do throws(RepositoryError) {
+            do {
                 result = .success(try await load(cursor))
             } catch {
-                result = .failure(error)
+                result = .failure(RepositoryError(error))
             }
             self?.end(generation, cursor, result)
         }

@@ -66,7 +66,7 @@ extension EntityRepository {
     ) async throws(RepositoryError) -> Fetched<[Entity]> {
         let owner = try await owner()
         let freshness = try await loader.load(recipe(operations.presence), policy).freshness
-        return try await RepositoryError.mapping { () async throws(DataSourceError) in
+        return try await RepositoryError.mapping {
             let found = try await operations.find(predicate)
             try loader.core.owners.check(owner, in: operations.home)
             return Fetched(found, freshness)

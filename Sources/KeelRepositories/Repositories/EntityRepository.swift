@@ -125,7 +125,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     @discardableResult
     public func save(_ entity: Entity) async throws(RepositoryError) -> Entity {
         let owner = try await owner()
-        let (saved, keep) = try await RepositoryError.mapping { () async throws(DataSourceError) in
+        let (saved, keep) = try await RepositoryError.mapping {
             try await operations.send(entity)
         }
         try await change(operations.id(entity)) { () async throws(DataSourceError) in
@@ -190,11 +190,11 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         _ id: String,
         _ body: () async throws(DataSourceError) -> Value
     ) async throws(RepositoryError) -> Value {
-        try await loader.write(invalidating: [name, names.key(id)], body)
+        try await loader.write(invalidating: [name, names.key(id)]) { try await body() }
     }
 
     func owner() async throws(RepositoryError) -> String? {
-        try await RepositoryError.mapping { () async throws(DataSourceError) in
+        try await RepositoryError.mapping {
             try await loader.core.owner(for: operations.home)
         }
     }

@@ -49,7 +49,7 @@ extension EntitySources where Local.Element: DomainRepresentable {
             send: { entity async throws(DataSourceError) in
                 let dto = DTO(domain: entity)
                 let saved = try await remote.save(dto) ?? dto
-                let domain = try DataSourceError.mapping { () throws(MappingError) in
+                let domain = try DataSourceError.mapping {
                     try saved.toDomain()
                 }
                 return (domain, { () async throws(DataSourceError) in try await local.save(saved) })

@@ -214,7 +214,7 @@ where Local.Element: DomainConvertible {
             )
         }
         let dtos = try await local.find(where: predicate)
-        return try DataSourceError.mapping { () throws(MappingError) in try mapped(dtos) }
+        return try DataSourceError.mapping { try mapped(dtos) }
     }
 
     private func mapped(_ dtos: [DTO]) throws(MappingError) -> [Domain] {

@@ -3,7 +3,7 @@ public import KeelSync
 /// How a repository's changes reach the service when nobody answers now: through an outbox.
 ///
 /// ```swift
-/// let offline = OfflineWrites<FavouriteDTO>(outbox) { change throws(DataSourceError) in
+/// let offline = OfflineWrites<FavouriteDTO>(outbox) { change in
 ///     switch change {
 ///     case .save(let dto): try OutboxRequest(PutFavourite(dto))
 ///     case .delete(let id): try OutboxRequest(DeleteFavourite(id: id))
@@ -36,9 +36,11 @@ public struct OfflineWrites<DTO: Sendable>: Sendable {
     ///   - request: The request that tells the service of a change.
     public init(
         _ outbox: Outbox,
-        request: @escaping @Sendable (Change) throws(DataSourceError) -> OutboxRequest
+        request: @escaping @Sendable (Change) throws -> OutboxRequest
     ) {
         self.outbox = outbox
-        self.request = request
+        self.request = { change throws(DataSourceError) in
+            try DataSourceError.mapping { try request(change) }
+        }
     }
 }

@@ -41,13 +41,13 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
     }
 
     public func find(_ id: String) async throws(DataSourceError) -> Element? {
-        try await DataSourceError.local { () async throws(StorageError) in
+        try await DataSourceError.local {
             try await collection.find(id)
         }
     }
 
     public func findAll() async throws(DataSourceError) -> [Element] {
-        try await DataSourceError.local { () async throws(StorageError) in
+        try await DataSourceError.local {
             try await collection.findAll()
         }
     }
@@ -70,13 +70,13 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
     public func query(
         _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery
     ) async throws(DataSourceError) -> [Element] {
-        try await DataSourceError.local { () async throws(StorageError) in
+        try await DataSourceError.local {
             try await collection.query(refine)
         }
     }
 
     public func save(_ elements: [Element]) async throws(DataSourceError) {
-        try await DataSourceError.local { () async throws(StorageError) in
+        try await DataSourceError.local {
             var writes: [DocumentWrite] = []
             for element in elements { writes.append(try write(saving: element)) }
             try await collection.client.commitInBatches(
@@ -88,7 +88,7 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
     }
 
     public func delete(_ ids: [String]) async throws(DataSourceError) {
-        try await DataSourceError.local { () async throws(StorageError) in
+        try await DataSourceError.local {
             try await collection.client.commitInBatches(
                 ids.map { write(deleting: $0) },
                 for: "delete",
@@ -98,7 +98,7 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
     }
 
     public func removeAll() async throws(DataSourceError) {
-        try await DataSourceError.local { () async throws(StorageError) in
+        try await DataSourceError.local {
             _ = try await collection.deleteAll()
         }
     }
@@ -107,9 +107,7 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
     ///
     /// - Throws: `StorageError` with the code `encodingFailed`.
     public func write(saving element: Element) throws(StorageError) -> DocumentWrite {
-        let encoded = try collection.encoder.encodeDocument(element)
-        let operation = DocumentWrite.Operation.set(encoded.body, transforms: encoded.transforms)
-        return DocumentWrite(collection.path.document(id(element)), operation)
+        try .set(element, at: collection.path.document(id(element)), encoder: collection.encoder)
     }
 
     /// The write that removes an element, for a batch of one's own.

@@ -51,7 +51,7 @@ public struct RemoteDataSource: Sendable {
         _ endpoint: E
     ) async throws(DataSourceError) -> E.Response.Domain where E.Response: DomainConvertible {
         let dto = try await request(endpoint)
-        return try DataSourceError.mapping { () throws(MappingError) in try dto.toDomain() }
+        return try DataSourceError.mapping { try dto.toDomain() }
     }
 
     /// Calls one endpoint after the other until there is no further page.

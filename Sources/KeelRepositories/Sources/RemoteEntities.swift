@@ -103,39 +103,56 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
 
     /// Says how one thing is loaded.
     public func finding(
-        _ operation: @escaping @Sendable (String) async throws(DataSourceError) -> DTO
+        _ operation: @escaping @Sendable (String) async throws -> DTO
     ) -> RemoteEntities {
-        with { $0.find = operation }
+        with {
+            $0.find = { id async throws(DataSourceError) in
+                try await DataSourceError.remote { try await operation(id) }
+            }
+        }
     }
 
     /// Says how all things are loaded, for example page by page.
     public func listing(
-        _ operation: @escaping @Sendable () async throws(DataSourceError) -> [DTO]
+        _ operation: @escaping @Sendable () async throws -> [DTO]
     ) -> RemoteEntities {
-        with { $0.all = operation }
+        with {
+            $0.all = { () async throws(DataSourceError) in
+                try await DataSourceError.remote(operation)
+            }
+        }
     }
 
     /// Says how a thing is sent; what is returned, if anything, is what the service made of it.
     public func saving(
-        _ operation: @escaping @Sendable (DTO) async throws(DataSourceError) -> DTO?
+        _ operation: @escaping @Sendable (DTO) async throws -> DTO?
     ) -> RemoteEntities {
-        with { $0.save = operation }
+        with {
+            $0.save = { dto async throws(DataSourceError) in
+                try await DataSourceError.remote { try await operation(dto) }
+            }
+        }
     }
 
     /// Says how a thing is removed.
     public func deleting(
-        _ operation: @escaping @Sendable (String) async throws(DataSourceError) -> Void
+        _ operation: @escaping @Sendable (String) async throws -> Void
     ) -> RemoteEntities {
-        with { $0.delete = operation }
+        with {
+            $0.delete = { id async throws(DataSourceError) in
+                try await DataSourceError.remote { try await operation(id) }
+            }
+        }
     }
 
     /// Says how the things are found that words describe.
     public func searching(
-        _ operation: @escaping @Sendable (String) async throws(DataSourceError) -> [DTO]
+        _ operation: @escaping @Sendable (String) async throws -> [DTO]
     ) -> RemoteEntities {
         with {
-            $0.search = { words throws(DataSourceError) in
-                FoundEntities(elements: try await operation(words), dropped: [])
+            $0.search = { words async throws(DataSourceError) in
+                let found = try await DataSourceError.remote { try await operation(words) }
+                return FoundEntities(elements: found, dropped: [])
             }
         }
     }

@@ -48,29 +48,29 @@ final class PlaceService: Sendable {
 
     var remote: RemoteEntities<PlaceDTO> {
         RemoteEntities<PlaceDTO>()
-            .finding { id async throws(DataSourceError) in
+            .finding { id in
                 let version = try self.answer { $0[id] }
                 await self.pass()
                 guard let version else { throw DataSourceError(.notFound, source: .remote) }
                 return PlaceDTO(id: id, version: version)
             }
-            .listing { () async throws(DataSourceError) in
+            .listing {
                 let all = try self.answer { $0 }
                 await self.pass()
                 return Self.dtos(all)
             }
-            .searching { words async throws(DataSourceError) in
+            .searching { words in
                 let all = try self.answer { $0 }
                 await self.pass()
                 // The newest first, which is not the order of the store.
                 return Self.dtos(all.filter { $0.key.hasPrefix(words) }).reversed()
             }
-            .saving { dto async throws(DataSourceError) in
+            .saving { dto in
                 _ = try self.answer { $0 }
                 self.set(dto.id, dto.version)
                 return dto
             }
-            .deleting { id async throws(DataSourceError) in
+            .deleting { id in
                 _ = try self.answer { $0 }
                 self.remove(id)
             }
@@ -191,7 +191,7 @@ struct PlaceWorld: Sendable {
             local: CollectionDataSource(storage.collection("places", as: PlaceDTO.self)),
             loader: loader,
             offline: outbox.map { make in
-                OfflineWrites(make(storage)) { change throws(DataSourceError) in
+                OfflineWrites(make(storage)) { change in
                     switch change {
                     case .save(let dto): try OutboxRequest(ChangePlace(id: dto.id))
                     case .delete(let id): try OutboxRequest(ChangePlace(id: id))

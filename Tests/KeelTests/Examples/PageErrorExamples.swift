@@ -28,7 +28,7 @@ private struct Restaurants {
     let restaurants: EntityRepository<Restaurant>
 
     func restaurant(_ id: RestaurantID) async throws(DomainError) -> Restaurant {
-        try await RepositoryError.mapped(to: DomainError.init) { () async throws(RepositoryError) in
+        try await RepositoryError.mapped(to: DomainError.init) {
             try await restaurants.entity(id.text)
         }
     }

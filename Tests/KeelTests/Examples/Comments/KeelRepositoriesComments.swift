@@ -9,7 +9,7 @@ import Testing
 extension CommentExamples {
     static func repositoryError(_ restaurants: EntityRepository<Restaurant>) async throws {
         func restaurant(_ id: RestaurantID) async throws(DomainError) -> Restaurant {
-            try await RepositoryError.mapped(to: DomainError.init) { () throws(RepositoryError) in
+            try await RepositoryError.mapped(to: DomainError.init) {
                 try await restaurants.entity(id.text)
             }
         }
@@ -28,12 +28,12 @@ extension CommentExamples {
         _ menus: CollectionDataSource<MenuDTO>,
         _ loader: ResourceLoader
     ) async throws {
-        let menu = Resource("menus/42", tags: ["menus"]) { () async throws(DataSourceError) in
+        let menu = Resource("menus/42", tags: ["menus"]) {
             try await remote.request(GetMenu(restaurant: "42"))
-        } read: { () async throws(DataSourceError) in
+        } read: {
             try await menus.find("42")
-        } keep: { (menu: MenuDTO) async throws(DataSourceError) in
-            try await menus.save([menu])
+        } keep: {
+            try await menus.save([$0])
         }
         let fetched = try await loader.load(menu, .cacheFirst(maxAge: .seconds(3600)))
         _ = menu
@@ -119,7 +119,7 @@ extension CommentExamples {
     }
 
     static func offlineWrites(_ outbox: Outbox) async throws {
-        let offline = OfflineWrites<FavouriteDTO>(outbox) { change throws(DataSourceError) in
+        let offline = OfflineWrites<FavouriteDTO>(outbox) { change in
             switch change {
             case .save(let dto): try OutboxRequest(PutFavourite(dto))
             case .delete(let id): try OutboxRequest(DeleteFavourite(id: id))

@@ -50,7 +50,7 @@ private enum SwiftUIComments {
     }
 
     struct Results: View {
-        @State var results = PagedList<Restaurant> { cursor async throws(RepositoryError) in
+        @State var results = PagedList<Restaurant> { cursor in
             try await search(words, cursor)
         }
 

@@ -77,12 +77,16 @@ enum DataTemplates {
 
             /// Runs an operation of the store.
             static func mapping<Value>(
-                _ operation: () async throws(StorageError) -> Value
+                _ operation: () async throws -> Value
             ) async throws(DomainError) -> Value {
-                do throws(StorageError) {
+                do {
                     return try await operation()
-                } catch {
+                } catch let error as DomainError {
+                    throw error
+                } catch let error as StorageError {
                     throw DomainError(error)
+                } catch {
+                    throw DomainError(.storageFailed, cause: error)
                 }
             }
         }
@@ -106,13 +110,13 @@ enum DataTemplates {
             }
 
             public func notes() async throws(DomainError) -> [Note] {
-                try await DomainError.mapping { () async throws(StorageError) in
-                    try await notes.query { $0.order(by: "written") }
-                }.toDomain()
+                try await DomainError.mapping {
+                    try await notes.query { $0.order(by: "written") }.toDomain()
+                }
             }
 
             public func note(_ id: Note.ID) async throws(DomainError) -> Note {
-                let dto = try await DomainError.mapping { () async throws(StorageError) in
+                let dto = try await DomainError.mapping {
                     try await notes.find(id.text)
                 }
                 guard let dto else { throw DomainError(.noteNotFound(id)) }
@@ -120,22 +124,16 @@ enum DataTemplates {
             }
 
             public func save(_ note: Note) async throws(DomainError) {
-                try await DomainError.mapping { () async throws(StorageError) in
+                try await DomainError.mapping {
                     _ = try await notes.save(NoteDTO(note))
                 }
             }
 
             public func watch(_ show: ([Note]) async -> Void) async throws(DomainError) {
-                do {
+                try await DomainError.mapping {
                     for try await snapshot in notes.listen({ $0.order(by: "written") }) {
                         await show(try snapshot.items.toDomain())
                     }
-                } catch let error as StorageError {
-                    throw DomainError(error)
-                } catch let error as DomainError {
-                    throw error
-                } catch {
-                    throw DomainError(.storageFailed, cause: error)
                 }
             }
         }

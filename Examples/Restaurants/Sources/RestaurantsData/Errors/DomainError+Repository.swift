@@ -32,15 +32,11 @@ extension DomainError {
         }
     }
 
-    /// Runs an operation of a data source.
+    /// Runs an operation of the blocks, whichever it is.
     static func mapping<Value>(
-        _ operation: () async throws(DataSourceError) -> Value
+        _ operation: () async throws -> Value
     ) async throws(DomainError) -> Value {
-        do throws(DataSourceError) {
-            return try await operation()
-        } catch {
-            throw DomainError(RepositoryError(error))
-        }
+        try await RepositoryError.mapped(to: DomainError.init, operation)
     }
 
     /// Runs an operation of the session.

@@ -34,7 +34,7 @@ struct AccountRemoteDataSource: IdentityServer {
         // Before the request, so that the way there and back is on the safe side.
         let asked = now()
         let grant = try await remote.request(endpoint)
-        return try DataSourceError.mapping { () throws(MappingError) in
+        return try DataSourceError.mapping {
             try grant.credentials(asked: asked)
         }
     }

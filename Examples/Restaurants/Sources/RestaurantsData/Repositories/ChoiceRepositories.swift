@@ -11,8 +11,8 @@ public struct StoredFavouriteRepository: FavouriteRepository {
     public init(_ outbox: ChoiceOutbox) { choices = Choices(outbox: outbox) }
 
     public func favourites(of user: UserID) async throws(DomainError) -> [Favourite] {
-        try await DomainError.mapping { () async throws(DataSourceError) in
-            try await choices.local(of: user).findAll().mapped()
+        try await DomainError.mapping {
+            try await choices.local(of: user).findAll().toDomain()
         }
     }
 
@@ -20,9 +20,8 @@ public struct StoredFavouriteRepository: FavouriteRepository {
         _ restaurant: RestaurantID,
         of user: UserID
     ) async throws(DomainError) -> Favourite? {
-        try await DomainError.mapping { () async throws(DataSourceError) in
-            try [try await choices.local(of: user).find(restaurant.text)]
-                .compactMap { $0 }.mapped().first
+        try await DomainError.mapping {
+            try await choices.local(of: user).find(restaurant.text)?.toDomain()
         }
     }
 
@@ -47,22 +46,17 @@ public struct StoredRatingRepository: RatingRepository {
     public init(_ outbox: ChoiceOutbox) { choices = Choices(outbox: outbox) }
 
     public func ratings(of user: UserID) async throws(DomainError) -> [Rating] {
-        try await DomainError.mapping { () async throws(DataSourceError) in
-            try await choices.local(of: user).findAll().mapped()
+        try await DomainError.mapping {
+            try await choices.local(of: user).findAll().toDomain()
         }
     }
 
     public func ratings(for restaurant: RestaurantID) async throws(DomainError) -> [Rating] {
-        try await DomainError.mapping { () async throws(DataSourceError) in
-            try await DataSourceError.local { () async throws(StorageError) in
-                let query = DocumentQuery(group: StoredRating.kind)
-                    .where(.equal("restaurant", .string(restaurant.text)))
-                let decoder = DocumentDecoder()
-                return try await choices.outbox.storage.queryDocuments(query).map {
-                    document throws(StorageError) in
-                    try decoder.decode(StoredRating.self, from: document)
-                }
-            }.mapped()
+        try await DomainError.mapping {
+            try await choices.outbox.storage
+                .collectionGroup(StoredRating.kind, as: StoredRating.self)
+                .query { $0.where(.equal("restaurant", restaurant.text)) }
+                .toDomain()
         }
     }
 
@@ -91,11 +85,9 @@ private struct Choices<Stored: StoredChoice>: Sendable {
 
     func save(_ choice: Stored.Domain, of user: UserID) async throws(DomainError) {
         if let told = try await told(of: user) {
-            try await RepositoryError.mapped(to: DomainError.init) {
-                () async throws(RepositoryError) in _ = try await told.saveOffline(choice)
-            }
+            try await DomainError.mapping { _ = try await told.saveOffline(choice) }
         } else {
-            try await DomainError.mapping { () async throws(DataSourceError) in
+            try await DomainError.mapping {
                 try await local(of: user).save(Stored(domain: choice))
             }
         }
@@ -103,12 +95,9 @@ private struct Choices<Stored: StoredChoice>: Sendable {
 
     func remove(_ restaurant: RestaurantID, of user: UserID) async throws(DomainError) {
         if let told = try await told(of: user) {
-            try await RepositoryError.mapped(to: DomainError.init) {
-                () async throws(RepositoryError) in
-                _ = try await told.deleteOffline(restaurant.text)
-            }
+            try await DomainError.mapping { _ = try await told.deleteOffline(restaurant.text) }
         } else {
-            try await DomainError.mapping { () async throws(DataSourceError) in
+            try await DomainError.mapping {
                 try await local(of: user).delete(restaurant.text)
             }
         }
@@ -124,7 +113,7 @@ private struct Choices<Stored: StoredChoice>: Sendable {
             remote: RemoteEntities(),
             local: local(of: user),
             loader: ResourceLoader(),
-            offline: OfflineWrites(outbox.outbox(of: user)) { change throws(DataSourceError) in
+            offline: OfflineWrites(outbox.outbox(of: user)) { change in
                 switch change {
                 case .save(let choice): try OutboxRequest(PutChoice(choice: choice))
                 case .delete(let id): try OutboxRequest(DeleteChoice<Stored>(restaurant: id))
@@ -132,12 +121,5 @@ private struct Choices<Stored: StoredChoice>: Sendable {
             },
             id: { $0.restaurant }
         )
-    }
-}
-
-extension Sequence where Element: DomainConvertible {
-    /// Maps what was kept.
-    func mapped() throws(DataSourceError) -> [Element.Domain] {
-        try DataSourceError.mapping { () throws(MappingError) in try toDomain() }
     }
 }

@@ -53,10 +53,10 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
         let wanted = selection("lists/\(filter)") { query in
             var query = query.order(by: "listingKey")
             if let borough = filter.borough {
-                query = query.where(.equal("borough", .string(borough)))
+                query = query.where(.equal("borough", borough))
             }
             if let cuisine = filter.cuisine {
-                query = query.where(.equal("cuisine", .string(cuisine)))
+                query = query.where(.equal("cuisine", cuisine))
             }
             return filter.limit.map { query.limit(to: $0) } ?? query
         }
@@ -68,11 +68,8 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
     public func knownRestaurants(
         _ ids: [RestaurantID]
     ) async throws(DomainError) -> [Restaurant] {
-        try await DomainError.mapping { () async throws(DataSourceError) in
-            let found = try await DataSourceError.local { () async throws(StorageError) in
-                try await local.collection.find(ids.map(\.text))
-            }
-            return try found.compactMap { $0 }.mapped()
+        try await DomainError.mapping {
+            try await local.collection.find(ids.map(\.text)).compactMap { $0 }.toDomain()
         }
     }
 
@@ -84,7 +81,7 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
             $0.matching(words).order(by: "listingKey").limit(to: limit)
         }
         if let kept = try await kept(wanted) { return kept }
-        return try await DomainError.mapping { () async throws(DataSourceError) in
+        return try await DomainError.mapping {
             try await remote.request(GetSearchResult(words: words, limit: limit))
                 .restaurants.toDomain().elements
         }
@@ -104,30 +101,29 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
     }
 
     public func refresh() async throws(DomainError) -> RefreshReport {
-        try await RepositoryError.mapped(to: DomainError.init) {
-            () async throws(RepositoryError) in
+        try await DomainError.mapping {
             try await loader.load(all, .networkOnly).value.report
         }
     }
 
     private func one(_ id: String) -> Resource<Restaurant> {
         // A refresh of all makes this one younger, too.
-        Resource("\(ledger.all)\(id)", tags: [ledger.all]) { () async throws(DataSourceError) in
+        Resource("\(ledger.all)\(id)", tags: [ledger.all]) {
             StoredRestaurant(domain: try await remote.domain(GetRestaurant(id: id)))
-        } read: { () async throws(DataSourceError) in
+        } read: {
             try await local.find(id)
-        } keep: { arrived async throws(DataSourceError) in
+        } keep: { arrived in
             // What is as it was is no news for who watches.
             if try await local.find(id) != arrived { try await local.save(arrived) }
-        } forget: { () async throws(DataSourceError) in
+        } forget: {
             try await local.delete(id)
         }
         .following(local.collection)
-        .map { stored throws(MappingError) in try stored.toDomain() }
+        .map { try $0.toDomain() }
     }
 
     private var all: Resource<RefreshPlan> {
-        Resource(ledger.all) { () async throws(DataSourceError) in
+        Resource(ledger.all) {
             // Everything is here before anything is written.
             let pages = try await remote.pages {
                 GetRestaurantPage(after: $0, limit: Self.pageSize)
@@ -135,9 +131,9 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
                 $0.next
             }
             return RefreshPlan(from: try await local.findAll(), to: pages)
-        } read: { () async throws(DataSourceError) in
+        } read: {
             nil
-        } keep: { plan async throws(DataSourceError) in
+        } keep: { plan in
             try await local.save(plan.changed)
             try await local.delete(plan.removedIDs)
         }
@@ -150,12 +146,12 @@ public struct OfflineFirstRestaurantRepository: RestaurantRepository {
         _ key: String,
         _ refine: @escaping @Sendable (DocumentQuery) throws -> DocumentQuery
     ) -> Resource<[Restaurant]> {
-        Resource(key, tags: [ledger.all]) { () async throws(DataSourceError) in
+        Resource(key, tags: [ledger.all]) {
             throw DataSourceError(.unknown, "A selection is read on this device only.")
-        } read: { () async throws(DataSourceError) in
+        } read: {
             guard try await ledger.time(of: ledger.all) != nil else { return nil }
-            return try await local.query(refine).mapped()
-        } keep: { _ async throws(DataSourceError) in
+            return try await local.query(refine).toDomain()
+        } keep: { _ in
         }
         .following(local.collection)
     }

@@ -63,10 +63,8 @@ public struct SessionAccountRepository: AccountRepository {
 
     private func user(of credentials: BearerCredentials?) async throws(DomainError) -> User? {
         guard let credentials else { return nil }
-        return try await DomainError.mapping { () throws(DataSourceError) in
-            try DataSourceError.mapping { () throws(MappingError) in
-                try UserDTO(credentials).toDomain()
-            }
+        return try await DomainError.mapping {
+            try UserDTO(credentials).toDomain()
         }
     }
 }
