@@ -37,7 +37,7 @@ struct ListenerSimulation {
     private var start = 0
 
     private static let paths: [DocumentPath] = [
-        "a/1", "a/2", "b/1", "b/2", "a/1/g/1", "b/2/g/1",
+        "a/1", "a/2", "b/1", "b/2", "c/1", "d/1", "e/1", "a/1/g/1", "b/2/g/1",
     ]
 
     init(seed: UInt64) { random = Xorshift(seed: (seed + 1) &* 0x9e37_79b9_7f4a_7c15) }
@@ -45,17 +45,18 @@ struct ListenerSimulation {
     // MARK: Steps
 
     mutating func step() {
+        // Requests are long under way, so that much happens while they are.
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<25: write()
-        case 25..<32: if listeners.count < 5 { subscribe() }
-        case 32..<36: unsubscribe()
-        case 36..<50: read()
-        case 50..<58: activate()
-        case 58..<72: beginTurn()
-        case 72..<86: answer()
-        case 86..<94: deliver(isLost: false)
-        case 94..<96: deliver(isLost: true)
-        case 96: start = Int.random(in: start...log.count, using: &random)
+        case 0..<20: write()
+        case 20..<33: if listeners.count < 8 { subscribe() }
+        case 33..<41: unsubscribe()
+        case 41..<57: read()
+        case 57..<70: activate()
+        case 70..<80: beginTurn()
+        case 80..<87: answer()
+        case 87..<92: deliver(isLost: false)
+        case 92: deliver(isLost: true)
+        case 93: start = Int.random(in: start...log.count, using: &random)
         default: take()
         }
     }
@@ -71,7 +72,8 @@ struct ListenerSimulation {
 
     private mutating func subscribe() {
         let interests: [Subscription.Interest] = [
-            .document("a/1"), .document("b/2"), .query(DocumentQuery("a")),
+            .document("a/1"), .document("b/2"), .document("c/1"), .document("d/1"),
+            .query(DocumentQuery("a")), .query(DocumentQuery("e")),
             .query(DocumentQuery("b").where(.greater("n", 4))), .query(DocumentQuery(group: "g")),
             .query(DocumentQuery(group: "g", under: "a/1").where(.less("n", 5))),
         ]

@@ -15,6 +15,12 @@ extension CommentExamples {
         _ = schema
     }
 
+    static func changeScope() -> ChangeScope {
+        var scope = ChangeScope.documents(["users/ada"])
+        scope.formUnion(.query(DocumentQuery("notes").where(.equal("owner", "ada"))))
+        return scope
+    }
+
     static func storageClientDocuments(_ storage: StorageClient) async throws {
         try await storage.updateDocument(
             "notes/1",
