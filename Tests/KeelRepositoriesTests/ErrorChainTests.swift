@@ -161,5 +161,12 @@ struct ErrorChainTests {
             try await DataSourceError.local { throw notFound }
         }
         #expect(error?.storageError?.code == .documentNotFound)
+
+        // A function whose error is known is taken as it is.
+        func find() async throws(StorageError) { throw notFound }
+        let found = await #expect(throws: DataSourceError.self) {
+            try await DataSourceError.local(find)
+        }
+        #expect(found?.code == .notFound)
     }
 }

@@ -172,22 +172,22 @@ extension DataSourceError {
     /// Runs an operation of the service, and says what its failure means.
     ///
     /// The closure needs no signature, whatever it throws: each error gets the meaning that it has for a data source.
-    public static func remote<Value>(
-        _ operation: () async throws -> Value
+    public static func remote<Value, Failure: Error>(
+        _ operation: () async throws(Failure) -> Value
     ) async throws(DataSourceError) -> Value {
         do { return try await operation() } catch { throw Self(error) }
     }
 
     /// Runs an operation of the store, and says what its failure means.
-    public static func local<Value>(
-        _ operation: () async throws -> Value
+    public static func local<Value, Failure: Error>(
+        _ operation: () async throws(Failure) -> Value
     ) async throws(DataSourceError) -> Value {
         do { return try await operation() } catch { throw Self(error) }
     }
 
     /// Maps something that was read, and says what its failure means.
-    public static func mapping<Value>(
-        _ operation: () throws -> Value
+    public static func mapping<Value, Failure: Error>(
+        _ operation: () throws(Failure) -> Value
     ) throws(DataSourceError) -> Value {
         do { return try operation() } catch { throw Self(error) }
     }

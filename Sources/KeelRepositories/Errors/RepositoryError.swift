@@ -72,16 +72,14 @@ extension RepositoryError {
     ///   - operation: The operation.
     /// - Returns: The operation's result.
     /// - Throws: The app's error.
-    public static func mapped<Value, Failure: Error>(
+    public static func mapped<Value, Failure: Error, Cause: Error>(
         to failure: (RepositoryError) -> Failure,
-        _ operation: () async throws -> Value
+        _ operation: () async throws(Cause) -> Value
     ) async throws(Failure) -> Value {
         do {
             return try await operation()
-        } catch let error as Failure {
-            throw error
         } catch {
-            throw failure(RepositoryError(error))
+            throw error as? Failure ?? failure(RepositoryError(error))
         }
     }
 
@@ -89,8 +87,8 @@ extension RepositoryError {
     ///
     /// - Returns: The operation's result.
     /// - Throws: ``RepositoryError``.
-    public static func mapping<Value>(
-        _ operation: () async throws -> Value
+    public static func mapping<Value, Cause: Error>(
+        _ operation: () async throws(Cause) -> Value
     ) async throws(RepositoryError) -> Value {
         do { return try await operation() } catch { throw RepositoryError(error) }
     }

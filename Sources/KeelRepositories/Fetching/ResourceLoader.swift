@@ -133,9 +133,9 @@ public struct ResourceLoader: Sendable {
     ///
     /// - Returns: The body's result.
     /// - Throws: ``RepositoryError``.
-    public func write<Value>(
+    public func write<Value, Failure: Error>(
         invalidating tags: Set<String>,
-        _ body: () async throws -> Value
+        _ body: () async throws(Failure) -> Value
     ) async throws(RepositoryError) -> Value {
         try await RepositoryError.mapping {
             try await core.write(invalidating: tags) { () async throws(DataSourceError) in

@@ -190,7 +190,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         _ id: String,
         _ body: () async throws(DataSourceError) -> Value
     ) async throws(RepositoryError) -> Value {
-        try await loader.write(invalidating: [name, names.key(id)]) { try await body() }
+        try await loader.write(invalidating: [name, names.key(id)], body)
     }
 
     func owner() async throws(RepositoryError) -> String? {
