@@ -20,6 +20,19 @@ private enum SwiftUIComments {
         }
     }
 
+    struct Note: Codable, Identifiable, Sendable {
+        var id: String
+        var text: String
+    }
+
+    struct NoteList: View {
+        @LiveQuery("notes", as: Note.self, { $0.order(by: "text") }) var notes
+
+        var body: some View {
+            List(notes) { Text($0.text) }
+        }
+    }
+
     struct Profile: Codable, Sendable {
         var name: String
     }

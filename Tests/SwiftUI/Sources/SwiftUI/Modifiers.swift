@@ -74,6 +74,13 @@ extension View {
         Modified(content: self) { $0.field("Search", text) }
     }
 
+    public func onChange(
+        of value: some Equatable,
+        _ action: @escaping @MainActor () -> Void
+    ) -> some View {
+        Modified(content: self) { $0.reaction(action) }
+    }
+
     public func refreshable(action: @escaping @MainActor () async -> Void) -> some View {
         Modified(content: self) { $0.refresh(action) }
     }

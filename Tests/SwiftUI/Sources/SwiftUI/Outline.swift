@@ -19,6 +19,8 @@ public final class Outline {
     public private(set) var tasks: [@MainActor () async -> Void] = []
     /// What pulling the list down does.
     public private(set) var refreshes: [@MainActor () async -> Void] = []
+    /// What follows a change of a value that a view looks at; nothing here notices the change itself.
+    public private(set) var reactions: [@MainActor () -> Void] = []
     /// What the rows lead to.
     public private(set) var links: [AnyHashable] = []
     /// How many indicators tell that something is on its way.
@@ -60,6 +62,9 @@ public final class Outline {
         if let known = view as? any BuiltIn {
             known.show(in: self)
         } else {
+            for child in Mirror(reflecting: view).children {
+                if var property = child.value as? any DynamicProperty { property.update() }
+            }
             show(view.body)
         }
     }
@@ -69,6 +74,7 @@ public final class Outline {
     func indicator() { indicators += 1 }
     func task(_ action: @escaping @MainActor () async -> Void) { tasks.append(action) }
     func refresh(_ action: @escaping @MainActor () async -> Void) { refreshes.append(action) }
+    func reaction(_ action: @escaping @MainActor () -> Void) { reactions.append(action) }
     func link(to value: AnyHashable) { links.append(value) }
 
     func destination(_ make: @escaping @MainActor (AnyHashable) -> (any View)?) {

@@ -1,8 +1,18 @@
+/// A property that the view's owner makes ready before it reads the view's body.
+@preconcurrency
+public protocol DynamicProperty {
+    mutating func update()
+}
+
+extension DynamicProperty {
+    public mutating func update() {}
+}
+
 /// A value that a view owns.
 @propertyWrapper
 @MainActor
 @preconcurrency
-public struct State<Value> {
+public struct State<Value>: DynamicProperty {
     private final class Box {
         var value: Value
         init(_ value: Value) { self.value = value }

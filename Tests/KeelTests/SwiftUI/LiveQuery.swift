@@ -1,0 +1,1 @@
+../../../Sources/Keel/SwiftUI/LiveQuery.swift
