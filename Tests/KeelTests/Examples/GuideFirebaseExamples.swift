@@ -39,9 +39,8 @@ struct GuideFirebaseExamples {
 
         let flags = storage.collection("config", as: Flags.self)
         try await flags.save(Flags(newCheckout: true, pageSize: 50), id: "app")
-        for try await snapshot in storage.listenToDocument("config/app") {
-            guard snapshot.exists else { continue }
-            let current = try await flags.get("app")
+        for try await current in flags.listen("app") {
+            guard let current else { continue }
             show(current.pageSize)
             break
         }

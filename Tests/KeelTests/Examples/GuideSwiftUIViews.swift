@@ -26,6 +26,17 @@ private enum GuideSwiftUIViews {
         }
     }
 
+    struct NoteSearch: View {
+        @LiveQuery("notes", as: Note.self, { $0.order(by: "text") }) var notes
+        @State private var text = ""
+
+        var body: some View {
+            List(notes) { Text($0.text) }
+                .searchable(text: $text)
+                .onChange(of: text) { $notes.show { text.isEmpty ? $0 : $0.matching("\(text)*") } }
+        }
+    }
+
     struct NoteView: View {
         @State private var note: LiveDocument<Note>
 
@@ -92,6 +103,28 @@ struct GuideViewTests {
             try await waitUntil { Outline(of: view).texts == ["Milk"] }
             #expect(Outline(of: view).indicators == 0)
         }
+    }
+
+    @Test("What is typed is searched for, and nothing typed shows all")
+    func search() async throws {
+        let schema = StorageSchema(searches: [SearchDefinition("notes", fields: ["text"])])
+        let storage = StorageClient(InMemoryStorageAdapter(), schema: schema)
+        let notes = storage.collection("notes", as: Note.self)
+        try await notes.saveAll([Note(id: "1", text: "Milk"), Note(id: "2", text: "Bread")])
+        let view = withDependencies {
+            $0.storage = storage
+        } operation: {
+            GuideSwiftUIViews.NoteSearch()
+        }
+        try await waitUntil { Outline(of: view).texts == ["Search", "Bread", "Milk"] }
+        func type(_ text: String) {
+            Outline(of: view).fields["Search"]?.wrappedValue = text
+            for reaction in Outline(of: view).reactions { reaction() }
+        }
+        type("mil")
+        try await waitUntil { Outline(of: view).texts == ["Search", "Milk"] }
+        type("")
+        try await waitUntil { Outline(of: view).texts.count == 3 }
     }
 
     @Test("One note is shown, or that it was deleted")
