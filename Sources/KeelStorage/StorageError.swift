@@ -43,6 +43,11 @@ public struct StorageError: KeelError {
         self.cause = cause
     }
 
+    /// The error of a call that was cancelled before it had an effect.
+    package static var cancellation: StorageError {
+        StorageError(.cancelled, "the call was cancelled", cause: CancellationError())
+    }
+
     /// The code, the message, and where it happened, on one line, fit for a log.
     public var description: String {
         var text = "\(code.name): \(message)"

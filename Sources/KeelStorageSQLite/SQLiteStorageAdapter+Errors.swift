@@ -25,10 +25,6 @@ extension StorageError {
         }
     }
 
-    static var cancellation: StorageError {
-        StorageError(.cancelled, "the call was cancelled", cause: CancellationError())
-    }
-
     private init(_ error: DatabaseError) {
         let (code, message) = Self.classification(of: error)
         // GRDB's error knows the SQL but not the arguments: no contents.

@@ -25,7 +25,7 @@ final class LegacyStorageAdapter: StorageAdapter {
                 return ReadResult(.documents(paths.map(store.sdk.document)))
             case .query(let query):
                 let all = store.sdk.list().compactMap { store.sdk.document(at: DocumentPath($0)) }
-                return ReadResult(.found(StorageEvaluator.result(of: query, among: all)))
+                return ReadResult(.found(try StorageEvaluator.result(of: query, among: all)))
             case .aggregate, .collections:
                 throw StorageError(.unsupported, "a legacy store has no such read")
             }

@@ -67,16 +67,48 @@ package struct PreparedQuery: Sendable {
     package func matches(_ document: Document) -> Bool { filter?.matches(document) ?? true }
 
     /// Puts found documents into order and cuts them to offset, limit and projection.
-    package func result(of places: [(key: [UInt8], document: Document)]) -> [Document] {
-        let sorted = places.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-        return cut(sorted.map(\.document))
+    ///
+    /// - Parameters:
+    ///   - places: The documents that were found, with their places.
+    ///   - isCancellable: Whether the work ends when its task is cancelled.
+    /// - Returns: The result.
+    /// - Throws: ``StorageError/Code/cancelled``, and nothing else.
+    package func result(
+        of places: [(key: [UInt8], document: Document)],
+        isCancellable: Bool = true
+    ) throws(StorageError) -> [Document] {
+        var check = CancellationCheck(isOn: isCancellable)
+        let sorted: [(key: [UInt8], document: Document)]
+        do {
+            sorted = try places.sorted { left, right in
+                try check.step()
+                return left.key.lexicographicallyPrecedes(right.key)
+            }
+        } catch {
+            throw .cancellation
+        }
+        return try cut(sorted.map(\.document), isCancellable: isCancellable)
     }
 
     /// Cuts documents that are in the order of evaluation to offset, limit and projection.
-    package func cut(_ ordered: [Document]) -> [Document] {
+    ///
+    /// - Throws: ``StorageError/Code/cancelled``, and nothing else.
+    package func cut(
+        _ ordered: [Document],
+        isCancellable: Bool = true
+    ) throws(StorageError) -> [Document] {
         var documents = ordered[...].dropFirst(query.offset)
         if let limit { documents = documents.prefix(limit) }
-        let projected = documents.map(project)
+        guard query.projection != nil else {
+            return isReversed ? documents.reversed() : Array(documents)
+        }
+        var check = CancellationCheck(isOn: isCancellable)
+        var projected: [Document] = []
+        projected.reserveCapacity(documents.count)
+        for document in documents {
+            try check.step()
+            projected.append(project(document))
+        }
         return isReversed ? projected.reversed() : projected
     }
 

@@ -67,25 +67,34 @@ extension StorageEvaluator {
     ///   - query: The query, as the adapter got it.
     ///   - documents: All documents of the collections that the query looks into.
     /// - Returns: The documents that the query finds.
+    /// - Throws: ``StorageError/Code/cancelled`` soon after the task was cancelled.
     public static func result(
         of query: DocumentQuery,
         among documents: some Sequence<Document>
-    ) -> [Document] {
+    ) throws(StorageError) -> [Document] {
         let prepared = PreparedQuery(query)
-        let places = documents.compactMap { document -> (key: [UInt8], document: Document)? in
-            guard prepared.covers(document.path.collection) else { return nil }
-            return prepared.place(of: document).map { ($0, document) }
+        var places: [(key: [UInt8], document: Document)] = []
+        var check = CancellationCheck()
+        for document in documents where prepared.covers(document.path.collection) {
+            try check.step()
+            if let key = prepared.place(of: document) { places.append((key, document)) }
         }
-        return prepared.result(of: places)
+        return try prepared.result(of: places)
     }
 
     /// Returns values computed over documents, one an aggregation.
+    ///
+    /// - Throws: ``StorageError/Code/cancelled`` soon after the task was cancelled.
     public static func values(
         of aggregations: [Aggregation],
         over documents: some Sequence<Document>
-    ) -> [DocumentValue] {
+    ) throws(StorageError) -> [DocumentValue] {
         var aggregator = Aggregator(aggregations)
-        for document in documents { aggregator.add(document) }
+        var check = CancellationCheck()
+        for document in documents {
+            try check.step()
+            aggregator.add(document)
+        }
         return aggregator.values
     }
 }

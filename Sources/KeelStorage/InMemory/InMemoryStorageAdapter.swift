@@ -50,11 +50,14 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         try checkCancellation()
         guard let time = request.asOf else {
-            guard let duration = request.heldFor else {
+            // Of a copy, so that a long query does not hold up those who write meanwhile. A few documents
+            // are found sooner than others have to wait.
+            if case .documents = request.operation, request.heldFor == nil, request.reads == nil {
                 return try state.withLock { state throws(StorageError) in try state.answer(request)
                 }
             }
             let state = state.withLock { $0 }
+            guard let duration = request.heldFor else { return try state.answer(request) }
             var request = request
             request.needsTime = true
             var result = try state.answer(request)
@@ -103,7 +106,6 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     }
 
     private func checkCancellation() throws(StorageError) {
-        guard Task.isCancelled else { return }
-        throw StorageError(.cancelled, "the call was cancelled", cause: CancellationError())
+        if Task.isCancelled { throw .cancellation }
     }
 }

@@ -16,9 +16,8 @@ extension MemoryState {
             // Aggregations need fields that the projection may leave out.
             let whole = query.ordered(for: aggregations).with { $0.projection = nil }
             let (documents, plan) = try self.result(of: whole, isStrict: request.isStrict)
-            var aggregator = Aggregator(aggregations)
-            for document in documents { aggregator.add(document) }
-            result = ReadResult(.values(aggregator.values), plan: plan)
+            let values = try StorageEvaluator.values(of: aggregations, over: documents)
+            result = ReadResult(.values(values), plan: plan)
         case .collections(let parent):
             result = ReadResult(.names(names(under: parent)))
         }
@@ -53,15 +52,17 @@ extension MemoryState {
         if let search { plan = QueryPlan(access: .search(search.definition.name)) }
         if isStrict, plan.access == .scan { throw StorageError.indexRequired(by: plan, for: query) }
         var places: [(key: [UInt8], document: Document)] = []
+        var check = CancellationCheck()
         for (collection, documents) in collections where prepared.covers(collection) {
             plan.examined += documents.count
             for document in documents.values {
+                try check.step()
                 guard let key = prepared.place(of: document) else { continue }
                 if let search, !search.matches(document) { continue }
                 places.append((key, document))
             }
         }
-        return (prepared.result(of: places), plan)
+        return (try prepared.result(of: places), plan)
     }
 
     private func names(under parent: DocumentPath?) -> [String] {

@@ -26,7 +26,11 @@ extension QueryExecution {
         self.aggregator = aggregator
         let (documents, plan) = try documents(isStrict: isStrict)
         guard !isStreamed else { return (self.aggregator?.values ?? [], plan) }
-        for document in documents { aggregator.add(document) }
+        var check = CancellationCheck(isOn: isCancellable)
+        for document in documents {
+            try check.step()
+            aggregator.add(document)
+        }
         return (aggregator.values, plan)
     }
 

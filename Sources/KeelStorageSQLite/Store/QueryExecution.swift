@@ -75,12 +75,12 @@ struct QueryExecution {
             )
             try self.search(filter)
             takePast(where: filter.matches)
-            return (sorted, plan(.search(filter.definition.name)))
+            return (try sorted, plan(.search(filter.definition.name)))
         }
         switch access {
         case .parts(let parts):
             let isOrdered = try read(parts)
-            return (isOrdered ? inOrder : sorted, plan(QueryPlanner.reported(parts)))
+            return (try isOrdered ? inOrder : sorted, plan(QueryPlanner.reported(parts)))
         case .scan(let missing):
             // Where the index is being built, there is nothing to declare and nothing to refuse.
             let isDeclared =
@@ -92,7 +92,9 @@ struct QueryExecution {
             }
             try readEverything()
             takePast()
-            return (sorted, QueryPlan(access: .scan, examined: examined, suggestion: suggestion))
+            return (
+                try sorted, QueryPlan(access: .scan, examined: examined, suggestion: suggestion)
+            )
         }
     }
 
@@ -106,12 +108,24 @@ struct QueryExecution {
     }
 
     /// What was found, when it came in the order of the result.
-    private var inOrder: [Document] { prepared.cut(found.map(\.document)) }
+    private var inOrder: [Document] {
+        get throws(StorageError) {
+            try prepared.cut(found.map(\.document), isCancellable: isCancellable)
+        }
+    }
 
     private var sorted: [Document] {
-        guard let end else { return prepared.result(of: found) }
-        return prepared.result(of: found.filter { !end.lexicographicallyPrecedes($0.key) })
+        get throws(StorageError) {
+            guard let end else {
+                return try prepared.result(of: found, isCancellable: isCancellable)
+            }
+            let places = found.filter { !end.lexicographicallyPrecedes($0.key) }
+            return try prepared.result(of: places, isCancellable: isCancellable)
+        }
     }
+
+    /// Whether the work is done for one task, and ends with it.
+    var isCancellable: Bool { reader.database.onlyReads }
 
     /// Ends the result at a place, unless it ends before.
     private mutating func endResult(at key: [UInt8]) {
@@ -139,7 +153,11 @@ struct QueryExecution {
             found.removeAll(keepingCapacity: true)
             size = AnswerSize(most: mostBytes.map { $0 / parts.count })
             try read(part, isOnly: false)
-            for place in found { all[place.document.path] = place }
+            var check = CancellationCheck(isOn: isCancellable)
+            for place in found {
+                try check.step()
+                all[place.document.path] = place
+            }
         }
         guard !isStreamed else {
             takePast()
@@ -171,7 +189,7 @@ struct QueryExecution {
             for path in paths where !isCountDone && prepared.covers(path.collection) {
                 guard let number = try reader.number(of: path.collection) else { continue }
                 _ = try read(reader.selection(of: path, in: number)) { one, document in
-                    one.takeUnordered(document)
+                    try one.takeUnordered(document)
                     return true
                 }
             }
@@ -216,7 +234,7 @@ struct QueryExecution {
             try statement.bind(1, collection.number)
             try statement.each { row in
                 examined += 1
-                if let document = try document(row) { takeUnordered(document) }
+                if let document = try document(row) { try takeUnordered(document) }
                 return !isCountDone
             }
             if isCountDone { return }
@@ -230,7 +248,7 @@ struct QueryExecution {
             try statement.bind(2, collection.number)
             try statement.each { row in
                 examined += 1
-                if let document = try document(row) { takeUnordered(document) }
+                if let document = try document(row) { try takeUnordered(document) }
                 return !isCountDone
             }
             if isCountDone { return }
@@ -322,7 +340,7 @@ struct QueryExecution {
         return wantsMore(after: document)
     }
 
-    private mutating func takeUnordered(_ document: Document) {
+    private mutating func takeUnordered(_ document: Document) throws(StorageError) {
         guard let key = place(of: document) else { return }
         if let end, end.lexicographicallyPrecedes(key) { return }
         hold(document, at: key)
@@ -330,12 +348,12 @@ struct QueryExecution {
         size.add(document, with: key.count)
         // A large collection must not be kept in memory for the sake of its first few documents.
         let isLong = prepared.window.map { found.count > 2 * $0 + 1_000 } ?? false
-        if isLong || size.isFarOver { dropLast() }
+        if isLong || size.isFarOver { try dropLast() }
     }
 
     /// Drops what was found behind the window, and behind the bytes that the result may have.
-    private mutating func dropLast() {
-        found.sort { $0.key.lexicographicallyPrecedes($1.key) }
+    private mutating func dropLast() throws(StorageError) {
+        try sortFound()
         if let window = prepared.window, found.count > window {
             found.removeLast(found.count - window)
         }
@@ -350,6 +368,18 @@ struct QueryExecution {
         guard count < found.count else { return }
         endResult(at: found[count - 1].key)
         found.removeLast(found.count - count)
+    }
+
+    private mutating func sortFound() throws(StorageError) {
+        var check = CancellationCheck(isOn: isCancellable)
+        do {
+            try found.sort { left, right in
+                try check.step()
+                return left.key.lexicographicallyPrecedes(right.key)
+            }
+        } catch {
+            throw .cancellation
+        }
     }
 }
 #endif

@@ -1,6 +1,7 @@
 #if SQLite
 internal import GRDB
 internal import GRDBSQLite
+internal import KeelStorage
 
 extension Database {
     /// Lets SQLite ask every ten thousand steps of a statement, about a millisecond, whether the task that
@@ -10,6 +11,9 @@ extension Database {
     func endStatementsOfCancelledTasks() {
         sqlite3_progress_handler(sqliteConnection, 10_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
     }
+
+    /// Whether the connection only reads, so that what it does is done for one task.
+    var onlyReads: Bool { sqlite3_db_readonly(sqliteConnection, nil) == 1 }
 }
 
 /// A prepared statement that is driven through SQLite's own functions.
@@ -43,9 +47,17 @@ struct RawStatement {
     }
 
     /// Calls `read` with each row until it returns false.
+    ///
+    /// On a connection that only reads, it ends with the task: what is done with a row takes longer than
+    /// SQLite's own steps, which ask too.
     func each(_ read: (RawStatement) throws -> Bool) throws {
         defer { sqlite3_reset(handle) }
-        while try step(), try read(self) {}
+        while try step() {
+            if Task.isCancelled, sqlite3_db_readonly(connection, nil) == 1 {
+                throw StorageError.cancellation
+            }
+            guard try read(self) else { return }
+        }
     }
 
     private func step() throws -> Bool {

@@ -54,10 +54,10 @@ struct QueryViewFuzzTests {
             switch view.apply(changes) {
             case .unchanged: steps = []
             case .changed(let taken): steps = taken
-            case .needsRead: steps = view.load(Self.result(of: view.readQuery, documents))
+            case .needsRead: steps = view.load(try Self.result(of: view.readQuery, documents))
             }
             shown.apply(steps) { $0 }
-            let expected = prepared.result(
+            let expected = try prepared.result(
                 of: documents.values.compactMap { document in
                     prepared.place(of: document).map { ($0, document) }
                 }
@@ -87,9 +87,9 @@ struct QueryViewFuzzTests {
     private static func result(
         of query: DocumentQuery,
         _ documents: [DocumentPath: Document]
-    ) -> [Document] {
+    ) throws -> [Document] {
         let prepared = PreparedQuery(query)
-        return prepared.result(
+        return try prepared.result(
             of: documents.values.compactMap { document in
                 prepared.place(of: document).map { ($0, document) }
             }
