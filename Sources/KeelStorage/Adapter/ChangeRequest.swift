@@ -27,7 +27,8 @@ public struct ChangeRequest: Sendable, Hashable {
     public var scope: ChangeScope
     /// The most changes in one page, at least 1.
     public var limit: Int
-    /// About how many bytes of documents one page may have; nil for any number.
+    /// About how many bytes of documents one page may have; nil for any number, 8 MiB unless a request
+    /// says otherwise.
     ///
     /// A page has at least one change, however large. An adapter that makes no copies of documents for a
     /// page may ignore the limit.
@@ -44,7 +45,7 @@ public struct ChangeRequest: Sendable, Hashable {
         after: ChangeCursor? = nil,
         scope: ChangeScope = .everything,
         limit: Int = 500,
-        mostBytes: Int? = nil,
+        mostBytes: Int? = 8 << 20,
         waitsUpTo: Duration? = nil
     ) {
         self.after = after
