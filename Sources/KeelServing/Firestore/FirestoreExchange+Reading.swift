@@ -33,12 +33,28 @@ extension FirestoreExchange {
         request.needsTime =
             needsTime && capabilities.contains(.pointInTimeReads)
             || needsMoment && capabilities.contains(.heldReads)
+        return try await read(request, after: earlier)
+    }
+
+    /// Reads what is asked for, and what the request's message asks for beside it.
+    ///
+    /// - Parameters:
+    ///   - request: What to read.
+    ///   - earlier: What a transaction has read before, which must still hold; nil outside of one.
+    /// - Returns: What the store answered.
+    /// - Throws: What the store throws, and `StorageError/Code/invalidArgument` for a flaw in what
+    ///   Keel adds to the message.
+    func read(
+        _ request: ReadRequest,
+        after earlier: TransactionReads?
+    ) async throws(StorageError) -> ReadResult {
+        var request = request
         if let addition = try decoding.addition(to: body) {
             request.isStrict = try addition.flag("strict") ?? false
             request.needsPosition = try addition.flag("position") ?? false
             request.atLeast = try decoding.cursor("atLeast", of: addition)
         }
-        guard let earlier, capabilities.contains(.checkedReads) else {
+        guard let earlier, adapter.capabilities.contains(.checkedReads) else {
             return try await answer(request)
         }
         request.needsPosition = true
@@ -104,31 +120,6 @@ extension FirestoreExchange {
                 .unknown,
                 "the store answered a read of documents with something else"
             )
-        }
-        return (documents, result)
-    }
-
-    /// The documents that a query finds.
-    func found(
-        _ query: DocumentQuery,
-        asOf time: Timestamp? = nil,
-        needsTime: Bool = false,
-        mostBytes: Int? = nil,
-        reportsUnreadable: Bool = false,
-        needsMoment: Bool = false,
-        after earlier: TransactionReads? = nil
-    ) async throws(StorageError) -> (documents: [Document], result: ReadResult) {
-        let result = try await read(
-            .query(query),
-            asOf: time,
-            needsTime: needsTime,
-            mostBytes: mostBytes,
-            reportsUnreadable: reportsUnreadable,
-            needsMoment: needsMoment,
-            after: earlier
-        )
-        guard case .found(let documents) = result.payload else {
-            throw StorageError(.unknown, "the store answered a query with something else")
         }
         return (documents, result)
     }

@@ -3,6 +3,9 @@
 /// It is damaged, sealed with another key, of a later version than the app knows, or does not have
 /// the form that a typed collection asks for. Two are equal if path, code and message are.
 public struct UnreadableDocument: Sendable, Hashable {
+    /// The most that a long result passes over; one with more fails.
+    package static let mostPassedOver = 1_000
+
     /// Where the document is.
     public let path: DocumentPath
     /// Why it cannot be read.

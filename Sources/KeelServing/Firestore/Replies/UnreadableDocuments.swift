@@ -4,7 +4,7 @@ import KeelStorageFirestore
 /// The documents that a reply would have had to look at, and that the store could not read.
 struct UnreadableDocuments: Sendable {
     /// The most that are told one by one; a reply with more fails as a whole.
-    static let most = 1_000
+    static let most = UnreadableDocument.mostPassedOver
     /// The most that the message of an error names.
     private static let mostNamed = 10
 

@@ -1,24 +1,24 @@
-import KeelCore
-import KeelStorage
-import Synchronization
+internal import KeelCore
+internal import Synchronization
 
-/// The moment of the store that a long reply, or a transaction that only reads, is read at.
+/// The moment of a store that a long result, or a transaction that only reads, is read at.
 ///
 /// A store with a history can read it as long as the history goes back. Another one holds its state,
 /// for a minute from each ``renew()`` on, until the moment ends.
-final class ReadMoment: Sendable {
+package final class ReadMoment: Sendable {
     /// How long the store holds the state, if it is not told to hold it longer.
     private static let holding = Duration.seconds(60)
     /// How old a state becomes before it is held anew.
     private static let renewing = Duration.seconds(10)
 
     /// The time to read as of.
-    let time: Timestamp
+    package let time: Timestamp
 
     private let adapter: any StorageAdapter
     /// Nil over a store with a history.
     private let timeline: Timeline?
-    private let longest: Duration
+    /// The longest that the state is held; nil for as long as it is asked for.
+    private let longest: Duration?
     private let begin: Duration
     /// When the state was last asked to be held; nil once the moment has ended.
     private let lastHold: Mutex<Duration?>
@@ -27,7 +27,7 @@ final class ReadMoment: Sendable {
         _ time: Timestamp,
         in adapter: any StorageAdapter,
         _ timeline: Timeline?,
-        _ longest: Duration
+        _ longest: Duration?
     ) {
         self.time = time
         self.adapter = adapter
@@ -39,11 +39,17 @@ final class ReadMoment: Sendable {
 
     /// Takes the present moment.
     ///
+    /// - Parameters:
+    ///   - adapter: The store.
+    ///   - clock: The clock that the age of a state is measured on.
+    ///   - longest: The longest that the store holds the state; nil for as long as it is asked for.
     /// - Returns: Nil if the store can neither read the past nor hold a state, or holds as many states as it
     ///   can.
-    static func present(
+    /// - Throws: What the store throws.
+    package static func present(
         of adapter: any StorageAdapter,
-        _ configuration: StorageServer.Configuration
+        on clock: any Clock<Duration>,
+        upTo longest: Duration? = nil
     ) async throws(StorageError) -> ReadMoment? {
         var request = ReadRequest(.documents([]))
         let capabilities = adapter.capabilities
@@ -56,19 +62,24 @@ final class ReadMoment: Sendable {
             return nil
         }
         guard let time = try await adapter.read(request).time else { return nil }
-        let timeline = isPast ? nil : Timeline(configuration.clock)
-        return ReadMoment(time, in: adapter, timeline, configuration.longestMoment)
+        return ReadMoment(time, in: adapter, isPast ? nil : Timeline(clock), longest)
+    }
+
+    /// Whether the store has held the state for so long that it is to be told to go on.
+    package var isAging: Bool {
+        guard let timeline, let last = lastHold.withLock({ $0 }) else { return false }
+        return timeline.now - last >= Self.renewing
     }
 
     /// Lets the store hold the state longer, if it has held it for some time.
     ///
     /// - Throws: `StorageError/Code/snapshotTooOld` if the store holds it no more, or it has been held for
     ///   as long as it may be.
-    func renew() async throws(StorageError) {
+    package func renew() async throws(StorageError) {
         guard let timeline, let last = lastHold.withLock({ $0 }) else { return }
         let now = timeline.now
         guard now - last >= Self.renewing else { return }
-        guard now - begin <= longest else {
+        if let longest, now - begin > longest {
             await end()
             throw StorageError(
                 .snapshotTooOld,
@@ -80,7 +91,7 @@ final class ReadMoment: Sendable {
     }
 
     /// Lets go of the state.
-    func end() async {
+    package func end() async {
         guard lastHold.withLock({ $0.take() }) != nil else { return }
         // A store that fails here lets go of it by itself.
         _ = try? await adapter.read(request(for: .zero))

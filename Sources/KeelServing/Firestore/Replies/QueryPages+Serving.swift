@@ -1,0 +1,49 @@
+import KeelStorage
+
+extension QueryPages {
+    /// Creates the pages of a query of a request.
+    ///
+    /// A transaction reads everything at once, to record it.
+    ///
+    /// - Parameters:
+    ///   - query: The query, checked.
+    ///   - exchange: The request that it is of.
+    ///   - snapshot: The snapshot of the request.
+    init(
+        of query: DocumentQuery,
+        in exchange: FirestoreExchange,
+        _ snapshot: FirestoreExchange.Snapshot
+    ) {
+        let configuration = exchange.configuration
+        self.init(
+            of: query,
+            asOf: snapshot.time,
+            isWhole: snapshot.notesReads,
+            sizes: Sizes(
+                first: configuration.firstPageBytes,
+                further: configuration.pageBytes,
+                scanned: configuration.firstPageBytes,
+                whole: configuration.mostBytesAtOnce,
+                firstCount: Self.mostDocuments
+            ),
+            from: exchange.adapter.capabilities,
+            reportsUnreadable: true,
+            holdMoment: { () async throws(StorageError) in
+                try await ReadMoment.present(of: exchange.adapter, configuration)
+            },
+            readPage: { request async throws(StorageError) in
+                try await exchange.read(request, after: snapshot.earlierReads)
+            }
+        )
+    }
+}
+
+extension ReadMoment {
+    /// Takes the present moment, for as long as a server lets its store hold it.
+    static func present(
+        of adapter: any StorageAdapter,
+        _ configuration: StorageServer.Configuration
+    ) async throws(StorageError) -> ReadMoment? {
+        try await present(of: adapter, on: configuration.clock, upTo: configuration.longestMoment)
+    }
+}
