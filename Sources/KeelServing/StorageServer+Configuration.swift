@@ -21,6 +21,13 @@ extension StorageServer {
         /// is longer than a page is read in several.
         public var longestRead: Duration = .seconds(60)
 
+        /// How long one request for documents may take, its reply included; 10 minutes.
+        ///
+        /// What it does then is cancelled, and it is answered with `DEADLINE_EXCEEDED`; a reply that has
+        /// begun is cut off. A client can set less in `X-Server-Timeout`, in seconds. Streams of changes
+        /// have no limit.
+        public var longestRequest: Duration = .seconds(600)
+
         /// How long the store holds one state at most, for a long reply or a transaction that only reads; 10
         /// minutes.
         ///

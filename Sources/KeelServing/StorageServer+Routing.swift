@@ -41,6 +41,20 @@ extension StorageServer {
         }
     }
 
+    /// The limits of a request: the server's, or less if the client says so.
+    private func context(of call: HTTPCall) throws(ServingFailure) -> StorageContext {
+        var limit = configuration.longestRequest
+        if let text = call.head.headerFields[.serverTimeout] {
+            guard let seconds = Double(text), seconds >= 0, seconds.isFinite else {
+                throw .invalid("“X-Server-Timeout” must be a number of seconds, such as 2.5")
+            }
+            // What is longer than a few centuries is no limit, and no duration.
+            if seconds < 1e9 { limit = min(limit, .seconds(seconds)) }
+        }
+        // In one process with its client, a server has limits of its own all the same.
+        return StorageContext().limited(to: limit, on: configuration.clock)
+    }
+
     /// Says that the server and its store can be read.
     private func health() async throws(ServingFailure) -> HTTPReply {
         do throws(StorageError) {
@@ -71,6 +85,7 @@ extension StorageServer {
         )
         return FirestoreExchange(
             adapter: adapter,
+            context: try context(of: call),
             transactions: transactions,
             configuration: configuration,
             database: database,
@@ -82,11 +97,11 @@ extension StorageServer {
 
     private func reply(
         to exchange: FirestoreExchange,
-        _ answer: () async throws(StorageError) -> ReplyBody
+        _ answer: @escaping @Sendable () async throws(StorageError) -> ReplyBody
     ) async throws(ServingFailure) -> HTTPReply {
         var reply: HTTPReply
         do throws(StorageError) {
-            switch try await answer() {
+            switch try await exchange.context.run(answer) {
             case .whole(let bytes): reply = .json(bytes)
             case .pieces(let pieces): reply = .json(pieces)
             case .incomplete(let bytes, let error):
@@ -102,6 +117,12 @@ extension StorageServer {
 }
 
 extension HTTPField.Name {
+    /// `X-Server-Timeout`, as Google's APIs have it: the seconds that a client waits for the reply.
+    static let serverTimeout: Self = {
+        guard let name = Self("X-Server-Timeout") else { preconditionFailure("It is a token.") }
+        return name
+    }()
+
     /// `Keel-Protocol`: the version of what Keel adds to Firestore's protocol.
     static let keelProtocol: Self = {
         guard let name = Self("Keel-Protocol") else { preconditionFailure("It is a token.") }

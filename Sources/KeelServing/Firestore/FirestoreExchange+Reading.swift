@@ -68,12 +68,16 @@ extension FirestoreExchange {
 
     /// Reads, and ends a read that takes too long.
     private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        guard !context.isOver else {
+            throw StorageError(.timeout, "the time of the request is over")
+        }
         // A few documents are there before a limit could be set.
         if case .documents(let paths) = request.operation, paths.count < 10 {
             return try await adapter.read(request)
         }
         let timer = DeadlineTimer.on(configuration.clock)
-        let (result, wasReached) = await timer.run(until: timer.now + configuration.longestRead) {
+        let longest = min(configuration.longestRead, context.timeLeft ?? configuration.longestRead)
+        let (result, wasReached) = await timer.run(until: timer.now + longest) {
             [adapter] () async -> Result<ReadResult, StorageError> in
             do throws(StorageError) {
                 return .success(try await adapter.read(request))
@@ -87,7 +91,7 @@ extension FirestoreExchange {
             guard wasReached, error.code == .cancelled else { throw error }
             throw StorageError(
                 .timeout,
-                "the store has not answered in \(configuration.longestRead); ask for less, or "
+                "the store has not answered in \(longest); ask for less, or "
                     + "declare an index that serves the query"
             )
         }

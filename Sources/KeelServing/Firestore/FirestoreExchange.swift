@@ -9,6 +9,8 @@ import KeelStorageFirestore
 /// for it.
 struct FirestoreExchange {
     let adapter: any StorageAdapter
+    /// The limits of the request, for the parts of its reply that are made later too.
+    let context: StorageContext
     let transactions: TransactionTable
     let configuration: StorageServer.Configuration
     let items: RequestItems
@@ -18,6 +20,7 @@ struct FirestoreExchange {
 
     init(
         adapter: any StorageAdapter,
+        context: StorageContext,
         transactions: TransactionTable,
         configuration: StorageServer.Configuration,
         database: String,
@@ -26,6 +29,7 @@ struct FirestoreExchange {
         body: FirestoreJSON
     ) {
         self.adapter = adapter
+        self.context = context
         self.transactions = transactions
         self.configuration = configuration
         self.items = items

@@ -140,10 +140,12 @@ final class ChangeHub: Sendable {
         let generation = state.generation
         // The last listener cancels both, and so does `deinit`.
         let hub: @Sendable () -> ChangeHub? = { [weak self] in self }
-        state.tasks = [
-            Task { await Self.read(from: position, generation, hub) },
-            Task { await Self.beat(generation, hub) },
-        ]
+        state.tasks = StorageContext.none {
+            [
+                Task { await Self.read(from: position, generation, hub) },
+                Task { await Self.beat(generation, hub) },
+            ]
+        }
         return position
     }
 }

@@ -26,7 +26,17 @@ extension StorageClient {
         /// How often a listener asks again on an adapter that has no change log.
         public var pollInterval: Duration = .seconds(2)
 
-        /// The clock that pauses are measured on.
+        /// How long one call may take, its repetitions and a transaction's body included; nil for any time.
+        ///
+        /// It ends with ``StorageError/Code/timeout`` then, whose ``StorageError/effect`` says of a write
+        /// whether it may have been applied. A write that the store has begun to apply is completed and
+        /// answered where the store is at hand. ``StorageClient/limited(to:)`` sets it for single calls.
+        public var timeLimit: Duration?
+
+        /// Who asks, for the rules of stores that have some; nil for the app itself.
+        public var principal: StoragePrincipal?
+
+        /// The clock that pauses and limits are measured on.
         public var clock: any Clock<Duration> = ContinuousClock()
 
         /// Makes the id of a document that is added without one.

@@ -52,7 +52,16 @@ extension StorageClient {
         _ body: (StorageTransaction) async throws -> Value
     ) async throws -> Value {
         try require(.transactions, for: "transaction")
-        return try await withRetry(
+        // What the body reads, and the commit, find the limit there.
+        guard let context else { return try await committed(body) }
+        return try await context.bind { try await committed(body) }
+    }
+
+    /// Runs a transaction's body until it can be committed.
+    private func committed<Value: Sendable>(
+        _ body: (StorageTransaction) async throws -> Value
+    ) async throws -> Value {
+        try await withRetry(
             configuration.transactions,
             clock: configuration.clock,
             shouldRetry: Self.isConflict

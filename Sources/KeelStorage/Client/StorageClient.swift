@@ -12,7 +12,7 @@
 /// else; a cancelled one throws its code `cancelled`.
 public struct StorageClient: Sendable {
     package let adapter: any StorageAdapter
-    package let configuration: Configuration
+    package internal(set) var configuration: Configuration
     package let preparation: SchemaPreparation
     package let hub: ListenerHub
 
@@ -78,13 +78,24 @@ public struct StorageClient: Sendable {
         on resource: String? = nil
     ) async throws(StorageError) -> ReadResult {
         do throws(StorageError) {
-            try await preparation.run(on: adapter)
-            let result = try await adapter.read(request)
+            let result =
+                if let context {
+                    try await context.run { () async throws(StorageError) in
+                        try await answer(request)
+                    }
+                } else {
+                    try await answer(request)
+                }
             if let plan = result.plan, plan.suggestion != nil { report(plan, of: request) }
             return result
         } catch {
             throw error.during(operation, on: resource)
         }
+    }
+
+    private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try await preparation.run(on: adapter)
+        return try await adapter.read(request)
     }
 
     private func report(_ plan: QueryPlan, of request: ReadRequest) {
@@ -105,17 +116,21 @@ public struct StorageClient: Sendable {
             try WriteValidation.check(batch.writes, own: ownWrites)
             var batch = batch
             batch.writes += ownWrites
-            try await preparation.run(on: adapter)
-            guard let result = try await adapter.commit([batch]).first else {
-                throw StorageError(
-                    .unknown,
-                    "the adapter gave no result for a batch",
-                    effect: .unknown
-                )
+            guard let context else { return try await apply(batch) }
+            return try await context.run { [batch] () async throws(StorageError) in
+                try await apply(batch)
             }
-            return try result.get()
         } catch {
             throw error.during(operation, on: resource)
         }
+    }
+
+    /// Commits one batch that has been checked, with the schema ready.
+    func apply(_ batch: WriteBatch) async throws(StorageError) -> CommitReceipt {
+        try await preparation.run(on: adapter)
+        guard let result = try await adapter.commit([batch]).first else {
+            throw StorageError(.unknown, "the adapter gave no result for a batch", effect: .unknown)
+        }
+        return try result.get()
     }
 }

@@ -56,7 +56,10 @@ extension DocumentCollection {
 
     /// Stores values under their own ids, up to 500 in one atomic batch after the other.
     ///
-    /// The first batch that fails is the last one that is tried: those before it are stored.
+    /// Values are taken from the sequence and encoded as their batch comes, so that a lazy sequence of any
+    /// length is stored in bounded memory, and others write between two batches. The first batch that fails
+    /// is the last one that is tried: those before it are stored. So it is with a value that cannot be
+    /// encoded.
     ///
     /// - Returns: The paths, in the order of the values.
     /// - Throws: The error of the batch that failed. Its effect is
@@ -64,12 +67,22 @@ extension DocumentCollection {
     ///   message says how many values those are.
     @discardableResult
     @concurrent
-    public func saveAll(_ elements: [Element]) async throws(StorageError) -> [DocumentPath] {
-        var writes: [DocumentWrite] = []
-        writes.reserveCapacity(elements.count)
-        for element in elements { writes.append(try write(for: element)) }
-        try await client.commitInBatches(writes, for: "saveAll", on: path.string)
-        return writes.map(\.path)
+    public func saveAll(
+        _ elements: some Sequence<Element> & Sendable
+    ) async throws(StorageError) -> [DocumentPath] {
+        var paths: [DocumentPath] = []
+        paths.reserveCapacity(elements.underestimatedCount)
+        var batches = WriteBatches(client, for: "saveAll", on: path.string)
+        for element in elements {
+            let write: DocumentWrite
+            do throws(StorageError) { write = try self.write(for: element) } catch {
+                throw error.after(batches.done)
+            }
+            paths.append(write.path)
+            try await batches.add(write)
+        }
+        try await batches.finish()
+        return paths
     }
 
     /// Stores a value under a new id.
@@ -179,62 +192,6 @@ extension DocumentCollection {
             versioned.value,
             id: versioned.id,
             if: .revision(versioned.revision)
-        )
-    }
-}
-
-extension StorageClient {
-    /// Commits writes in as few batches as the limits allow, and stops at the first that fails.
-    ///
-    /// - Throws: The error of that batch; where others have been committed, their number is in its
-    ///   message and its effect is unknown.
-    package func commitInBatches(
-        _ writes: [DocumentWrite],
-        for operation: String,
-        on resource: String
-    ) async throws(StorageError) {
-        var done = 0
-        try await commitInBatches(writes, for: operation, on: resource, done: &done)
-    }
-
-    /// Commits writes likewise, and counts those that have been committed.
-    func commitInBatches(
-        _ writes: [DocumentWrite],
-        for operation: String,
-        on resource: String,
-        done: inout Int
-    ) async throws(StorageError) {
-        var batches: [WriteBatch] = []
-        do throws(StorageError) {
-            for start in stride(from: 0, to: writes.count, by: WriteValidation.mostWrites) {
-                let end = min(start + WriteValidation.mostWrites, writes.count)
-                let part = Array(writes[start..<end])
-                try WriteValidation.check(part)
-                batches.append(WriteBatch(part))
-            }
-            // One call after the other, so that a lost connection is waited for once.
-            try await preparation.run(on: adapter)
-            for batch in batches {
-                for result in try await adapter.commit([batch]) { _ = try result.get() }
-                done += batch.writes.count
-            }
-        } catch {
-            throw error.after(done).during(operation, on: resource)
-        }
-    }
-}
-
-extension StorageError {
-    /// The error of a call of which so many writes have taken effect.
-    fileprivate func after(_ count: Int) -> StorageError {
-        guard count > 0 else { return self }
-        return StorageError(
-            code,
-            "after \(count) writes had been committed: \(message)",
-            effect: .unknown,
-            operation: operation,
-            resource: resource,
-            cause: cause
         )
     }
 }

@@ -8,6 +8,11 @@ final class FirestoreConnection: Sendable {
     /// The field that asks for Keel's additions, and in which the server says that it has them.
     static let extensionField = HTTPField.Name("Keel-Protocol")
 
+    /// The seconds for which the caller waits, so that the server does not go on for nobody.
+    ///
+    /// https://cloud.google.com/apis/docs/system-parameters
+    private static let timeoutField = HTTPField.Name("X-Server-Timeout")
+
     let isExtended: Bool
     private let client: NetworkClient
     /// Whether a reply has shown that the server understands Keel's additions.
@@ -36,6 +41,13 @@ final class FirestoreConnection: Sendable {
     /// - Returns: The message.
     /// - Throws: What the server says, or why there is no reply that can be read.
     func reply(to call: FirestoreCall) async throws(StorageError) -> FirestoreJSON {
+        var call = call
+        if let left = StorageContext.current.timeLeft, let field = Self.timeoutField {
+            guard left > .zero else {
+                throw StorageError(.timeout, "the time for the call was over before it was sent")
+            }
+            call.headers[field] = "\(left / .seconds(1))"
+        }
         let response: NetworkResponse
         do throws(TransportError) {
             response = try await client.response(to: call).get()

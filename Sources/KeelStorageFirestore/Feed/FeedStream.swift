@@ -88,7 +88,8 @@ final class FeedStream: Sendable {
 
     /// Starts the task that feeds the stream; ``close()`` cancels it.
     func run(_ body: @escaping @Sendable (FeedStream) async -> Void) {
-        let task = Task { await body(self) }
+        // Others read the stream when the caller has long gone.
+        let task = StorageContext.none { Task { await body(self) } }
         let isOver = state.withLock { state in
             state.task = task
             return state.isOver

@@ -52,6 +52,17 @@ extension CommentExamples {
         _ = deleted
     }
 
+    static func storageClientLimits(_ storage: StorageClient, _ query: DocumentQuery) async throws {
+        let found = try await storage.limited(to: .seconds(2)).queryDocuments(query)
+        _ = found
+    }
+
+    static func documentSequence(_ storage: StorageClient) async throws {
+        for try await document in storage.documents(matching: DocumentQuery("notes")) {
+            print(document.path)
+        }
+    }
+
     static func storageClientTransactions(_ storage: StorageClient) async throws {
         try await storage.commit { batch in
             try batch.set("accounts/1", ["balance": 0])

@@ -54,6 +54,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The most megabytes that the body of a request may have.")
     var maxBody = 16
 
+    @Option(help: "The seconds that one request may take, streams of changes aside.")
+    var longestRequest = 600
+
     @Option(help: "The most listeners at a time.")
     var maxListeners = 10_000
 
@@ -87,6 +90,9 @@ struct ServeCommand: AsyncParsableCommand {
         guard (1...1024).contains(maxBody) else {
             throw ValidationError("--max-body is 1 to 1024 megabytes.")
         }
+        guard (1...86_400).contains(longestRequest) else {
+            throw ValidationError("--longest-request is 1 to 86400 seconds.")
+        }
         guard (1...1_000_000).contains(maxListeners) else {
             throw ValidationError("--max-listeners is 1 to 1000000.")
         }
@@ -116,6 +122,7 @@ struct ServeCommand: AsyncParsableCommand {
         let store = try ServedStore(storage, history: history, durability: durability)
         var configuration = StorageServer.Configuration()
         configuration.mostBodyBytes = maxBody << 20
+        configuration.longestRequest = .seconds(longestRequest)
         configuration.mostListeners = maxListeners
         configuration.ingest = Ingest(
             logs: logs == "none" ? nil : CollectionPath(logs),

@@ -1,0 +1,101 @@
+import HTTPTypes
+import KeelHTTP
+import KeelServing
+import KeelStorage
+import KeelStorageFirestore
+import KeelTestKit
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("The limit of a request")
+struct RequestLimitTests {
+    private static func stalled(_ begun: AsyncStream<Void>.Continuation) -> WatchedStore {
+        WatchedStore(InMemoryStorageAdapter()) { _ async throws(StorageError) in
+            begun.finish()
+            let (never, keeper) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            keeper.finish()
+            throw StorageError(.cancelled, "the read was cancelled")
+        }
+    }
+
+    private static func fields(_ timeout: String?) throws -> HTTPFields {
+        var fields: HTTPFields = [:]
+        if let timeout { fields[try #require(HTTPField.Name("X-Server-Timeout"))] = timeout }
+        return fields
+    }
+
+    @Test(
+        "is the server's, or less where the client says so",
+        arguments: [(nil, 30.0), ("2.5", 2.5), ("3600", 30), ("1e300", 30)]
+    )
+    func ends(_ timeout: String?, _ seconds: Double) async throws {
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let served = Served(Self.stalled(beginning)) { $0.longestRequest = .seconds(30) }
+        let fields = try Self.fields(timeout)
+        let answer = Task { try await served.send(.get, path: Served.root + "/a/1", nil, fields) }
+        for await _ in begun {}
+        await served.clock.waitForSleepers()
+        await served.clock.advance(by: .seconds(seconds) - .milliseconds(1))
+        #expect(served.clock.sleeperCount > 0)
+        await served.clock.advance(by: .milliseconds(1))
+        let reply = try await answer.value
+        #expect(reply.error == "DEADLINE_EXCEEDED")
+        #expect(reply.status == 504)
+        #expect(reply.reason == "timeout")
+    }
+
+    @Test(
+        "is refused where it is not a number of seconds",
+        arguments: ["", "soon", "-1", "nan", "inf"]
+    )
+    func refuses(_ timeout: String) async throws {
+        let fields = try Self.fields(timeout)
+        let reply = try await Served().send(.get, path: Served.root + "/a/1", nil, fields)
+        #expect(reply.status == 400)
+    }
+
+    @Test("is over for the client when it is over, and the server is told of it")
+    func client() async throws {
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let served = Served(Self.stalled(beginning))
+        let clock = TestClock()
+        let server = try #require(URL(string: "http://127.0.0.1:8080"))
+        let adapter = FirestoreStorageAdapter(
+            .keel(server),
+            transport: HandlerTransport(served.server)
+        )
+        var configuration = StorageClient.Configuration()
+        configuration.clock = clock
+        let storage = StorageClient(adapter, configuration: configuration).limited(to: .seconds(4))
+        let task = Task {
+            await #expect(throws: StorageError.self) { try await storage.getDocument("a/1") }
+        }
+        for await _ in begun {}
+        await served.clock.waitForSleepers()
+        // The server's own clock: it ends the work by itself.
+        await served.clock.advance(by: .seconds(4))
+        #expect(await task.value?.code == .timeout)
+    }
+
+    @Test("does not count for streams of changes")
+    func streams() async throws {
+        let served = Served { $0.longestRequest = .seconds(1) }
+        let head = HTTPRequest(
+            method: .get,
+            scheme: "http",
+            authority: "127.0.0.1:8080",
+            path: "/sync/all/events"
+        )
+        let reply = await served.server.respond(to: HTTPCall(head))
+        var body = reply.body.makeAsyncIterator()
+        _ = try await body.next()
+        await served.clock.advance(by: .seconds(10))
+        #expect(try await body.next() != nil)
+    }
+}

@@ -1,0 +1,196 @@
+import KeelStorage
+import KeelTestKit
+import Testing
+
+@Suite("The documents of a query, one after the other")
+struct DocumentSequenceTests {
+    private static func fill(_ storage: StorageClient, _ count: Int, bytes: Int = 10) async throws {
+        let text = String(repeating: "x", count: bytes)
+        for start in stride(from: 0, to: count, by: 500) {
+            try await storage.commit { batch in
+                for number in start..<min(start + 500, count) {
+                    try batch.set(
+                        "a/\(id(number))",
+                        ["n": .integer(Int64(count - number)), "text": .string(text), "m": 1]
+                    )
+                }
+            }
+        }
+    }
+
+    private static func id(_ number: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: 6 - digits.count) + digits
+    }
+
+    private static func ids(_ documents: DocumentSequence) async throws -> [String] {
+        var ids: [String] = []
+        for try await document in documents { ids.append(document.path.id) }
+        return ids
+    }
+
+    /// A store that counts bytes, one that does not, and one that can neither read the past nor hold a state.
+    enum Store: CaseIterable {
+        case memory, withHistory, plain
+
+        func adapter() -> StandInAdapter {
+            switch self {
+            case .memory: StandInAdapter(InMemoryStorageAdapter())
+            case .withHistory: StandInAdapter(InMemoryStorageAdapter(history: .seconds(3_600)))
+            case .plain: StandInAdapter(InMemoryStorageAdapter(), [.transactions])
+            }
+        }
+    }
+
+    @Test(
+        "have the order, the offset, the limits and the fields of the query",
+        arguments: Store.allCases
+    )
+    func agrees(_ store: Store) async throws {
+        let storage = StorageClient(store.adapter())
+        try await Self.fill(storage, 2_500)
+        let all = DocumentQuery("a")
+        for query in [
+            all, all.order(by: "n"), all.order(by: "m", .descending), all.limit(to: 1_234),
+            all.offset(300).limit(to: 700), all.order(by: "n").limit(toLast: 150),
+            all.where(.greater("n", 2_000)), all.where(.equal("n", -1)),
+            all.order(by: "n").select("text"),
+        ] {
+            let expected = try await storage.queryDocuments(query)
+            var found: [Document] = []
+            for try await document in storage.documents(matching: query) { found.append(document) }
+            #expect(found == expected, "\(query)")
+        }
+    }
+
+    @Test(
+        "are of one moment where the store can keep it",
+        arguments: [Store.memory, .withHistory]
+    )
+    func oneMoment(_ store: Store) async throws {
+        let storage = StorageClient(store.adapter())
+        try await Self.fill(storage, 1_000)
+        var count = 0
+        for try await _ in storage.documents(matching: DocumentQuery("a")) {
+            if count.isMultiple(of: 100) {
+                try await storage.deleteDocument("a/\(Self.id(999 - count / 100))")
+                try await storage.setDocument("a/\(Self.id(count))x", [:])
+            }
+            count += 1
+        }
+        #expect(count == 1_000)
+    }
+
+    @Test("over another store, are of several moments, and each is given once")
+    func severalMoments() async throws {
+        let storage = StorageClient(Store.plain.adapter())
+        try await Self.fill(storage, 1_000)
+        var ids: [String] = []
+        for try await document in storage.documents(matching: DocumentQuery("a")) {
+            if ids.isEmpty { try await storage.deleteDocument("a/\(Self.id(999))") }
+            ids.append(document.path.id)
+        }
+        #expect(ids == (0..<999).map(Self.id))
+    }
+
+    @Test("come in answers of about a megabyte, however many they are")
+    func bounded() async throws {
+        var largest: [Int] = []
+        for count in [2_000, 8_000] {
+            let adapter = Store.memory.adapter()
+            let storage = StorageClient(adapter, schema: StorageSchema())
+            try await Self.fill(storage, count, bytes: 1_000)
+            #expect(
+                try await Self.ids(storage.documents(matching: DocumentQuery("a"))).count == count
+            )
+            largest.append(adapter.foundBytes.max() ?? 0)
+        }
+        #expect(largest[0] > 500_000)
+        #expect(largest[1] < 2 << 20 && largest[1] < largest[0] * 2)
+    }
+
+    @Test("let go of the state that the store holds when the loop is left")
+    func letsGo() async throws {
+        let (letGo, letting) = AsyncStream.makeStream(of: Void.self)
+        let adapter = StandInAdapter(InMemoryStorageAdapter()) { call in
+            if case .read(let request) = call, request.heldFor == .zero { letting.finish() }
+        }
+        let storage = StorageClient(adapter)
+        try await Self.fill(storage, 500)
+        for try await document in storage.documents(matching: DocumentQuery("a")) {
+            if document.path.id == Self.id(150) { break }
+        }
+        for await _ in letGo {}
+        #expect(adapter.reads.contains { $0.heldFor == .seconds(60) })
+        // To its end, it lets go before the last document is given.
+        let before = adapter.reads.count
+        _ = try await Self.ids(storage.documents(matching: DocumentQuery("a")))
+        #expect(adapter.reads.dropFirst(before).filter { $0.heldFor == .zero }.count == 1)
+    }
+
+    @Test("hold the state as long as the loop goes on, however slowly")
+    func renews() async throws {
+        let clock = TestClock()
+        var configuration = StorageClient.Configuration()
+        configuration.clock = clock
+        let storage = StorageClient(
+            InMemoryStorageAdapter(clock: clock),
+            configuration: configuration
+        )
+        try await Self.fill(storage, 300)
+        var count = 0
+        for try await _ in storage.documents(matching: DocumentQuery("a")) {
+            if count.isMultiple(of: 50) {
+                await clock.advance(by: .seconds(30))
+                try await storage.deleteDocument("a/\(Self.id(299))")
+            }
+            count += 1
+        }
+        #expect(count == 300)
+        let error = await #expect(throws: StorageError.self) {
+            for try await _ in storage.documents(matching: DocumentQuery("a")) {
+                await clock.advance(by: .seconds(120))
+            }
+        }
+        #expect(error?.code == .snapshotTooOld)
+    }
+
+    @Test("are read in parts that an answer can have, where they are too many for one")
+    func halves() async throws {
+        let adapter = StandInAdapter(InMemoryStorageAdapter()) { call throws(StorageError) in
+            guard case .read(let request) = call, case .query(let query) = request.operation,
+                case .first(let count) = query.limit, count > 30
+            else { return }
+            throw StorageError(.tooLarge, "the reply has more than 64 MiB")
+        }
+        let storage = StorageClient(adapter)
+        try await Self.fill(storage, 200)
+        let ids = try await Self.ids(storage.documents(matching: DocumentQuery("a")))
+        #expect(ids == (0..<200).map(Self.id))
+    }
+
+    @Test("end with an error when the task is cancelled, and not as if they were all")
+    func cancelled() async throws {
+        let storage = StorageClient(InMemoryStorageAdapter())
+        try await Self.fill(storage, 300)
+        let task = Task {
+            var count = 0
+            for try await _ in storage.documents(matching: DocumentQuery("a")) {
+                count += 1
+                if count == 50 { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+        }
+        let error = await #expect(throws: StorageError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test("of a query that breaks a rule end with that error")
+    func checks() async throws {
+        let storage = StorageClient(InMemoryStorageAdapter())
+        let error = await #expect(throws: StorageError.self) {
+            _ = try await Self.ids(storage.documents(matching: DocumentQuery("a").limit(to: -1)))
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.operation == "documents")
+    }
+}

@@ -1,0 +1,190 @@
+import KeelCore
+import KeelStorage
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("The limits of a call")
+struct LimitTests {
+    private let clock = TestClock()
+    private let memory = InMemoryStorageAdapter()
+
+    private func client(
+        _ adapter: some StorageAdapter,
+        _ change: (inout StorageClient.Configuration) -> Void = { _ in }
+    ) -> StorageClient {
+        var configuration = StorageClient.Configuration()
+        configuration.clock = clock
+        change(&configuration)
+        return StorageClient(adapter, configuration: configuration)
+    }
+
+    /// The error of a call whose time is let pass once it waits.
+    private func error(
+        after limit: Duration = .seconds(2),
+        of call: @escaping @Sendable () async throws -> Void
+    ) async -> StorageError? {
+        let task = Task { await #expect(throws: StorageError.self) { try await call() } }
+        await clock.waitForSleepers()
+        await clock.advance(by: limit)
+        return await task.value
+    }
+
+    /// A store that answers nothing until the task is cancelled.
+    private func stalled(
+        _ code: StorageError.Code = .cancelled,
+        effect: StorageError.Effect = .none
+    ) -> StandInAdapter {
+        StandInAdapter(memory) { _ throws(StorageError) in
+            await StandInAdapter.untilCancelled()
+            throw StorageError(code, "the store was left", effect: effect)
+        }
+    }
+
+    @Test(
+        "A read that takes longer than its limit ends with timeout, by configuration or for the call"
+    )
+    func reads() async throws {
+        let everyCall = client(stalled()) { $0.timeLimit = .seconds(2) }
+        let oneCall = client(stalled()).limited(to: .seconds(2))
+        for storage in [everyCall, oneCall] {
+            let error = await error { _ = try await storage.getDocument("a/1") }
+            #expect(error?.code == .timeout)
+            #expect(error?.effect == StorageError.Effect.none)
+            #expect(error?.operation == "getDocument")
+        }
+        let notes = oneCall.collection("notes", as: [String: String].self)
+        #expect(await error { _ = try await notes.findAll() }?.code == .timeout)
+    }
+
+    @Test("A commit that its time has stopped says whether it may have had an effect")
+    func commits() async throws {
+        for effect in [StorageError.Effect.none, .unknown] {
+            let storage = client(stalled(effect: effect)).limited(to: .seconds(2))
+            let error = await error { try await storage.setDocument("a/1", ["n": 1]) }
+            #expect(error?.code == .timeout)
+            #expect(error?.effect == effect)
+        }
+    }
+
+    @Test("A commit that the store completes after its time is answered as usual")
+    func completes() async throws {
+        let storage = client(CompletingAdapter(upstream: memory)).limited(to: .seconds(2))
+        let task = Task { try await storage.setDocument("a/1", ["n": 1]) }
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(2))
+        _ = try await task.value
+        #expect(try await storage.getDocument("a/1")["n"] == 1)
+    }
+
+    @Test("A store that is away for the whole time ends a call with timeout, and the cause says so")
+    func away() async throws {
+        let storage = client(stalled(.unavailable)).limited(to: .seconds(2))
+        let error = await error { _ = try await storage.getDocument("a/1") }
+        #expect(error?.code == .timeout)
+        #expect((error?.cause as? StorageError)?.code == .unavailable)
+    }
+
+    @Test("Cancelling the caller's task is no timeout")
+    func cancels() async throws {
+        let storage = client(stalled()).limited(to: .seconds(2))
+        let task = Task {
+            await #expect(throws: StorageError.self) { try await storage.getDocument("a/1") }
+        }
+        await clock.waitForSleepers()
+        task.cancel()
+        #expect(await task.value?.code == .cancelled)
+    }
+
+    @Test("All reads of a transaction, and its commit, share one limit")
+    func transactions() async throws {
+        let clock = clock
+        let adapter = StandInAdapter(memory) { [clock] call in
+            if case .read = call { await clock.advance(by: .seconds(1)) }
+        }
+        let storage = client(adapter).limited(to: .seconds(2))
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.transaction { transaction in
+                for number in 0..<5 { _ = try await transaction.findDocument("a/\(number)") }
+            }
+        }
+        #expect(error?.code == .timeout)
+        #expect(adapter.reads.count == 2)
+    }
+
+    @Test("All batches of saveAll share one limit, and the error tells how many values are stored")
+    func batches() async throws {
+        let clock = clock
+        let adapter = StandInAdapter(memory) { [clock] call in
+            if case .commit = call { await clock.advance(by: .seconds(1)) }
+        }
+        let storage = client(adapter).limited(to: .milliseconds(1_500))
+        let values = (0..<2_000).map { Numbered(id: "\($0)") }
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.collection("a", as: Numbered.self).saveAll(values)
+        }
+        #expect(error?.code == .timeout)
+        #expect(error?.effect == .unknown)
+        #expect(adapter.commits.count == 2)
+    }
+
+    @Test("The earlier of two limits counts, and decorators pass it and the principal on")
+    func passesOn() async throws {
+        let adapter = StandInAdapter(memory)
+        let stack = adapter.retrying(.attempts(3))
+            .mirrored(to: InMemoryStorageAdapter()) { _ in }
+            .migrating(DocumentMigrations([]))
+        let principal = StoragePrincipal(id: "ann", claims: ["admin": true])
+        let storage = client(stack).limited(to: .seconds(5)).acting(as: principal)
+        try await storage.setDocument("a/1", ["n": 1])
+        _ = try await storage.getDocument("a/1")
+        try await storage.transaction { transaction in
+            _ = try await storage.limited(to: .seconds(60)).getDocument("a/1")
+            _ = try await storage.limited(to: .seconds(1)).getDocument("a/1")
+            try transaction.set("a/2", [:])
+        }
+        let limits = adapter.contexts.map(\.timeLeft)
+        #expect(limits.contains(.seconds(1)))
+        #expect(limits.allSatisfy { $0 == .seconds(5) || $0 == .seconds(1) })
+        #expect(adapter.contexts.allSatisfy { $0.principal == principal })
+        #expect(StorageContext.current.timeLeft == nil)
+    }
+
+    @Test("The reader that serves all listeners has the limit of none of them")
+    func listeners() async throws {
+        let adapter = StandInAdapter(memory)
+        let storage = client(adapter).limited(to: .seconds(2)).acting(as: StoragePrincipal(id: "x"))
+        var snapshots = storage.listen(to: DocumentQuery("a")).makeAsyncIterator()
+        _ = try await snapshots.next()
+        try await storage.setDocument("a/1", [:])
+        _ = try await snapshots.next()
+        let shared = adapter.calls.filter { if case .changes = $0.call { true } else { false } }
+        #expect(!shared.isEmpty)
+        #expect(shared.allSatisfy { $0.context.timeLeft == nil && $0.context.principal == nil })
+    }
+}
+
+private struct Numbered: Codable, Sendable, Identifiable { var id: String }
+
+/// Completes a commit that it has begun, whatever becomes of the task.
+private struct CompletingAdapter: StorageAdapter {
+    let upstream: any StorageAdapter
+
+    var capabilities: StorageCapabilities { upstream.capabilities }
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {}
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try await upstream.read(request)
+    }
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try await upstream.changes(request)
+    }
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        await StandInAdapter.untilCancelled()
+        // A task of its own is not cancelled.
+        let completed = await Task { try? await upstream.commit(batches) }.value
+        guard let completed else { throw StorageError(.unknown, "the commit failed") }
+        return completed
+    }
+}
