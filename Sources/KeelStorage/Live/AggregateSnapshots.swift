@@ -139,9 +139,9 @@ actor AggregateListener {
 
     private func follow(_ query: DocumentQuery) async throws(StorageError) -> [DocumentValue]? {
         let checked = try client.check(query, aggregations, for: "observe")
-        let subscription = subscribe(to: checked.scope)
+        let subscription = subscribe(to: checked)
         if !isFollowing {
-            _ = try await client.readForListener(.documents([]), for: "observe")
+            _ = try await client.readForListener(.documents([]), id, for: "observe")
             isFollowing = true
         }
         while true {
@@ -157,7 +157,7 @@ actor AggregateListener {
             case .cancelled: return nil
             case .failure(let error): throw error
             case .reset: needsRead = true
-            case .changes(let changes, _, _): needsRead = !changes.isEmpty
+            case .changes(let changes, _): needsRead = !changes.isEmpty
             }
         }
     }
@@ -171,13 +171,9 @@ actor AggregateListener {
         }
     }
 
-    private func subscribe(to scope: DocumentQuery.Scope) -> Subscription {
+    private func subscribe(to query: DocumentQuery) -> Subscription {
         if let subscription { return subscription }
-        let made =
-            switch scope {
-            case .collection(let path): Subscription(.collection(path))
-            case .group(let name, _): Subscription(.group(name))
-            }
+        let made = Subscription(.query(query))
         subscription = made
         id = client.hub.subscribe(made)
         return made

@@ -132,8 +132,7 @@ extension Document {
             body: body.selecting(fields),
             revision: revision,
             createTime: createTime,
-            updateTime: updateTime,
-            hasPendingWrites: hasPendingWrites
+            updateTime: updateTime
         )
     }
 }
