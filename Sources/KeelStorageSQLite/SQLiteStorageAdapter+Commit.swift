@@ -91,7 +91,10 @@ extension SQLiteStorageAdapter {
             // Only now nothing can undo the new numbers.
             for (path, number) in finished.numbered { catalog.remember(path, as: number) }
             catalog.remember(finished.indexes)
-            if finished.changeCount > 0 { signal.raise() }
+            if finished.changeCount > 0 {
+                watch.saw(finished.state.sequence)
+                signal.raise()
+            }
         }
         return results
     }

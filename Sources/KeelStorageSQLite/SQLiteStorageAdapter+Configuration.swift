@@ -49,10 +49,13 @@ extension SQLiteStorageAdapter {
         public var durability = Durability.process
         /// How long a call waits while another program keeps the file locked.
         public var busyTimeout = Duration.seconds(5)
-        /// How often a waiting reader looks for the commits of other processes.
+        /// How often the file is looked at for the commits of other processes, while somebody waits for
+        /// changes, where the system does not tell of them.
         ///
-        /// Only while somebody waits. Commits of this adapter wake its readers at once.
-        public var pollInterval = Duration.milliseconds(50)
+        /// Linux and Apple's systems tell when the file is written to, and nothing runs before. They do not
+        /// where the file was opened for reading only and nobody else has it open, and Linux does not
+        /// beyond `fs.inotify.max_user_instances`. Commits of this adapter wake its readers in any case.
+        public var pollInterval = Duration.milliseconds(500)
         /// How much of the change log is kept.
         public var retention = Retention()
         /// How far back documents can be read as they were; nil leaves that as the file has it.
@@ -89,6 +92,12 @@ extension SQLiteStorageAdapter {
         public var clock: any Clock<Duration> = ContinuousClock()
         /// The time of a commit.
         public var now: @Sendable () -> Timestamp = { Timestamp.now() }
+
+        /// Whether the system is asked to tell when the file is written to.
+        package var usesFileEvents = true
+
+        /// Called after each step of a backup, for tests.
+        package var onBackupStep: (@Sendable () -> Void)?
 
         /// How many pages the file may grow to, for tests of a full disk.
         package var mostPages: Int?

@@ -80,7 +80,7 @@ extension SQLiteStorageAdapter {
     public func finishIndexes() async throws(StorageError) {
         do throws(StorageError) {
             var build = IndexBuild()
-            while try await advance(&build) { await Task.yield() }
+            while try await advance(&build) {}
         } catch {
             throw error.during("finishIndexes")
         }
@@ -106,7 +106,7 @@ extension SQLiteStorageAdapter {
                 }
                 try StoreState.advanceGeneration(in: database)
             }
-            while try await removeDroppedEntries() { await Task.yield() }
+            while try await removeDroppedEntries() {}
         } catch {
             throw error.during("dropIndexes")
         }
@@ -121,11 +121,12 @@ extension SQLiteStorageAdapter {
     ///
     /// - Returns: Whether there is more to do.
     func advance(_ build: inout IndexBuild) async throws(StorageError) -> Bool {
-        var next = build
-        let isMore = try await maintaining { database in
+        let start = build
+        let (next, isMore) = try await maintaining { [self] database in
             // An attempt that found the file locked has undone what it did.
-            next = build
-            return try next.step(in: database, for: self)
+            var next = start
+            let isMore = try next.step(in: database, for: self)
+            return (next, isMore)
         }
         build = next
         return isMore
@@ -149,7 +150,7 @@ extension SQLiteStorageAdapter {
     /// Writes definitions into the file; from then on every writer maintains them.
     private func declare(_ kinds: [StoredIndex.Kind]) async throws(StorageError) {
         // One that was dropped, and is not gone yet, has entries that nobody has maintained.
-        while try await removeDroppedEntries() { await Task.yield() }
+        while try await removeDroppedEntries() {}
         try await maintaining { database in
             for kind in kinds { try IndexBuild.declare(kind, in: database) }
             try StoreState.advanceGeneration(in: database)

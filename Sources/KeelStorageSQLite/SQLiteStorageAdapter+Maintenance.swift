@@ -10,29 +10,29 @@ extension SQLiteStorageAdapter {
     /// It needs room for two further copies of the file while it runs: SQLite builds the new file beside
     /// the old one, and writes it through its log. Readers that stay open keep the log from being emptied
     /// for as long as ``Configuration/busyTimeout``; the call then fails with `StorageError/Code/busy`,
-    /// and the file is compacted all the same.
+    /// and the file is compacted all the same. Commits wait until it is done.
+    ///
+    /// A cancelled task ends it soon, and leaves the file as it was. Only when the new file is complete and
+    /// is written through the log, SQLite goes on to the end.
     public func compact() async throws(StorageError) {
-        while try await !maintaining({ try trim($0, StoreState($0)) }) {}
-        try await maintaining { database in
+        while try await !maintaining({ [self] in try trim($0, StoreState($0)) }) {}
+        try await maintaining { [self] database in
             guard let history = try StoredHistory(database) else { return }
             let now = configuration.now()
             try StoredHistory.forget(olderThan: history.age, at: now, most: .max, in: database)
         }
-        try await whileBusy {
-            try databasePool.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA optimize")
-                try database.execute(sql: "VACUUM")
-            }
+        try await working { database in
+            try database.execute(sql: "PRAGMA optimize")
+            try database.execute(sql: "VACUUM")
         }
         // Apart: a reader stands in the way of this step only.
-        try await whileBusy {
-            _ = try databasePool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-        }
+        try await working { _ = try $0.checkpoint(.truncate) }
     }
 
     /// Copies the store, in a consistent state, to a file that does not exist yet.
     ///
-    /// Writers go on meanwhile; the copy has what was committed when it began. It is a store of its
+    /// Writers go on meanwhile; the copy has what was committed when it began. A cancelled task ends it, and
+    /// leaves nothing behind. It is a store of its
     /// own: cursors of the original are not valid on it, because the two go separate ways from here.
     public func backup(to url: URL) async throws(StorageError) {
         let destination = url.path(percentEncoded: false)
@@ -45,7 +45,9 @@ extension SQLiteStorageAdapter {
             )
         }
         do throws(StorageError) {
-            try await whileBusy { try copy(to: url) }
+            try await copying.run { [self] () async throws(StorageError) in
+                try await whileBusy { try copy(to: url) }
+            }
         } catch {
             throw error.during("backup", on: destination)
         }
@@ -60,7 +62,11 @@ extension SQLiteStorageAdapter {
         )
         defer { try? FileManager.default.removeItem(at: partial) }
         let queue = try DatabaseQueue(path: partial.path(percentEncoded: false))
-        try databasePool.backup(to: queue)
+        // In steps of a megabyte, all of the one snapshot that the reading connection has.
+        try databasePool.backup(to: queue, pagesPerStep: 256) { _ in
+            self.configuration.onBackupStep?()
+            if Task.isCancelled { throw CancellationError() }
+        }
         let epoch = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
         try queue.writeWithoutTransaction { database in
             // The copy arrives in the mode of the original, with a log file beside it.
@@ -93,10 +99,12 @@ extension SQLiteStorageAdapter {
     /// It reads the whole file in one snapshot; writers go on meanwhile.
     public func checkIntegrity() async throws(StorageError) -> IntegrityReport {
         do throws(StorageError) {
-            return try await whileBusy {
-                try readSnapshot { reader in
-                    var check = IntegrityCheck(reader: reader)
-                    return try check.run()
+            return try await copying.run { [self] () async throws(StorageError) in
+                try await whileBusy {
+                    try readSnapshot { reader in
+                        var check = IntegrityCheck(reader: reader)
+                        return try check.run()
+                    }
                 }
             }
         } catch {

@@ -1,5 +1,5 @@
 #if SQLite
-internal import GRDB
+package import GRDB
 public import KeelStorage
 internal import Synchronization
 
@@ -29,7 +29,7 @@ extension SQLiteStorageAdapter {
     ///
     /// - Throws: `StorageError/Code/cursorExpired` if the log does not reach back to the cursor.
     public func registerReader(_ name: String, at cursor: ChangeCursor) async throws(StorageError) {
-        try await maintaining { database in
+        try await maintaining { [self] database in
             let state = try StoreState(database)
             let place = try ChangePosition.place(of: cursor, in: state, database, epoch: epoch)
             let statement = try RawStatement(
@@ -52,23 +52,45 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Runs `body` in a write transaction.
-    func maintaining<Value>(_ body: (Database) throws -> Value) async throws(StorageError) -> Value
-    {
-        try await whileBusy {
-            guard !configuration.isReadOnly else {
-                throw StorageError(.readOnly, "the store was opened for reading only")
-            }
-            return try databasePool.writeWithoutTransaction { database in
-                var value: Value?
-                try database.inTransaction(.immediate) {
-                    value = try body(database)
-                    return .commit
-                }
-                guard let value else { throw StorageError.cancellation }
-                return value
-            }
+    /// Runs `body` in a write transaction, as ``working(_:)`` does.
+    func maintaining<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StorageError) -> Value {
+        guard !configuration.isReadOnly else {
+            throw StorageError(.readOnly, "the store was opened for reading only")
         }
+        return try await working { database in
+            var value: Value?
+            try database.inTransaction(.immediate) {
+                value = try body(database)
+                return .commit
+            }
+            guard let value else { throw StorageError.cancellation }
+            return value
+        }
+    }
+
+    /// Runs long work of one task on the connection that writes, in turn with commits.
+    ///
+    /// It ends soon after the task was cancelled. Commits that come meanwhile wait without a thread.
+    package func working<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StorageError) -> Value {
+        guard case .write = await line.turn(for: [], isAlone: true) else { throw .cancellation }
+        defer { line.leave() }
+        let interruption = Interruption()
+        let result = await withTaskCancellationHandler {
+            await maintenance.result { [self] () async throws(StorageError) in
+                try await whileBusy {
+                    try databasePool.writeWithoutTransaction { database in
+                        try interruption.run(on: database) { try body(database) }
+                    }
+                }
+            }
+        } onCancel: {
+            interruption.cancel()
+        }
+        return try result.get()
     }
 
     /// How many changes, and how many receipts, one commit removes at most.

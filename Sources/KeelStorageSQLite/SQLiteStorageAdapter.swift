@@ -15,7 +15,8 @@ public import KeelStorage
 /// leaves nothing half-written. ``Configuration/Durability`` says what a power failure may cost.
 ///
 /// Reads and writes run on the calling thread; the storage client keeps them away from the main
-/// actor. Commits that come while another one is written wait without blocking a thread, and are
+/// actor. Backups, checks, builds of indexes and ``compact()`` have threads of their own. A read ends
+/// soon after its task was cancelled, and so do these. Commits that come while another one is written wait without blocking a thread, and are
 /// then written together, in one transaction that one of the callers makes; each keeps its own
 /// effect and answer. A file that another program keeps locked is waited for in the same way.
 ///
@@ -51,6 +52,11 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let forgetting = ForgettingPace()
     let line = CommitLine()
     let building = IndexBuilding()
+    let watch: CommitWatch
+    /// Where backups and checks run.
+    let copying = MaintenanceThread("keel.storage.copying")
+    /// Where indexes are built and the file is compacted.
+    let maintenance = MaintenanceThread("keel.storage.maintenance")
     /// Read transactions that are kept open.
     ///
     /// While there is one, the log file only grows.
@@ -75,6 +81,15 @@ public final class SQLiteStorageAdapter: StorageAdapter {
             try StoreOpening(location: location, configuration: configuration).open()
         }
         (databasePool, path, epoch) = (opened.pool, opened.path, opened.epoch)
+        watch = CommitWatch(
+            file: configuration.usesFileEvents ? opened.path + "-wal" : nil,
+            interval: configuration.pollInterval,
+            clock: configuration.clock,
+            raising: signal,
+            readSequence: { [pool = opened.pool] in
+                try pool.unsafeRead { try StoreState.sequence(in: $0) }
+            }
+        )
         keepsHistory = try StorageError.mapping {
             try opened.pool.unsafeRead { try StoredHistory($0) != nil }
         }
@@ -102,6 +117,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     public func close() throws(StorageError) {
         held.endAll()
         building.end()
+        watch.close()
         if !configuration.isReadOnly {
             // GRDB closes its readers last, and SQLite cannot empty the log on behalf of a
             // connection that only reads. Somebody else's reading may stand in the way: no matter.

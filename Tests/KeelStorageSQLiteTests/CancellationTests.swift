@@ -1,5 +1,6 @@
 #if SQLite
 import Foundation
+import GRDB
 import KeelCore
 import KeelStorage
 import KeelStorageSQLite
@@ -14,6 +15,7 @@ struct CancellationTests {
         private let inner = FakeByteSealing(key: 1)
         private let opened = Mutex(0)
         let isArmed = Mutex(false)
+        let onCancel = Mutex<@Sendable () -> Void>({})
         var openedCount: Int { opened.withLock { $0 } }
 
         func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
@@ -26,7 +28,10 @@ struct CancellationTests {
                     count += 1
                     return count
                 }
-                if count == 10 { withUnsafeCurrentTask { $0?.cancel() } }
+                if count == 10 {
+                    onCancel.withLock { $0 }()
+                    withUnsafeCurrentTask { $0?.cancel() }
+                }
             }
             return try inner.open(sealed, context: context)
         }
@@ -36,30 +41,170 @@ struct CancellationTests {
         }
     }
 
-    @Test("a query ends soon after its task was cancelled, and the connection serves the next one")
-    func query() async throws {
-        let folder = try TemporaryFolder()
-        let sealing = CancellingSealing()
+    private static let count = 5_000
+
+    private static func filled(
+        _ folder: TemporaryFolder,
+        _ sealing: CancellingSealing,
+        _ change: (inout SQLiteStorageAdapter.Configuration) -> Void = { _ in }
+    ) async throws -> SQLiteStorageAdapter {
         let adapter = try folder.adapter { configuration in
             configuration.sealing = sealing
             configuration.readerCount = 1
+            change(&configuration)
         }
-        for start in stride(from: 0, to: 5_000, by: 500) {
+        for start in stride(from: 0, to: count, by: 500) {
+            let writes = (start..<start + 500).map { number in
+                let path: DocumentPath =
+                    number.isMultiple(of: 2) ? "a/\(number)" : "x/y/a/\(number)"
+                return DocumentWrite(path, .set(DocumentBody(["n": .integer(Int64(number))])))
+            }
+            try await adapter.apply(WriteBatch(writes))
+        }
+        return adapter
+    }
+
+    /// Work that opens every body, if it is let.
+    enum Work: CaseIterable {
+        case filter, order, window, group, aggregate, grouped, integrity
+
+        func run(on adapter: SQLiteStorageAdapter) async throws {
+            let all = DocumentQuery("a")
+            switch self {
+            case .filter: _ = try await adapter.ids(all.where(.equal("n", -1)))
+            case .order: _ = try await adapter.ids(all.order(by: "n"))
+            case .window: _ = try await adapter.ids(all.order(by: "n", .descending).limit(to: 3))
+            case .group:
+                _ = try await adapter.ids(DocumentQuery(group: "a").where(.equal("n", -1)))
+            case .aggregate: _ = try await adapter.values(all, [.sum("n")])
+            case .grouped:
+                _ = try await adapter.values(
+                    DocumentQuery(group: "a").limit(to: 9_999),
+                    [.sum("n")]
+                )
+            case .integrity: _ = try await adapter.checkIntegrity()
+            }
+        }
+    }
+
+    @Test(
+        "work ends soon after its task was cancelled, and the connection serves the next one",
+        arguments: Work.allCases
+    )
+    func ends(_ work: Work) async throws {
+        let folder = try TemporaryFolder()
+        let sealing = CancellingSealing()
+        let adapter = try await Self.filled(folder, sealing)
+        sealing.isArmed.withLock { $0 = true }
+        let task = Task { await storageError { try await work.run(on: adapter) } }
+        #expect(await task.value?.code == .cancelled)
+        #expect(sealing.openedCount < 20, "the work went on")
+        #expect(try await adapter.ids(DocumentQuery("a").where(.equal("n", 8))) == ["8"])
+        #expect(sealing.openedCount > 1_000)
+    }
+
+    @Test("a connection serves many that are cancelled in the middle, and those that are not")
+    func often() async throws {
+        let folder = try TemporaryFolder()
+        let adapter = try folder.adapter { $0.readerCount = 1 }
+        for start in [0, 500, 1_000] {
             let writes = (start..<start + 500).map { number in
                 DocumentWrite("a/\(number)", .set(DocumentBody(["n": .integer(Int64(number))])))
             }
             try await adapter.apply(WriteBatch(writes))
         }
-        sealing.isArmed.withLock { $0 = true }
-        let task = Task {
-            await storageError {
-                _ = try await adapter.ids(DocumentQuery("a").where(.equal("n", -1)))
+        let query = DocumentQuery("a").where(.equal("n", 7))
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<300 {
+                group.addTask {
+                    let task = Task { try await adapter.ids(query) }
+                    if number.isMultiple(of: 3) { task.cancel() }
+                    let result = await task.result
+                    switch result {
+                    case .success(let ids): #expect(ids == ["7"])
+                    case .failure(let error): #expect((error as? StorageError)?.code == .cancelled)
+                    }
+                    if !number.isMultiple(of: 3) { #expect((try? result.get()) != nil) }
+                }
             }
         }
+        #expect(try await adapter.ids(query) == ["7"])
+    }
+
+    @Test("a long query returns at once when it is cancelled, and others read and commit meanwhile")
+    func returnsAtOnce() async throws {
+        let folder = try TemporaryFolder()
+        let sealing = CancellingSealing()
+        let adapter = try await Self.filled(folder, sealing) { $0.readerCount = 3 }
+        let query = DocumentQuery(group: "a").order(by: "n")
+        let clock = ContinuousClock()
+        let whole = try await clock.measure { _ = try await adapter.ids(query) }
+        // Cancelled by the tenth body that it opens, from when on the time counts.
+        let times = Mutex<ContinuousClock.Instant?>(nil)
+        sealing.onCancel.withLock { $0 = { times.withLock { $0 = clock.now } } }
+        sealing.isArmed.withLock { $0 = true }
+        let task = Task { await storageError { _ = try await adapter.ids(query) } }
+        async let commit = adapter.set("b/1", ["n": 1])
+        async let other = adapter.document("a/0")
         #expect(await task.value?.code == .cancelled)
-        #expect(sealing.openedCount < 5_000, "every document was looked at")
-        #expect(try await adapter.ids(DocumentQuery("a").where(.equal("n", 7))) == ["7"])
-        #expect(sealing.openedCount > 5_000)
+        let begin = try #require(times.withLock { $0 })
+        let rest = begin.duration(to: clock.now)
+        #expect(rest < whole / 4, "\(rest) of \(whole)")
+        _ = try await commit
+        #expect(try await other?["n"] == 0)
+    }
+
+    @Test("work on the connection that writes ends with its task, and commits wait and go on")
+    func writer() async throws {
+        let folder = try TemporaryFolder()
+        let adapter = try folder.adapter()
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            await storageError {
+                try await adapter.working { database in
+                    database.add(
+                        function: DatabaseFunction("begin", argumentCount: 0) { _ in
+                            beginning.finish()
+                            return 0
+                        }
+                    )
+                    // Without an end.
+                    let sql = """
+                        WITH RECURSIVE n(i) AS (SELECT begin() UNION ALL SELECT i + 1 FROM n)
+                        SELECT max(i) FROM n
+                        """
+                    _ = try Int.fetchOne(database, sql: sql)
+                }
+            }
+        }
+        for await _ in begun {}
+        let commit = Task { try await adapter.set("a/1", ["n": 1]) }
+        while adapter.waitingCommitCount == 0 { await Task.yield() }
+        task.cancel()
+        #expect(await task.value?.code == .cancelled)
+        _ = try await commit.value
+        #expect(try await adapter.document("a/1")?["n"] == 1)
+        try await adapter.compact()
+        #expect(try await adapter.checkIntegrity().isSound)
+    }
+
+    @Test("a cancelled backup leaves nothing behind")
+    func backup() async throws {
+        let folder = try TemporaryFolder()
+        let adapter = try folder.adapter {
+            $0.onBackupStep = { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+        let text = String(repeating: "x", count: 10_000)
+        for number in 0..<300 { try await adapter.set("a/\(number)", ["text": .string(text)]) }
+        let task = Task {
+            await storageError { try await adapter.backup(to: folder.file("copies/Copy.sqlite")) }
+        }
+        #expect(await task.value?.code == .cancelled)
+        let left = try FileManager.default.contentsOfDirectory(
+            atPath: folder.file("copies").path(percentEncoded: false)
+        )
+        #expect(left.isEmpty)
+        #expect(try await adapter.document("a/1") != nil)
     }
 }
 #endif

@@ -25,7 +25,7 @@ internal import Foundation
 ///   that had returned when the read began, also if another read was under way meanwhile;
 /// - changes that others make in a collection, such as another repository or another process, are
 ///   followed through the store's change log: they count as soon as the log has brought them, for
-///   SQLite at once in one process and after `pollInterval` in another;
+///   SQLite at once in one process and some milliseconds later in another;
 /// - while the log cannot be followed, or where a store has none, the store is asked each time.
 ///
 /// A source of another kind tells nobody of changes: make them through the loader, or tell it by

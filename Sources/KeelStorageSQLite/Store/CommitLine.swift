@@ -46,7 +46,12 @@ final class CommitLine: Sendable {
     ///
     /// Who is told to write calls ``leave()`` in the end. A task that is cancelled while it waits
     /// leaves the line.
-    func turn(for batches: [WriteBatch]) async -> Turn {
+    ///
+    /// - Parameters:
+    ///   - batches: What is to be written.
+    ///   - isAlone: Whether nobody else writes it.
+    /// - Returns: Whether to write.
+    func turn(for batches: [WriteBatch], isAlone: Bool = false) async -> Turn {
         let own = state.withLock { state -> UInt64? in
             guard state.isWriting else {
                 state.isWriting = true
@@ -64,7 +69,12 @@ final class CommitLine: Sendable {
                         state.isWriting = true
                         return .write(isAlone: false)
                     }
-                    let waiter = Waiter(id: own, batches: batches, continuation: continuation)
+                    let waiter = Waiter(
+                        id: own,
+                        batches: batches,
+                        isAlone: isAlone,
+                        continuation: continuation
+                    )
                     state.waiting.append(waiter)
                     return nil
                 }

@@ -8,11 +8,13 @@ internal import Synchronization
 /// The column `built` of `indexes` says how far an index has come: the row up to which documents have
 /// been looked at, null for a complete index, and ``dropped`` for one whose entries are being removed.
 /// Several builders, also of other processes, share the work: each step begins with what the file says.
-struct IndexBuild {
+struct IndexBuild: Sendable {
     /// In place of a row: the index is no longer maintained, and goes when its entries are gone.
     static let dropped: Int64 = -1
     /// How many documents one step looks at.
     private static let documentsPerStep: Int64 = 1_000
+    /// About how many bytes of documents one step reads.
+    private static let bytesPerStep = 4 << 20
     /// How many entries of a dropped index one step removes.
     private static let entriesPerStep: Int64 = 10_000
 
@@ -119,13 +121,20 @@ struct IndexBuild {
         try statement.bind(2, end)
         let statements = WriteStatements(database)
         var count: Int64 = 0
+        var size = AnswerSize(most: Self.bytesPerStep)
+        var isStopped = false
         try statement.each { row in
+            // What was done is kept.
+            isStopped = size.isFull || Task.isCancelled
+            if isStopped { return false }
             count += 1
-            try add(row, to: &group, with: statements, reader, adapter)
+            if let document = try add(row, to: &group, with: statements, reader, adapter) {
+                size.add(document)
+            }
             return true
         }
         try statements.finishEntries()
-        let isAtEnd = count < Self.documentsPerStep
+        let isAtEnd = count < Self.documentsPerStep && !isStopped
         for open in group {
             if heldUp.contains(open.index.number) {
                 try Self.note(open.built, of: open.index, in: database)
@@ -139,13 +148,15 @@ struct IndexBuild {
     }
 
     /// Makes the entries of one document.
+    ///
+    /// - Returns: The document, if it was read.
     private mutating func add(
         _ row: RawStatement,
         to group: inout [Open],
         with statements: WriteStatements,
         _ reader: StoreReader,
         _ adapter: SQLiteStorageAdapter
-    ) throws {
+    ) throws -> Document? {
         let number = row.integer(StoreReader.rowColumn)
         let collection = row.integer(StoreReader.collectionColumn)
         let name = try reader.path(of: collection).name
@@ -183,6 +194,8 @@ struct IndexBuild {
                 }
             }
         }
+        if case .success(let document)? = content { return document }
+        return nil
     }
 
     private static func content(
@@ -245,9 +258,7 @@ final class IndexBuilding: Sendable {
                     // A failure is left to the next preparation, which throws it.
                     while !Task.isCancelled, let adapter,
                         (try? await adapter.advance(&build)) == true
-                    {
-                        await Task.yield()
-                    }
+                    {}
                 }
             }
         }

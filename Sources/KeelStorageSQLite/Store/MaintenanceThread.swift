@@ -1,0 +1,42 @@
+#if SQLite
+internal import Dispatch
+internal import KeelStorage
+
+/// A thread for work that takes minutes, such as a backup.
+///
+/// It would otherwise hold one of the few threads on which all tasks run.
+actor MaintenanceThread {
+    private final class Executor: SerialExecutor {
+        private let queue: DispatchQueue
+
+        init(_ name: String) { queue = DispatchQueue(label: name) }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        }
+    }
+
+    private nonisolated let executor: Executor
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ name: String) { executor = Executor(name) }
+
+    /// Runs work on the thread, as a part of the task that asks for it.
+    func run<Value: Sendable>(
+        _ work: @Sendable () async throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        try await work()
+    }
+
+    /// Runs work likewise, for callers that cannot throw.
+    func result<Value: Sendable>(
+        _ work: @Sendable () async throws(StorageError) -> Value
+    ) async -> Result<Value, StorageError> {
+        do throws(StorageError) { return .success(try await work()) } catch {
+            return .failure(error)
+        }
+    }
+}
+#endif

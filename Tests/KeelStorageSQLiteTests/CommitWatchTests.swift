@@ -1,0 +1,120 @@
+#if SQLite
+import KeelStorage
+import KeelStorageSQLite
+import KeelTestKit
+import Testing
+
+@Suite("Waiting for the commits of other processes")
+struct CommitWatchTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Waits for a change after a position, in so many tasks.
+    private func wait(
+        _ count: Int,
+        on adapter: SQLiteStorageAdapter,
+        after start: ChangeCursor?,
+        upTo limit: Duration = .seconds(3_600)
+    ) -> [Task<[DocumentPath], any Error>] {
+        (0..<count).map { _ in
+            Task {
+                let request = ChangeRequest(after: start, waitsUpTo: limit)
+                return try await adapter.changes(request).changes.map(\.path)
+            }
+        }
+    }
+
+    @Test(
+        "costs nothing while nothing is written, for 1,000 who wait, where the system tells of writes"
+    )
+    func idle() async throws {
+        let clock = TestClock()
+        let adapter = try folder.adapter { $0.clock = clock }
+        let start = try await adapter.set("a/1", [:]).position
+        let tasks = wait(1_000, on: adapter, after: start, upTo: .seconds(60))
+        await clock.waitForSleepers(1_000)
+        try #require(adapter.hasFileEvents)
+        let before = adapter.wakeUpCount
+        await clock.advance(by: .seconds(59))
+        #expect(adapter.wakeUpCount - before <= 12)
+        await clock.advance(by: .seconds(1))
+        for task in tasks { #expect(try await task.value.isEmpty) }
+    }
+
+    @Test("looks twice a second for all who wait, where the system does not tell")
+    func polls() async throws {
+        let clock = TestClock()
+        let adapter = try folder.adapter {
+            $0.clock = clock
+            $0.usesFileEvents = false
+        }
+        let other = try folder.adapter()
+        let start = try await adapter.set("a/1", [:]).position
+        let tasks = wait(1_000, on: adapter, after: start)
+        await clock.waitForSleepers(1_001)
+        #expect(!adapter.hasFileEvents)
+        for _ in 0..<20 {
+            await clock.advance(by: .milliseconds(500))
+            await clock.waitForSleepers(1_001)
+        }
+        #expect(adapter.wakeUpCount == 20)
+        try await other.set("a/2", [:])
+        await clock.advance(by: .milliseconds(500))
+        for task in tasks { #expect(try await task.value == ["a/2"]) }
+    }
+
+    @Test("ends by itself with a commit of another connection, without a look at intervals")
+    func told() async throws {
+        let adapter = try folder.adapter { $0.pollInterval = .seconds(3_600) }
+        let other = try folder.adapter()
+        var start = try await adapter.set("a/1", [:]).position
+        for number in 2..<12 {
+            let tasks = wait(3, on: adapter, after: start)
+            start = try await other.set("a/\(number)", [:]).position
+            for task in tasks { #expect(try await task.value == ["a/\(number)"]) }
+        }
+    }
+
+    @Test("goes on after the log file was replaced")
+    func replaced() async throws {
+        let adapter = try folder.adapter { $0.pollInterval = .milliseconds(2) }
+        let other = try folder.adapter()
+        let start = try await adapter.set("a/1", [:]).position
+        try await other.compact()
+        let tasks = wait(3, on: adapter, after: start)
+        try await other.set("a/2", [:])
+        for task in tasks { #expect(try await task.value == ["a/2"]) }
+    }
+
+    @Test("is over when the store is closed")
+    func closes() async throws {
+        let adapter = try folder.adapter()
+        let start = try await adapter.set("a/1", [:]).position
+        let clockless = wait(2, on: adapter, after: start)
+        while !adapter.hasFileEvents { await Task.yield() }
+        try adapter.close()
+        for task in clockless {
+            let error = await #expect(throws: StorageError.self) { try await task.value }
+            #expect(error?.code == .closed)
+        }
+    }
+
+    @Test("lets another process write while many values are stored")
+    func turns() async throws {
+        struct Note: Codable, Sendable, Identifiable { var id: Int }
+        let client = StorageClient(try folder.adapter())
+        let other = try folder.adapter()
+        let stored = Task {
+            try await client.collection("a", as: Note.self).saveAll(
+                (0..<10_000).lazy.map(Note.init)
+            )
+        }
+        while try await other.document("a/0") == nil { await Task.yield() }
+        try await other.set("b/1", [:])
+        let count = try await other.values(DocumentQuery("a"), [.count()])[0].integerValue ?? 0
+        #expect(count < 10_000, "the other one waited for the end")
+        #expect(try await stored.value.count == 10_000)
+    }
+}
+#endif
