@@ -65,13 +65,15 @@ package final class ListenerHub: Sendable {
     ) async throws(StorageError) -> Bool {
         while !Task.isCancelled {
             let turn = turns.generation
-            let activation = state.withLock { state in
-                let activation = state.table.activate(id, at: position)
-                if case .starts(let generation) = activation { state.reader = reader(generation) }
-                return activation
+            let (activation, old) = state.withLock { state in
+                let (activation, startsReader) = state.table.activate(id, at: position)
+                guard startsReader else { return (activation, Task<Void, Never>?.none) }
+                defer { state.reader = reader(state.table.generation) }
+                return (activation, state.reader)
             }
+            old?.cancel()
             switch activation {
-            case .covered, .starts: return true
+            case .covered: return true
             case .tooEarly: return false
             case .unknown: await turns.wait(since: turn)
             }
@@ -116,8 +118,8 @@ package final class ListenerHub: Sendable {
                     continue
                 }
                 guard error.isTransient || error.code == .cursorExpired else {
-                    hub()?.change { $0.fail(error.during("listen"), of: reader) }
-                    return
+                    guard hub()?.refuse(error.during("listen"), of: reader) == true else { return }
+                    continue
                 }
                 hub()?.change { $0.miss(of: reader) }
                 failures += 1
@@ -137,6 +139,11 @@ package final class ListenerHub: Sendable {
 
     private func nextTurn(of reader: UInt64) -> ListenerTable.Turn? {
         state.withLock { $0.table.nextTurn(of: reader) }
+    }
+
+    private func refuse(_ error: StorageError, of reader: UInt64) -> Bool {
+        defer { turns.raise() }
+        return state.withLock { $0.table.refuse(error, of: reader) }
     }
 
     /// Changes the table, and wakes those who wait for a turn's end if it says so.

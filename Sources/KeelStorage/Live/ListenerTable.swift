@@ -22,8 +22,6 @@ package struct ListenerTable: Sendable {
     package enum Activation: Sendable, Equatable {
         /// Its mailbox has every change after its read.
         case covered
-        /// The reader has begun with the listener's read, and is to be started.
-        case starts(generation: UInt64)
         /// The reader had come further than the listener's read: it has to read again.
         case tooEarly
         /// It is known after the reader's turn.
@@ -38,6 +36,12 @@ package struct ListenerTable: Sendable {
     private var byDocument: [DocumentPath: Set<ID>] = [:]
     private var byCollection: [CollectionPath: Set<ID>] = [:]
     private var byGroup: [String: Set<ID>] = [:]
+    /// The listeners that have read, which shows that what they ask is answered.
+    private var readers: Set<ID> = []
+    /// The listeners that a refused turn had and that have not read: turns do without them.
+    private var excluded: Set<ID> = []
+    /// The scope of the last turn that was answered.
+    private var accepted = ChangeScope()
     /// How many listeners have each interest.
     private var interests: [ChangeScope: Int] = [:]
     private var union: ChangeScope?
@@ -78,23 +82,38 @@ package struct ListenerTable: Sendable {
             case .group(let name, _): byGroup[name, default: []].insert(id)
             }
         }
-        let scope = subscription.scope
+        return (id, include(id, subscription.scope))
+    }
+
+    /// Asks for an interest from the next turn on, or from the one under way if it has it.
+    ///
+    /// - Returns: Whether the turn under way has been given up.
+    private mutating func include(_ id: ID, _ scope: ChangeScope) -> Bool {
         interests[scope, default: 0] += 1
         if interests[scope] == 1 { union?.formUnion(scope) }
-        guard let cursor else { return (id, false) }
+        guard let cursor else { return false }
         guard let turn, !turn.scope.includes(scope) else {
             coverage[id] = cursor
-            return (id, false)
+            return false
         }
         isHasty = true
         guard turn.waits else {
             newcomers.insert(id)
-            return (id, false)
+            return false
         }
         coverage[id] = cursor
         generation += 1
         self.turn = nil
-        return (id, true)
+        return true
+    }
+
+    /// Asks for a listener's interest no more.
+    private mutating func leaveOut(_ id: ID, _ scope: ChangeScope) {
+        interests[scope] = interests[scope].flatMap { $0 > 1 ? $0 - 1 : nil }
+        if interests[scope] == nil { union = nil }
+        coverage[id] = nil
+        newcomers.remove(id)
+        staged.remove(id)
     }
 
     /// Closes a mailbox.
@@ -110,12 +129,8 @@ package struct ListenerTable: Sendable {
             case .group(let name, _): byGroup[name] = byGroup[name]?.without(id)
             }
         }
-        let scope = subscription.scope
-        interests[scope] = interests[scope].flatMap { $0 > 1 ? $0 - 1 : nil }
-        if interests[scope] == nil { union = nil }
-        coverage[id] = nil
-        newcomers.remove(id)
-        staged.remove(id)
+        readers.remove(id)
+        if excluded.remove(id) == nil { leaveOut(id, subscription.scope) }
         guard subscriptions.isEmpty else { return false }
         end()
         return true
@@ -125,6 +140,7 @@ package struct ListenerTable: Sendable {
         generation += 1
         cursor = nil
         turn = nil
+        accepted = ChangeScope()
         coverage = [:]
         newcomers = []
         staged = []
@@ -132,15 +148,23 @@ package struct ListenerTable: Sendable {
     }
 
     /// Takes the position of a listener's first read.
-    package mutating func activate(_ id: ID, at position: ChangeCursor) -> Activation {
-        guard subscriptions[id] != nil else { return .covered }
+    ///
+    /// - Returns: What becomes of the listener, and whether a reader of the new generation is to be
+    ///   started.
+    package mutating func activate(
+        _ id: ID,
+        at position: ChangeCursor
+    ) -> (state: Activation, startsReader: Bool) {
+        guard let subscription = subscriptions[id] else { return (.covered, false) }
+        readers.insert(id)
+        let isGivenUp = excluded.remove(id) != nil && include(id, subscription.scope)
         guard cursor != nil else {
             generation += 1
             begin(at: position)
-            return .starts(generation: generation)
+            return (.covered, true)
         }
-        guard let start = coverage[id] else { return .unknown }
-        return start <= position ? .covered : .tooEarly
+        guard let start = coverage[id] else { return (.unknown, isGivenUp) }
+        return (start <= position ? .covered : .tooEarly, isGivenUp)
     }
 
     private mutating func begin(at position: ChangeCursor) {
@@ -148,7 +172,7 @@ package struct ListenerTable: Sendable {
         turn = nil
         newcomers = []
         staged = []
-        for id in subscriptions.keys { coverage[id] = position }
+        for id in subscriptions.keys where !excluded.contains(id) { coverage[id] = position }
     }
 
     // MARK: The reader
@@ -197,11 +221,12 @@ package struct ListenerTable: Sendable {
                 byDocument[change.path], byCollection[collection],
                 byGroup.isEmpty ? nil : byGroup[collection.name],
             ]
-            for id in interested.lazy.compactMap(\.self).joined() where !newcomers.contains(id) {
+            for id in interested.lazy.compactMap(\.self).joined() where coverage[id] != nil {
                 subscriptions[id]?.stage(change)
                 staged.insert(id)
             }
         }
+        accepted = turn?.scope ?? accepted
         cursor = page.next
         if page.isCaughtUp {
             for id in staged { subscriptions[id]?.publish(at: page.next) }
@@ -219,12 +244,36 @@ package struct ListenerTable: Sendable {
         for subscription in subscriptions.values { subscription.reset() }
     }
 
-    /// Ends the reader, and all listeners with an error.
-    package mutating func fail(_ error: StorageError, of reader: UInt64) -> Bool {
+    /// Takes the error of a turn that repeating does not mend.
+    ///
+    /// It is laid at the door of those whose interests no turn has been answered with. Such listeners
+    /// that have not read are left out until they have: one whose question is refused then ends by
+    /// itself. Otherwise they are ended, or all that the turn had where nothing tells them apart.
+    ///
+    /// - Returns: Whether the reader goes on.
+    package mutating func refuse(_ error: StorageError, of reader: UInt64) -> Bool {
         guard reader == generation else { return false }
+        let hasLeft = turn.map { !scope().includes($0.scope) } ?? false
+        let asked = subscriptions.filter { coverage[$0.key] != nil }
+        _ = endTurn()
+        // What was refused may be what nobody asks for any more.
+        guard !hasLeft else { return true }
+        let new = asked.filter { !accepted.includes($0.value.scope) }
+        let unread = new.filter { !readers.contains($0.key) }
+        for (id, subscription) in unread {
+            leaveOut(id, subscription.scope)
+            excluded.insert(id)
+        }
+        guard unread.isEmpty || interests.isEmpty else { return true }
+        let refused = unread.isEmpty ? (new.isEmpty ? asked : new) : [:]
+        for (id, subscription) in refused {
+            leaveOut(id, subscription.scope)
+            excluded.insert(id)
+            subscription.fail(error)
+        }
+        guard interests.isEmpty else { return true }
         end()
-        for subscription in subscriptions.values { subscription.fail(error) }
-        return true
+        return false
     }
 }
 

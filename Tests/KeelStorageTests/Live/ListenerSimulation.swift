@@ -40,6 +40,9 @@ struct ListenerSimulation {
         "a/1", "a/2", "b/1", "b/2", "c/1", "d/1", "e/1", "a/1/g/1", "b/2/g/1",
     ]
 
+    /// A document that nobody may read or follow.
+    private static let refused: DocumentPath = "x/1"
+
     init(seed: UInt64) { random = Xorshift(seed: (seed + 1) &* 0x9e37_79b9_7f4a_7c15) }
 
     // MARK: Steps
@@ -72,7 +75,8 @@ struct ListenerSimulation {
 
     private mutating func subscribe() {
         let interests: [Subscription.Interest] = [
-            .document("a/1"), .document("b/2"), .document("c/1"), .document("d/1"),
+            .document("a/1"), .document("b/2"), .document(Self.refused), .document("c/1"),
+            .document("d/1"),
             .query(DocumentQuery("a")), .query(DocumentQuery("e")),
             .query(DocumentQuery("b").where(.greater("n", 4))), .query(DocumentQuery(group: "g")),
             .query(DocumentQuery(group: "g", under: "a/1").where(.less("n", 5))),
@@ -90,7 +94,8 @@ struct ListenerSimulation {
 
     private mutating func read() {
         guard let index = listeners.indices.randomElement(using: &random),
-            listeners[index].needsRead, listeners[index].read == nil
+            listeners[index].needsRead, listeners[index].read == nil,
+            !listeners[index].mailbox.scope.documents.contains(Self.refused)
         else { return }
         // A replica may be behind what the reader is told.
         let position = max(0, log.count - Int.random(in: 0...2, using: &random))
@@ -105,8 +110,8 @@ struct ListenerSimulation {
     }
 
     private mutating func activate(_ index: Int, _ read: (states: States, position: Int)) {
-        switch table.activate(listeners[index].id, at: cursor(read.position)) {
-        case .covered, .starts:
+        switch table.activate(listeners[index].id, at: cursor(read.position)).state {
+        case .covered:
             listeners[index].view = read.states
             listeners[index].mailbox.hold(until: cursor(read.position))
             listeners[index].needsRead = false
@@ -134,6 +139,11 @@ struct ListenerSimulation {
         guard first >= start else {
             let reader = flights.remove(at: index).reader
             table.restart(at: cursor(log.count), of: reader)
+            return
+        }
+        guard !turn.scope.documents.contains(Self.refused) else {
+            let error = StorageError(.permissionDenied, "not yours")
+            _ = table.refuse(error, of: flights.remove(at: index).reader)
             return
         }
         let filter = ScopeFilter(turn.scope)
@@ -196,6 +206,10 @@ struct ListenerSimulation {
 
     /// Lets everything come that is on its way, and compares each view with the store.
     mutating func settle() {
+        for listener in listeners where listener.mailbox.scope.documents.contains(Self.refused) {
+            _ = table.unsubscribe(listener.id)
+        }
+        listeners.removeAll { $0.mailbox.scope.documents.contains(Self.refused) }
         for _ in 0..<100_000 {
             for index in listeners.indices {
                 if listeners[index].needsRead, listeners[index].read == nil {

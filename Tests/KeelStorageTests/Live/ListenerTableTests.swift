@@ -23,7 +23,7 @@ struct ListenerTableTests {
     func union() throws {
         var table = ListenerTable()
         let first = table.subscribe(listener(.document("a/1")))
-        #expect(table.activate(first.id, at: cursor(1)) == .starts(generation: table.generation))
+        #expect(table.activate(first.id, at: cursor(1)).startsReader == true)
         var turn = try next(&table)
         #expect(turn.scope == .documents(["a/1"]))
         #expect(turn.waits)
@@ -50,8 +50,8 @@ struct ListenerTableTests {
         _ = table.nextTurn(of: table.generation)
         let one = table.subscribe(listener(.document("a/1")))
         #expect(!one.isGivenUp)
-        #expect(table.activate(one.id, at: cursor(3)) == .covered)
-        #expect(table.activate(one.id, at: cursor(2)) == .tooEarly)
+        #expect(table.activate(one.id, at: cursor(3)).state == .covered)
+        #expect(table.activate(one.id, at: cursor(2)).state == .tooEarly)
     }
 
     @Test("a listener that comes during a turn that does not wait is covered from its end on")
@@ -65,12 +65,12 @@ struct ListenerTableTests {
         let mailbox = listener(.query(DocumentQuery("b")))
         let late = table.subscribe(mailbox)
         #expect(!late.isGivenUp)
-        #expect(table.activate(late.id, at: cursor(9)) == .unknown)
+        #expect(table.activate(late.id, at: cursor(9)).state == .unknown)
         // The page may have told its document as one that has left another listener's scope.
         #expect(table.deliver(page(5, "b/1"), of: table.generation) == true)
         #expect(mailbox.take() == nil)
-        #expect(table.activate(late.id, at: cursor(4)) == .tooEarly)
-        #expect(table.activate(late.id, at: cursor(5)) == .covered)
+        #expect(table.activate(late.id, at: cursor(4)).state == .tooEarly)
+        #expect(table.activate(late.id, at: cursor(5)).state == .covered)
         let turn = try next(&table)
         #expect(!turn.waits)
         #expect(turn.scope.includes(.collections(["b"])))
@@ -87,10 +87,64 @@ struct ListenerTableTests {
         #expect(table.subscribe(listener(.document("a/2"))).isGivenUp == true)
         #expect(table.nextTurn(of: old) == nil)
         #expect(table.deliver(page(7, "a/1"), of: old) == false)
-        #expect(table.fail(StorageError(.unknown, "too late"), of: old) == false)
+        #expect(table.refuse(StorageError(.unknown, "too late"), of: old) == false)
         table.restart(at: cursor(8), of: old)
         #expect(mailbox.take() == nil)
         #expect(table.cursor == cursor(1))
+    }
+
+    @Test("an interest that is refused ends its listener and no other one")
+    func refused() throws {
+        let error = StorageError(.permissionDenied, "not yours")
+        var table = ListenerTable()
+        let (good, bad, late) = (
+            listener(.document("a/1")), listener(.document("x/1")), listener(.document("a/2"))
+        )
+        let first = table.subscribe(good).id
+        _ = table.activate(first, at: cursor(1))
+        _ = try next(&table)
+        let second = table.subscribe(bad).id
+        let third = table.subscribe(late).id
+        _ = try next(&table)
+        #expect(table.refuse(error, of: table.generation) == true)
+        var turn = try next(&table)
+        #expect(turn.scope == .documents(["a/1"]))
+        #expect(table.deliver(page(2, "a/1"), of: table.generation) == false)
+        turn = try next(&table)
+        #expect(turn.waits)
+        // One has read meanwhile, and is asked for again; the other one’s read fails.
+        let activation = table.activate(third, at: cursor(1))
+        #expect(activation.state == .tooEarly)
+        #expect(activation.startsReader)
+        #expect(table.activate(third, at: cursor(2)).state == .covered)
+        turn = try next(&table)
+        #expect(turn.scope == .documents(["a/1", "a/2"]))
+        #expect(table.unsubscribe(second) == false)
+        #expect(table.deliver(page(3, "a/1", "a/2"), of: table.generation) == false)
+        for mailbox in [good, late] {
+            guard case .changes? = mailbox.take() else {
+                Issue.record("a listener was told nothing")
+                continue
+            }
+        }
+        // It has read and is refused all the same: it ends, and the others go on.
+        let other = listener(.document("x/2"))
+        _ = table.activate(table.subscribe(other).id, at: cursor(3))
+        _ = try next(&table)
+        #expect(table.refuse(error, of: table.generation) == true)
+        guard case .failure? = other.take() else {
+            Issue.record("the listener was not ended")
+            return
+        }
+        turn = try next(&table)
+        #expect(turn.scope == .documents(["a/1", "a/2"]))
+        #expect(table.refuse(error, of: table.generation) == false)
+        for mailbox in [good, late] {
+            guard case .failure? = mailbox.take() else {
+                Issue.record("a listener was not ended")
+                continue
+            }
+        }
     }
 
     @Test("many conditions become whole collections")
