@@ -96,6 +96,8 @@ struct RequestLimitTests {
         var body = reply.body.makeAsyncIterator()
         _ = try await body.next()
         await served.clock.advance(by: .seconds(10))
+        let batch = WriteBatch([DocumentWrite("a/1", .set(DocumentBody(["n": 1])))])
+        for result in try await served.adapter.commit([batch]) { _ = try result.get() }
         #expect(try await body.next() != nil)
     }
 }

@@ -61,6 +61,8 @@ package struct QueryPages: Sendable {
     private var time: Timestamp?
     /// Holds the moment, if it has to be held.
     private var moment: ReadMoment?
+    /// Whether the store has not been asked to hold a moment.
+    private var mayHold = true
     private let isPaged: Bool
     private var mostBytes: Int
     private var count: Int
@@ -134,11 +136,12 @@ package struct QueryPages: Sendable {
             let first = result.time
             if isRepeatable, first != nil {
                 time = first
-            } else if let moment = try await holdMoment() {
+            } else if mayHold, let moment = try await holdMoment() {
                 self.moment = moment
                 time = moment.time
                 if moment.time != first { (documents, result) = try await read(query, &wanted) }
             }
+            mayHold = false
         }
         if goesOn(behind: documents, result, of: wanted), let last = documents.last {
             self.query = query.start(after: last)

@@ -92,7 +92,8 @@ package final class ReadMoment: Sendable {
 
     /// Lets go of the state.
     package func end() async {
-        guard lastHold.withLock({ $0.take() }) != nil else { return }
+        // A store would answer a cancelled task with an error: then the last user's end does it.
+        guard !Task.isCancelled, lastHold.withLock({ $0.take() }) != nil else { return }
         // A store that fails here lets go of it by itself.
         _ = try? await adapter.read(request(for: .zero))
     }
