@@ -84,7 +84,7 @@ extension StorageServer {
         /// The clock that the ages of transactions are measured on.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// Returns the current time, which replies name as the time of a read.
+        /// Returns the current time, which replies name as the time of a read where the store tells none of its own.
         public var now: @Sendable () -> Timestamp = { .now() }
 
         /// Makes the ids of documents that are created without one, and of transactions.

@@ -89,21 +89,23 @@ extension FirestoreStorageAdapter {
             }
     }
 
-    /// The outcomes with the revisions that the documents have after the whole batch.
+    /// The outcomes with the versions that the documents have after the whole batch.
     ///
     /// The protocol tells how each write left its document, which a later one may have changed.
     private static func settled(
         _ outcomes: [CommitReceipt.WriteOutcome],
         of writes: [DocumentWrite]
     ) -> [CommitReceipt.WriteOutcome] {
-        var last: [DocumentPath: Revision?] = [:]
+        var last: [DocumentPath: CommitReceipt.WriteOutcome] = [:]
         for (write, outcome) in zip(writes, outcomes) {
             if case .verify = write.operation, last[write.path] != nil { continue }
-            last[write.path] = .some(outcome.revision)
+            last[write.path] = outcome
         }
         return zip(writes, outcomes).map { write, outcome in
             var outcome = outcome
-            if let revision = last[write.path] { outcome.revision = revision }
+            if let last = last[write.path] {
+                (outcome.revision, outcome.updateTime) = (last.revision, last.updateTime)
+            }
             return outcome
         }
     }

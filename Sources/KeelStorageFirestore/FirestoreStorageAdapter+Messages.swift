@@ -19,7 +19,7 @@ extension FirestoreStorageAdapter {
         let addition = FirestoreJSON.members([
             "strict": request.isStrict ? true : nil,
             "position": request.needsPosition ? true : nil,
-            "atLeast": request.atLeast.map(encoding.cursor),
+            "staleness": request.mostStaleness.map(FirestoreEncoding.duration),
             "unreadable": request.reportsUnreadable ? true : nil,
         ])
         if addition != .object([]) {
@@ -39,8 +39,8 @@ extension FirestoreStorageAdapter {
 
     /// The time that a reply that is a list was read at, where it can be read again.
     ///
-    /// Each element says the same. A server of Keel's that keeps no history tells its clock there;
-    /// what Keel adds is the time of a snapshot.
+    /// Each element says the same. A server of Keel's without a history tells a time there that cannot be
+    /// read again; what Keel adds is one that can.
     func time(
         of elements: [FirestoreJSON],
         for request: ReadRequest?

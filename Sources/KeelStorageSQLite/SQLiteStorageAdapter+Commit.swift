@@ -80,8 +80,7 @@ extension SQLiteStorageAdapter {
                 if let age = session.indexes.historyAge, session.changeCount > 0,
                     forgetting.isDue(at: configuration.now(), keeping: age)
                 {
-                    let now = configuration.now()
-                    let isDone = try StoredHistory.forget(olderThan: age, at: now, in: database)
+                    let isDone = try forget(database, session.state)
                     if !isDone { forgetting.goOn() }
                 }
                 finished = session

@@ -65,6 +65,10 @@ extension SQLiteStorageAdapter {
         /// this long, and `asOf(_:)` of the storage client reads it. `.zero` removes the history
         /// and ends it.
         ///
+        /// A clock that is set to another year takes at most a quarter of the time from it, and a day at most, as
+        /// long as it is wrong. In return, no opening and no pause between two commits counts more
+        /// than that: what is older stays longer where a store is rarely written to.
+        ///
         /// **What was deleted is still in the file meanwhile.** What has become too old goes with
         /// commits, a thousand images at a time, and with the next opening; its bytes are in
         /// free pages of the file until ``SQLiteStorageAdapter/compact()``, as with any deletion.
@@ -90,7 +94,10 @@ extension SQLiteStorageAdapter {
         public var allowsSearchableText = false
         /// The clock on which the adapter waits.
         public var clock: any Clock<Duration> = ContinuousClock()
-        /// The time of a commit.
+        /// The wall clock, right or wrong, which documents have their times from.
+        ///
+        /// The store's own time follows it and never goes back. A clock that is set to another year and back
+        /// costs wrong times of the documents written meanwhile, and nothing else.
         public var now: @Sendable () -> Timestamp = { Timestamp.now() }
 
         /// Whether the system is asked to tell when the file is written to.

@@ -16,11 +16,7 @@ extension SQLiteStorageAdapter {
     /// is written through the log, SQLite goes on to the end.
     public func compact() async throws(StorageError) {
         while try await !maintaining({ [self] in try trim($0, StoreState($0)) }) {}
-        try await maintaining { [self] database in
-            guard let history = try StoredHistory(database) else { return }
-            let now = configuration.now()
-            try StoredHistory.forget(olderThan: history.age, at: now, most: .max, in: database)
-        }
+        _ = try await maintaining { [self] in try forget($0, StoreState($0), most: .max) }
         try await working { database in
             try database.execute(sql: "PRAGMA optimize")
             try database.execute(sql: "VACUUM")

@@ -76,8 +76,7 @@ extension SQLiteStorageAdapter {
         if request.needsPosition { result.position = position }
         if request.needsTime {
             // After the last change nothing is settled yet.
-            let last = Timestamp(microseconds: state.sequence)
-            result.time = request.asOf.map { min($0, last) } ?? last
+            result.time = request.asOf.map { min($0, state.time) } ?? state.time
         }
         return result
     }

@@ -121,18 +121,28 @@ extension SQLiteStorageAdapter {
         let end = min(max(oldest, min(excess, slowest)), state.sequence - 1)
         let isLogTrimmed = try trimLog(to: end, state, database)
         let areReceiptsTrimmed = try trimReceipts(age, database)
-        try age.forget(olderThan: max(retention.age, retention.receiptAge), in: database)
+        let historyAge = try StoredHistory(database)?.age ?? .zero
+        let longest = max(retention.age, retention.receiptAge, historyAge)
+        try age.forget(olderThan: longest, in: database)
         return isLogTrimmed && areReceiptsTrimmed
     }
 
+    /// Removes of the history what is old enough, inside of a write transaction.
+    ///
+    /// - Returns: Whether there is no more.
+    @discardableResult
+    func forget(
+        _ database: Database,
+        _ state: StoreState,
+        most: Int64 = StoredHistory.mostForgotten
+    ) throws -> Bool {
+        guard let history = try StoredHistory(database) else { return true }
+        let age = try StoreAge(database, configuration, state, history: history.age)
+        return try history.forget(by: age, most: most, in: database)
+    }
+
     private func age(_ database: Database, _ state: StoreState) throws -> StoreAge {
-        let retention = configuration.retention
-        return try StoreAge(
-            database,
-            wall: configuration.now(),
-            state: state,
-            keeping: min(retention.age, retention.receiptAge)
-        )
+        try StoreAge(database, configuration, state, history: StoredHistory(database)?.age)
     }
 
     private func trimLog(
@@ -149,7 +159,10 @@ extension SQLiteStorageAdapter {
         try later.bind(2, Self.mostTrimmed - 1)
         let step = try later.first { $0.integer(0) } ?? end
         // The row itself stays: a cursor at this place is recognised by its mark.
-        for sql in ["DELETE FROM changes WHERE seq < ?", "UPDATE state SET trimmed = ?"] {
+        for sql in [
+            "DELETE FROM changes WHERE seq < ?", "DELETE FROM removal_times WHERE seq < ?",
+            "UPDATE state SET trimmed = ?",
+        ] {
             let statement = try RawStatement(database, sql)
             try statement.bind(1, step)
             try statement.run()

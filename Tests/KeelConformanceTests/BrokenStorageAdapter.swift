@@ -13,7 +13,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         case makesDoublesIntegers, normalizesStrings
         case givesNoPosition, saysCaughtUpAlways, doesNotWait, ignoresScope, skipsLastChange
         case deliversFirstStates, countsEverything, turnsNamesRound, drawsNewTimes
-        case ignoresThePast, readsWithoutChecking
+        case ignoresThePast, readsWithoutChecking, tellsCommitTimes, tellsNoTimes, turnsTimeBack
         case missesQueriesOfScopes, forgetsOrigins, acknowledgesNothing
 
         var testDescription: String { rawValue }
@@ -74,7 +74,14 @@ final class BrokenStorageAdapter: StorageAdapter {
         guard let result = try await base.commit([batch]).first else {
             throw StorageError(.unknown, "no result")
         }
-        return result
+        guard fault == .tellsCommitTimes else { return result }
+        return result.map { receipt in
+            var receipt = receipt
+            for position in receipt.outcomes.indices {
+                receipt.outcomes[position].updateTime = receipt.commitTime
+            }
+            return receipt
+        }
     }
 
     private func bent(_ write: DocumentWrite) -> DocumentWrite {
@@ -159,6 +166,8 @@ final class BrokenStorageAdapter: StorageAdapter {
         var page = try await base.changes(request)
         switch fault {
         case .saysCaughtUpAlways: page.isCaughtUp = true
+        case .tellsNoTimes: page.time = nil
+        case .turnsTimeBack: page.time = page.time.map { Timestamp(microseconds: -$0.microseconds) }
         case .skipsLastChange where page.changes.count > 1: page.changes.removeLast()
         case .deliversFirstStates:
             page.changes = page.changes.map { change in

@@ -41,8 +41,10 @@ struct ChecksOfTheChecks {
         case .ignoresStrictness: [.indexes]
         case .makesDoublesIntegers, .normalizesStrings: [.values]
         case .givesNoPosition, .saysCaughtUpAlways, .doesNotWait, .ignoresScope, .skipsLastChange,
-            .deliversFirstStates, .missesQueriesOfScopes, .forgetsOrigins, .acknowledgesNothing:
+            .deliversFirstStates, .missesQueriesOfScopes, .forgetsOrigins, .acknowledgesNothing,
+            .tellsNoTimes, .turnsTimeBack:
             [.changes]
+        case .tellsCommitTimes: [.documents]
         case .countsEverything: [.aggregates]
         case .turnsNamesRound: [.collections]
         case .drawsNewTimes: [.replication]

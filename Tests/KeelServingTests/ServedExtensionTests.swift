@@ -30,7 +30,7 @@ struct ServedExtensionTests {
         #expect(found.head.headerFields[name] == nil)
     }
 
-    @Test("Documents and results have revisions, and a commit a position that reads can ask for")
+    @Test("Documents and results have revisions, and a commit the position that reads then have")
     func revisions() async throws {
         let name = try #require(HTTPField.Name("Keel-Protocol"))
         let body =
@@ -43,7 +43,7 @@ struct ServedExtensionTests {
         let position = try #require(answer.json["keel"]?["position"]?.text)
         let found = try await served.send(.get, "/a/1", extended: true)
         #expect(found.json["keel"] == ["revision": .string(revision)])
-        let asked = #"{\#(query),"keel":{"position":true,"atLeast":"\#(position)"}}"#
+        let asked = #"{\#(query),"keel":{"position":true,"staleness":"1.5s"}}"#
         let read = try await served.send(.post, ":runQuery", asked, extended: true)
         let last = try #require(read.json.elements?.last)
         #expect(last["keel"]?["position"]?.text == position)

@@ -120,12 +120,12 @@ struct ReadingTests {
         var request = ReadRequest(.query(DocumentQuery("a").order(by: "n").limit(toLast: 2)))
         request.needsPosition = true
         request.isStrict = true
-        request.atLeast = ChangeCursor(bytes: [1])
+        request.mostStaleness = .milliseconds(1_500)
         let result = try await scripted.adapter.read(request)
         #expect(result.position == ChangeCursor(bytes: [0, 255]))
         #expect(result.plan == QueryPlan(access: .scan, examined: 12))
         let json = try scripted.message(0)
-        #expect(json["keel"] == ["strict": true, "position": true, "atLeast": "AQ"])
+        #expect(json["keel"] == ["strict": true, "position": true, "staleness": "1.500000000s"])
         #expect(json["structuredQuery"]?["keel"] == ["limitsLast": true])
         let field = try #require(HTTPField.Name("Keel-Protocol"))
         #expect(scripted.transport.calls.first?.head.headerFields[field] == "1")

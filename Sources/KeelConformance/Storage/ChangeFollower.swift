@@ -4,7 +4,7 @@ import Testing
 /// A copy of a part of a store, kept by reading its change log.
 ///
 /// It checks on its way what every page promises: no more changes than asked for, no cursor that
-/// goes back, no revision that goes back.
+/// goes back, no revision that goes back, no time that goes back.
 struct ChangeFollower {
     let store: StoreUnderTest
     var scope: ChangeScope
@@ -14,6 +14,8 @@ struct ChangeFollower {
     /// Every change in scope, in the order of delivery.
     private(set) var changes: [ChangePage.Change] = []
     private var revisions: [DocumentPath: Revision] = [:]
+    /// The store's time, as the last page that told it did.
+    private(set) var time: Timestamp?
 
     init(_ store: StoreUnderTest, after cursor: ChangeCursor?, scope: ChangeScope? = nil) {
         self.store = store
@@ -44,6 +46,11 @@ struct ChangeFollower {
         if let cursor { #expect(page.next >= cursor, "the cursor went back") }
         cursor = page.next
         changes += page.changes
+        if let told = page.time {
+            #expect(page.isCaughtUp, "a page names the time of a state that is not consistent")
+            if let time { #expect(told >= time, "the store’s time went back") }
+            time = told
+        }
         for change in page.changes {
             switch change {
             case .current(let document):

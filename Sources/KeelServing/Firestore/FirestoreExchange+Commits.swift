@@ -54,9 +54,7 @@ extension FirestoreExchange {
             guard let result = results.first else {
                 throw StorageError(.unknown, "the store did not answer", effect: .unknown)
             }
-            let receipt = try result.get()
-            let unchanged = await unchangedTimes([(batch.writes, receipt)])
-            return encoding.receipt(receipt, unchanged: unchanged[0]).bytes
+            return encoding.receipt(try result.get()).bytes
         } catch {
             guard error.code == .conflict, batch.reads != nil else { throw error }
             throw TransactionTable.conflict(error)
@@ -90,25 +88,16 @@ extension FirestoreExchange {
             throw StorageError(.unknown, "the store did not answer for all", effect: .unknown)
         }
         let settled = outcomes.compactMap { $0 ?? results.popFirst() }
-        return await reply(to: writes, settled)
+        return reply(to: settled)
     }
 
-    private func reply(
-        to writes: [DocumentWrite],
-        _ settled: [Result<CommitReceipt, StorageError>]
-    ) async -> [UInt8] {
-        var taken: [(writes: [DocumentWrite], receipt: CommitReceipt)] = []
-        for (write, result) in zip(writes, settled) {
-            if case .success(let receipt) = result { taken.append(([write], receipt)) }
-        }
-        var unchanged = await unchangedTimes(taken)[...]
+    private func reply(to settled: [Result<CommitReceipt, StorageError>]) -> [UInt8] {
         var results: [FirestoreJSON] = []
         var statuses: [FirestoreJSON] = []
         for result in settled {
             switch result {
             case .success(let receipt):
-                let time = unchanged.popFirst()?[0] ?? receipt.commitTime
-                results.append(receipt.outcomes.first.map { encoding.result($0, at: time) } ?? [:])
+                results.append(receipt.outcomes.first.map(encoding.result) ?? [:])
                 statuses.append([:])
             case .failure(let error):
                 results.append([:])
@@ -118,46 +107,5 @@ extension FirestoreExchange {
         return FirestoreJSON.object([
             .init("writeResults", .array(results)), .init("status", .array(statuses)),
         ]).bytes
-    }
-
-    // MARK: What was left as it was
-
-    /// The times of the last change of documents that a write left as they were.
-    ///
-    /// A receipt names the revision that a document has after a commit, and not whether it is a new
-    /// one. Stores make revisions of the time of the commit; one within the commit's own times is
-    /// taken to be new, and of all others the document is read. Should another writer have changed
-    /// it in between, the time of the commit is told: a condition on it fails, which does no harm.
-    ///
-    /// - Parameter commits: The writes of each commit, with what the store said.
-    /// - Returns: For each commit the times, by the positions of the writes.
-    func unchangedTimes(
-        _ commits: [(writes: [DocumentWrite], receipt: CommitReceipt)]
-    ) async -> [[Int: Timestamp]] {
-        var times = commits.map { _ in [Int: Timestamp]() }
-        var open: [(commit: Int, write: Int, revision: Revision)] = []
-        for (number, commit) in commits.enumerated() {
-            let first = commit.receipt.commitTime.microseconds
-            let own = first..<(first + Int64(commit.writes.count))
-            for (position, outcome) in commit.receipt.outcomes.enumerated() {
-                guard let revision = outcome.revision, !own.contains(revision.number),
-                    position < commit.writes.count
-                else { continue }
-                open.append((number, position, revision))
-            }
-        }
-        guard !open.isEmpty else { return times }
-        let paths = open.map { commits[$0.commit].writes[$0.write].path }
-        // The writes have taken effect: that this read fails, or ends early, must not turn them into a
-        // failure.
-        var request = ReadRequest(.documents(paths))
-        (request.mostBytes, request.reportsUnreadable) = (configuration.firstPageBytes, true)
-        guard let result = try? await adapter.read(request),
-            case .documents(let documents) = result.payload
-        else { return times }
-        for (place, document) in zip(open, documents) where document?.revision == place.revision {
-            times[place.commit][place.write] = document?.updateTime
-        }
-        return times
     }
 }

@@ -8,7 +8,7 @@ extension FirestoreExchange {
     /// - Parameters:
     ///   - operation: What to read.
     ///   - time: The time whose state is read, nil for the present.
-    ///   - needsTime: Whether the reply tells the time that was read.
+    ///   - needsTime: Whether the reply tells the store's time in what was read.
     ///   - mostBytes: About how many bytes of documents are wanted, nil for all.
     ///   - reportsUnreadable: Whether documents that cannot be read are named beside the others.
     ///   - needsMoment: Whether the result has its time wherever the store can hold a state.
@@ -30,9 +30,7 @@ extension FirestoreExchange {
         request.mostBytes = mostBytes
         request.reportsUnreadable = reportsUnreadable
         let capabilities = adapter.capabilities
-        request.needsTime =
-            needsTime && capabilities.contains(.pointInTimeReads)
-            || needsMoment && capabilities.contains(.heldReads)
+        request.needsTime = needsTime || needsMoment && capabilities.contains(.heldReads)
         return try await read(request, after: earlier)
     }
 
@@ -52,7 +50,7 @@ extension FirestoreExchange {
         if let addition = try decoding.addition(to: body) {
             request.isStrict = try addition.flag("strict") ?? false
             request.needsPosition = try addition.flag("position") ?? false
-            request.atLeast = try decoding.cursor("atLeast", of: addition)
+            request.mostStaleness = try decoding.duration("staleness", of: addition)
         }
         guard let earlier, adapter.capabilities.contains(.checkedReads) else {
             return try await answer(request)
@@ -164,8 +162,8 @@ extension FirestoreExchange {
         try await .made(by: pieces, cuttingOff: !decoding.isExtended)
     }
 
-    /// The time of a read: that of its snapshot, which can be read again, or else one that is not
-    /// before any of what it has brought.
+    /// The time of a read: the store's in its snapshot, which never goes back; of a store that tells none
+    /// the clock's, and not before any of what was brought.
     func readTime(
         of result: ReadResult,
         _ documents: some Sequence<Document> = EmptyCollection<Document>()

@@ -10,7 +10,9 @@ extension FirestoreExchange {
         let past: Timestamp?
         switch try await snapshot() {
         // Names and documents are read one after the other: at one time, where the store can.
-        case .current: past = try await read(.documents([]), needsTime: true).time
+        case .current where adapter.capabilities.contains(.pointInTimeReads):
+            past = try await read(.documents([]), needsTime: true).time
+        case .current: past = nil
         case .past(let time): past = time
         case .transaction, .newTransaction:
             throw StorageError(

@@ -99,12 +99,13 @@ extension FirestoreExchange {
         {
             return document
         }
+        let time = receipt.outcomes.first?.updateTime ?? receipt.commitTime
         return Document(
             path: write.path,
             body: Self.body(of: write),
-            revision: receipt.revision ?? Revision(number: receipt.commitTime.microseconds),
-            createTime: receipt.commitTime,
-            updateTime: receipt.commitTime
+            revision: receipt.revision ?? Revision(number: time.microseconds),
+            createTime: time,
+            updateTime: time
         )
     }
 

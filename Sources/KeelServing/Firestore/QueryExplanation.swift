@@ -50,7 +50,7 @@ struct QueryExplanation {
         let fromIndex = if case .index? = plan?.access { examined } else { 0 }
         return [
             "resultsReturned": .string("\(count)"),
-            "executionDuration": .string(Self.text(of: timeline.now - start)),
+            "executionDuration": FirestoreEncoding.duration(timeline.now - start),
             // What Google's service would charge; nobody charges anything here.
             "readOperations": .string("\(max(1, count))"),
             "debugStats": [
@@ -63,13 +63,6 @@ struct QueryExplanation {
 
     private static func scope(of query: DocumentQuery) -> FirestoreJSON {
         if case .group = query.scope { "Collection group" } else { "Collection" }
-    }
-
-    /// A duration in proto3's JSON form: seconds with nine digits.
-    private static func text(of duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        let digits = String(attoseconds / 1_000_000_000)
-        return "\(seconds).\(String(repeating: "0", count: 9 - digits.utf8.count))\(digits)s"
     }
 }
 

@@ -50,7 +50,7 @@ extension ChangeHub {
             position = page.next
             guard case .readPage = step else { continue }
             listener.tell(position)
-            isStalled = !join(listener, at: position)
+            isStalled = !join(listener, at: position, time: page.time)
         }
     }
 

@@ -76,7 +76,7 @@ extension ChangeHub {
         }
         let woken = state.withLock { state -> [ChangeListener.Wake] in
             guard state.generation == generation else { return [] }
-            if page.isCaughtUp { state.consistent = page.next }
+            if page.isCaughtUp { state.consistent = (page.next, page.time) }
             state.staged = page.isCaughtUp ? [] : state.staged.union(parcels.map(\.channel))
             var woken: [ChangeListener.Wake] = []
             for (channel, events) in parcels {
@@ -128,15 +128,15 @@ extension ChangeHub {
         let woken = state.withLock { state -> [ChangeListener.Wake] in
             guard state.generation == generation else { return [] }
             let reached = state.consistent
-            let mark = reached.map {
-                let page = ChangePage(changes: [], next: $0, isCaughtUp: true)
+            let mark = reached.map { position, time in
+                let page = ChangePage(changes: [], next: position, isCaughtUp: true, time: time)
                 return ChangeMessages.mark(page, epoch: epoch.known)
             }
             let told = BufferedEvents(mark ?? [], in: waiting)
             let comment = BufferedEvents(ChangeMessages.heartbeat, in: waiting)
             return state.channels.values.flatMap { channel in
                 channel.listeners.values.compactMap {
-                    $0.beat(reached: reached, mark: told, comment: comment)
+                    $0.beat(reached: reached?.position, mark: told, comment: comment)
                 }
             }
         }

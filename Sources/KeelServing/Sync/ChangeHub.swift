@@ -40,8 +40,8 @@ final class ChangeHub: Sendable {
         var start: ChangeCursor?
         /// How far it has read.
         var reached: ChangeCursor?
-        /// The last consistent point that it has told.
-        var consistent: ChangeCursor?
+        /// The last consistent point that it has told, and the store's time there.
+        var consistent: (position: ChangeCursor, time: Timestamp?)?
         /// The channels that have been told something since the last consistent point.
         var staged: Set<Int> = []
     }
@@ -124,18 +124,26 @@ final class ChangeHub: Sendable {
     /// Lets a listener whose own read has found the end of the log live on the shared reader.
     ///
     /// - Returns: Whether it does; otherwise it has to read again.
-    func join(_ listener: ChangeListener, at position: ChangeCursor) -> Bool {
+    func join(
+        _ listener: ChangeListener,
+        at position: ChangeCursor,
+        time: Timestamp?
+    ) -> Bool {
         state.withLock { state in
             guard !state.isShutDown else { return false }
-            let start = state.start ?? begin(&state, at: position)
+            let start = state.start ?? begin(&state, at: position, time: time)
             return listener.join(at: position, start: start)
         }
     }
 
-    private func begin(_ state: inout State, at position: ChangeCursor) -> ChangeCursor {
+    private func begin(
+        _ state: inout State,
+        at position: ChangeCursor,
+        time: Timestamp?
+    ) -> ChangeCursor {
         state.start = position
         state.reached = position
-        state.consistent = position
+        state.consistent = (position, time)
         state.generation += 1
         let generation = state.generation
         // The last listener cancels both, and so does `deinit`.

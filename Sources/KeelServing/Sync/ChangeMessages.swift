@@ -65,6 +65,7 @@ enum ChangeMessages {
         return .members([
             "epoch": .string(epoch), "changes": .array(changes),
             "next": .string(text(of: page.next)), "complete": .boolean(page.isCaughtUp),
+            "time": page.time.map { .string(FirestoreTime.text(of: $0)) },
             "acknowledged": acknowledged(page.acknowledged),
         ])
     }
@@ -100,7 +101,11 @@ enum ChangeMessages {
         return event(
             "checkpoint",
             id: page.next,
-            data: .members(["epoch": .string(epoch), "acknowledged": acknowledged(own)])
+            data: .members([
+                "epoch": .string(epoch),
+                "time": page.time.map { .string(FirestoreTime.text(of: $0)) },
+                "acknowledged": acknowledged(own),
+            ])
         )
     }
 

@@ -109,7 +109,7 @@ final class ChangeStream: Sendable {
             }
         }
         listener.tell(page.next)
-        let isLive = page.isCaughtUp && hub.join(listener, at: page.next)
+        let isLive = page.isCaughtUp && hub.join(listener, at: page.next, time: page.time)
         isStalled.withLock { $0 = !isLive && told == page.next }
         guard isFirst || !bytes.isEmpty || told != page.next else { return nil }
         return bytes + ChangeMessages.mark(page, for: listener.interest, epoch: hub.epoch.known)

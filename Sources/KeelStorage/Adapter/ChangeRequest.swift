@@ -96,6 +96,10 @@ public struct ChangePage: Sendable {
     public var next: ChangeCursor
     /// Whether the changes so far make up a consistent state of the store.
     public var isCaughtUp: Bool
+    /// The store's time at the consistent state, where ``isCaughtUp`` is true and the adapter knows it.
+    ///
+    /// It never goes back from one page to the next: see ``ReadResult/time``.
+    public var time: Timestamp?
     /// The origins of the changes that have one, where the adapter keeps ``StorageCapabilities/origins``.
     ///
     /// An origin stands here if it is that of the state that the page brings. A state that a write
@@ -114,12 +118,14 @@ public struct ChangePage: Sendable {
         changes: [Change],
         next: ChangeCursor,
         isCaughtUp: Bool,
+        time: Timestamp? = nil,
         origins: [DocumentPath: ChangeOrigin] = [:],
         acknowledged: [String: Int64] = [:]
     ) {
         self.changes = changes
         self.next = next
         self.isCaughtUp = isCaughtUp
+        self.time = time
         self.origins = origins
         self.acknowledged = acknowledged
     }

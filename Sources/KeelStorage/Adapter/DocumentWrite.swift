@@ -88,7 +88,7 @@ public struct FieldTransform: Sendable, Hashable {
         case arrayUnion([DocumentValue])
         /// Removes every element equivalent to one of the values.
         case arrayRemove([DocumentValue])
-        /// Sets the time of the commit, cut to milliseconds.
+        /// Sets the clock's time at the commit, cut to milliseconds; it is one time throughout a batch.
         case serverTimestamp
     }
 

@@ -14,8 +14,13 @@ public enum ReadOperation: Sendable, Hashable {
 public struct ReadRequest: Sendable, Hashable {
     /// The question.
     public var operation: ReadOperation
-    /// A position that the answer must include, for reads from replicas.
-    public var atLeast: ChangeCursor?
+    /// How old the state may be that the answer shows; nil asks for the present.
+    ///
+    /// Without it, an answer includes every commit that had returned before the read began. With it, an
+    /// adapter that has a replica may answer from a state that was the present no longer ago than this.
+    /// ``ReadResult/time`` and ``ReadResult/position`` are then those of that state. An adapter without
+    /// a replica answers from the present, which is never too old.
+    public var mostStaleness: Duration?
     /// Whether ``ReadResult/position`` is wanted; finding it can cost a little.
     public var needsPosition = false
     /// Whether a query that no declared index serves is refused rather than answered by a scan.
@@ -23,9 +28,10 @@ public struct ReadRequest: Sendable, Hashable {
     /// The time whose state is to be read, nil for the present one.
     ///
     /// Needs ``StorageCapabilities/pointInTimeReads``. A batch belongs to the state from its
-    /// ``CommitReceipt/commitTime`` on. ``StorageError/Code/snapshotTooOld`` is thrown for a time
-    /// that the store's history does not reach back to, ``StorageError/Code/invalidArgument`` for
-    /// one that has not come yet. ``ReadResult/position`` is then that of the past state.
+    /// ``CommitReceipt/commitTime`` on: this is the store's time, and not the time of documents.
+    /// ``StorageError/Code/snapshotTooOld`` is thrown for a time that the store's history does not
+    /// reach back to, ``StorageError/Code/invalidArgument`` for one that has not come yet.
+    /// ``ReadResult/position`` is then that of the past state.
     public var asOf: Timestamp?
     /// Whether ``ReadResult/time`` is wanted.
     public var needsTime = false
@@ -76,9 +82,11 @@ public struct ReadResult: Sendable {
     public var payload: Payload
     /// The position of the very snapshot that was read, so that a listener goes on without a gap.
     public var position: ChangeCursor?
-    /// The time of the very snapshot that was read: another read as of it brings the same.
+    /// The store's time in the very snapshot that was read.
     ///
-    /// It is the time of the last change that the snapshot has, and so mostly earlier than now.
+    /// It is that of the last change that the snapshot has, and so mostly earlier than now. It never goes
+    /// back, whatever the clock does. Where the store has ``StorageCapabilities/pointInTimeReads``, another
+    /// read as of it brings the same.
     public var time: Timestamp?
     /// How a query was answered, where the adapter plans queries.
     public var plan: QueryPlan?

@@ -8,7 +8,8 @@
 /// - a batch takes effect whole or not at all, and its writes apply in order;
 /// - deleting a missing document succeeds, and a write that changes nothing leaves the document's
 ///   revision and times as they are;
-/// - revisions of a document only grow, also across deletion;
+/// - revisions of a document only grow, also across deletion, and so do its times, whatever the clock does;
+/// - the store's time, which is that of commits, reads and pages of changes, never goes back;
 /// - an error whose ``StorageError/effect`` is `none` left the stored data as it was;
 /// - it does not call back into user code, and takes calls from any number of tasks.
 ///

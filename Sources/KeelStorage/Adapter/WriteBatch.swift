@@ -106,19 +106,46 @@ public struct CommitReceipt: Sendable, Hashable {
     public struct WriteOutcome: Sendable, Hashable {
         /// The document's revision after the batch; nil if it does not exist then.
         public var revision: Revision?
+        /// The document's ``Document/updateTime`` after the batch, also where the write changed nothing;
+        /// nil if the document does not exist then.
+        public var updateTime: Timestamp?
         /// The results of the write's transforms in order; null for those of arrays.
         public var transformResults: [DocumentValue]
 
         /// Creates an outcome.
-        public init(revision: Revision?, transformResults: [DocumentValue] = []) {
+        public init(
+            revision: Revision?,
+            updateTime: Timestamp?,
+            transformResults: [DocumentValue] = []
+        ) {
             self.revision = revision
+            self.updateTime = updateTime
             self.transformResults = transformResults
+        }
+
+        /// The outcome of a write to a document that is then like this.
+        package init(_ document: Document?, transformResults: [DocumentValue] = []) {
+            self.init(
+                revision: document?.revision,
+                updateTime: document?.updateTime,
+                transformResults: transformResults
+            )
+        }
+
+        /// Takes what a later write of the batch has made of the document.
+        package mutating func settle(_ document: Document?) {
+            revision = document?.revision
+            updateTime = document?.updateTime
         }
     }
 
     /// The id of the batch, if it had one.
     public var batchID: String?
-    /// The time of the commit, which `serverTimestamp` used.
+    /// The store's time of the commit: a read as of it, or of any later time, includes the batch.
+    ///
+    /// It never goes back over the whole store, whatever the clock does. Documents have times of their own,
+    /// the clock's: see ``WriteOutcome/updateTime``. Both are the same unless the clock was wrong. A
+    /// batch that changed nothing has the time of the state that it left.
     public var commitTime: Timestamp
     /// One outcome a write.
     public var outcomes: [WriteOutcome]

@@ -8,7 +8,9 @@ extension StorageClient {
     ///
     /// Documents, queries, aggregations, names of collections and typed collections all answer from
     /// that one moment. The time is one of the store's own: a commit's
-    /// ``CommitReceipt/commitTime``, what ``currentTime()`` returns, or any moment between. A moment
+    /// ``CommitReceipt/commitTime``, what ``currentTime()`` returns, or any moment between. It follows the
+    /// clock as long as that is right, and never goes back: where the clock has been years ahead, the
+    /// times of documents are right again and the store's stay there. A moment
     /// after the store's last change is not settled before the next one: a commit that is under way
     /// may still get a time before it.
     ///

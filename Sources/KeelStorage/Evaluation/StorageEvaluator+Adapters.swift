@@ -28,10 +28,14 @@ extension StorageEvaluator {
     ) throws(StorageError) -> BatchOutcome {
         var current: [DocumentPath: Document] = [:]
         for document in documents { current[document.path] = document }
+        let before = current.mapValues(\.updateTime)
         var changed: Set<DocumentPath> = []
         var outcomes: [CommitReceipt.WriteOutcome] = []
         for (position, write) in batch.writes.enumerated() {
-            let turn = Commit(time: commit.time, revision: commit.revision + Int64(position))
+            var turn = commit
+            turn.revision += Int64(position)
+            // What the document was before the batch, however many writes there are to it.
+            turn.documentTime = commit.documentTime(after: before[write.path])
             let (effect, outcome) = try apply(write, to: current[write.path], at: turn)
             outcomes.append(outcome)
             switch effect {
@@ -43,7 +47,7 @@ extension StorageEvaluator {
         }
         // A document written twice in one batch ends at the revision of the last write.
         for (position, write) in batch.writes.enumerated() {
-            outcomes[position].revision = current[write.path]?.revision
+            outcomes[position].settle(current[write.path])
         }
         let paths = changed.sorted()
         return BatchOutcome(
@@ -51,7 +55,7 @@ extension StorageEvaluator {
             removed: paths.filter { current[$0] == nil },
             receipt: CommitReceipt(
                 batchID: batch.id,
-                commitTime: commit.time,
+                commitTime: commit.storeTime,
                 outcomes: outcomes
             )
         )

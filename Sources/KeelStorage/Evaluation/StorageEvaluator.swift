@@ -4,19 +4,6 @@
 /// The rules are those of Firestore's `Write` and `DocumentTransform`
 /// (googleapis, google/firestore/v1/write.proto).
 public enum StorageEvaluator: Sendable {
-    /// When a batch is committed, and the revision its writes get.
-    public struct Commit: Sendable, Hashable {
-        /// The time of the commit.
-        public var time: Timestamp
-        /// The revision for the document, unless it is at that revision or beyond already.
-        public var revision: Int64
-
-        /// Creates the circumstances of a write.
-        public init(time: Timestamp, revision: Int64) {
-            self.time = time
-            self.revision = revision
-        }
-    }
 
     /// The effect of a write on the store.
     public enum Effect: Sendable, Hashable {
@@ -40,11 +27,11 @@ public enum StorageEvaluator: Sendable {
         try check(write.condition, of: write.path, against: current)
         switch write.operation {
         case .verify:
-            return (.none, CommitReceipt.WriteOutcome(revision: current?.revision))
+            return (.none, CommitReceipt.WriteOutcome(current))
         case .delete:
-            guard let current else { return (.none, CommitReceipt.WriteOutcome(revision: nil)) }
+            guard let current else { return (.none, CommitReceipt.WriteOutcome(nil)) }
             let revision = revision(after: current, at: commit)
-            return (.remove(revision), CommitReceipt.WriteOutcome(revision: nil))
+            return (.remove(revision), CommitReceipt.WriteOutcome(nil))
         case .replicate(let document):
             // Revisions grow from here on and must not run out.
             guard (1...Int64.max - 1 << 40).contains(document.revision.number) else {
@@ -55,9 +42,9 @@ public enum StorageEvaluator: Sendable {
                 )
             }
             guard document != current else {
-                return (.none, CommitReceipt.WriteOutcome(revision: document.revision))
+                return (.none, CommitReceipt.WriteOutcome(document))
             }
-            return (.store(document), CommitReceipt.WriteOutcome(revision: document.revision))
+            return (.store(document), CommitReceipt.WriteOutcome(document))
         case .set(let body, let transforms):
             guard !transforms.isEmpty else {
                 return try store(body, over: current, of: write, results: [], at: commit)
@@ -92,24 +79,17 @@ public enum StorageEvaluator: Sendable {
             )
         }
         if let current, current.body == body {
-            let outcome = CommitReceipt.WriteOutcome(
-                revision: current.revision,
-                transformResults: results
-            )
-            return (.none, outcome)
+            return (.none, CommitReceipt.WriteOutcome(current, transformResults: results))
         }
+        let time = commit.documentTime ?? commit.documentTime(after: current?.updateTime)
         let document = Document(
             path: write.path,
             body: body,
             revision: revision(after: current, at: commit),
-            createTime: current?.createTime ?? commit.time,
-            updateTime: max(commit.time, current?.updateTime ?? commit.time)
+            createTime: current?.createTime ?? time,
+            updateTime: max(time, current?.updateTime ?? time)
         )
-        let outcome = CommitReceipt.WriteOutcome(
-            revision: document.revision,
-            transformResults: results
-        )
-        return (.store(document), outcome)
+        return (.store(document), CommitReceipt.WriteOutcome(document, transformResults: results))
     }
 
     private static func revision(after current: Document?, at commit: Commit) -> Revision {

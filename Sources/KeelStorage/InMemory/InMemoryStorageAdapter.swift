@@ -11,15 +11,16 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     private let signal = Signal()
     private let keepsHistory: Bool
     private let clock: any Clock<Duration>
+    private let timeline: Timeline
     private let now: @Sendable () -> Timestamp
 
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - clock: The clock on which a request for changes waits.
+    ///   - clock: The clock on which a request for changes waits, and by which the history grows old.
     ///   - keptChanges: How many changes the log keeps; older cursors expire.
     ///   - history: How far back documents can be read as they were; nil and zero keep no history.
-    ///   - now: The time of a commit.
+    ///   - now: The wall clock's time, right or wrong, which documents get.
     public init(
         clock: any Clock<Duration> = ContinuousClock(),
         keptChanges: Int = 100_000,
@@ -27,6 +28,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.clock = clock
+        timeline = Timeline(clock)
         held = HeldStates(clock: clock)
         self.now = now
         let history = history.flatMap { $0 > .zero ? MemoryHistory(age: $0) : nil }
@@ -81,10 +83,10 @@ public final class InMemoryStorageAdapter: StorageAdapter {
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         try checkCancellation()
-        let time = now()
+        let (time, age) = (now(), keepsHistory ? timeline.now : .zero)
         let results = state.withLock { state in
             batches.map { batch in
-                Result { () throws(StorageError) in try state.apply(batch, at: time) }
+                Result { () throws(StorageError) in try state.apply(batch, at: time, age: age) }
             }
         }
         signal.raise()

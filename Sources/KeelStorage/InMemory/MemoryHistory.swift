@@ -2,6 +2,8 @@
 struct MemoryHistory: Sendable {
     private struct Image: Sendable {
         let time: Timestamp
+        /// How old the store was then.
+        let age: Duration
         let path: DocumentPath
         /// The document until this time; nil if there was none.
         let document: Document?
@@ -16,12 +18,21 @@ struct MemoryHistory: Sendable {
     init(age: Duration) { self.age = age }
 
     /// Notes what documents were until a commit.
-    mutating func note(_ before: [(DocumentPath, Document?)], before time: Timestamp) {
-        images += before.map { Image(time: time, path: $0, document: $1) }
-        let oldest = time.advanced(by: .zero - age)
+    ///
+    /// - Parameters:
+    ///   - before: The documents.
+    ///   - time: The store's time of the commit.
+    ///   - present: How old the store is, by a clock that nobody sets.
+    mutating func note(
+        _ before: [(DocumentPath, Document?)],
+        before time: Timestamp,
+        age present: Duration
+    ) {
+        images += before.map { Image(time: time, age: present, path: $0, document: $1) }
+        let oldest = present - age
         // Removing in larger steps keeps the cost of moving the array small.
-        guard images.count > 64, images[images.count / 4].time < oldest else { return }
-        let surplus = images.prefix { $0.time < oldest }
+        guard images.count > 64, images[images.count / 4].age < oldest else { return }
+        let surplus = images.prefix { $0.age < oldest }
         start = surplus.last?.time ?? start
         images.removeFirst(surplus.count)
     }

@@ -24,7 +24,7 @@ extension MemoryState {
         if request.needsPosition { result.position = position }
         if request.needsTime {
             // After the last change nothing is settled yet.
-            let last = Timestamp(microseconds: latestSequence ?? lastSequence)
+            let last = latestSequence.map { Timestamp(microseconds: $0) } ?? time
             result.time = request.asOf.map { min($0, last) } ?? last
         }
         return result

@@ -26,6 +26,8 @@ struct MemoryState: Sendable {
     /// The highest revision that any document has had; a replica may bring one from ahead.
     private var highestRevision: Int64 = 0
     private(set) var schema = StorageSchema()
+    /// When documents were removed, as far back as the log goes: one that is created again gets a later time.
+    private var removals: [DocumentPath: (sequence: Int64, time: Timestamp)] = [:]
     /// What documents were; nil where that is not kept.
     private var history: MemoryHistory?
 
@@ -39,7 +41,7 @@ struct MemoryState: Sendable {
         guard let history else {
             throw StorageError(.unsupported, "the store keeps no history; create it with one")
         }
-        try history.check(time, latest: max(now, Timestamp(microseconds: lastSequence)))
+        try history.check(time, latest: max(now, self.time))
         var past = self
         for (path, document) in history.documents(asOf: time) { past.put(document, at: path) }
         past.latestSequence = lastSequence
@@ -69,24 +71,32 @@ struct MemoryState: Sendable {
     // MARK: Writing
 
     /// Applies a batch whole, or leaves everything as it was.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch.
+    ///   - clock: The wall clock's time, right or wrong.
+    ///   - age: How old the store is, by a clock that nobody sets.
+    /// - Returns: The receipt; for a batch that was applied before, the first one.
+    /// - Throws: `StorageError/Code/conflict`, and what a write's condition says.
     mutating func apply(
         _ batch: WriteBatch,
-        at now: Timestamp
+        at clock: Timestamp,
+        age: Duration
     ) throws(StorageError) -> CommitReceipt {
         let id = batch.id.map { Array($0.utf8) }
         if let id, let receipt = receipts[id] { return receipt }
         if let reads = batch.reads { try check(reads) }
-        let time = max(now, Timestamp(microseconds: lastSequence + 1))
-        let firstRevision = max(time.microseconds, highestRevision + 1)
+        let circumstances = StorageEvaluator.Commit(after: time, clock: clock)
+        let first = circumstances.storeTime.microseconds
+        let firstRevision = max(first, highestRevision + 1)
         // All writes are worked out first; what fails has then changed nothing.
         var drafts: [DocumentPath: Document?] = [:]
         var effects: [(StorageEvaluator.Effect, DocumentPath)] = []
         var outcomes: [CommitReceipt.WriteOutcome] = []
         for write in batch.writes {
-            let commit = StorageEvaluator.Commit(
-                time: time,
-                revision: firstRevision + Int64(effects.count)
-            )
+            var commit = circumstances
+            commit.revision = firstRevision + Int64(effects.count)
+            commit.documentTime = commit.documentTime(after: lastTime(of: write.path))
             let (effect, outcome) = try StorageEvaluator.apply(
                 write,
                 to: drafts[write.path] ?? self[write.path],
@@ -102,19 +112,23 @@ struct MemoryState: Sendable {
         }
         if history != nil {
             let before = drafts.keys.map { ($0, self[$0]) }
-            history?.note(before, before: time)
+            history?.note(before, before: circumstances.storeTime, age: age)
         }
+        // Worked out while the documents are still there with their times.
+        let removed = drafts.filter { $0.value == nil }.keys
+            .map { ($0, circumstances.documentTime(after: lastTime(of: $0))) }
         for (position, (effect, path)) in effects.enumerated() {
-            take(effect, of: path, as: time.microseconds + Int64(position), from: batch.origin)
+            take(effect, of: path, as: first + Int64(position), from: batch.origin)
         }
+        for (path, time) in removed { removals[path] = (lastSequence, time) }
         // A document written twice in one batch ends at the revision of the last write.
         for (position, write) in batch.writes.enumerated() {
-            outcomes[position].revision = self[write.path]?.revision
+            outcomes[position].settle(self[write.path])
         }
         trim()
         let receipt = CommitReceipt(
             batchID: batch.id,
-            commitTime: time,
+            commitTime: effects.isEmpty ? time : circumstances.storeTime,
             outcomes: outcomes,
             position: position
         )
@@ -152,11 +166,20 @@ struct MemoryState: Sendable {
         let surplus = log.count - keptChanges
         trimmedUpTo = log[surplus - 1].sequence
         log.removeFirst(surplus)
+        removals = removals.filter { $0.value.sequence > trimmedUpTo }
+    }
+
+    /// When a document was last changed, or removed.
+    private func lastTime(of path: DocumentPath) -> Timestamp? {
+        self[path]?.updateTime ?? removals[path]?.time
     }
 
     // MARK: Change log
 
     var position: ChangeCursor { MemoryCursor.log(lastSequence).cursor }
+
+    /// The store's time: that of the last change.
+    var time: Timestamp { Timestamp(microseconds: lastSequence) }
 
     func changes(_ request: ChangeRequest) throws(StorageError) -> ChangePage {
         guard let after = request.after else {
@@ -201,6 +224,7 @@ struct MemoryState: Sendable {
             changes: changes,
             next: MemoryCursor.log(next).cursor,
             isCaughtUp: isCaughtUp,
+            time: isCaughtUp ? time : nil,
             origins: last.compactMapValues(\.origin),
             acknowledged: isCaughtUp ? acknowledged(request.clients) : [:]
         )
@@ -243,7 +267,8 @@ struct MemoryState: Sendable {
         return ChangePage(
             changes: part.map { .current($0.document) },
             next: next.cursor,
-            isCaughtUp: isCaughtUp,
+            isCaughtUp: isDone && start == lastSequence,
+            time: isDone && start == lastSequence ? time : nil,
             acknowledged: isCaughtUp ? acknowledged(request.clients) : [:]
         )
     }

@@ -6,9 +6,12 @@ public struct Document: Sendable, Hashable {
     public let body: DocumentBody
     /// The document's version.
     public let revision: Revision
-    /// When the document was created.
+    /// When the document was created, by the store's clock.
     public let createTime: Timestamp
-    /// When the document was last changed; a write that changes nothing leaves it as it is.
+    /// When the document was last changed, by the store's clock; a write that changes nothing leaves it as it is.
+    ///
+    /// It is later with every change, also where the clock was set back or the document was removed in
+    /// between. Two documents may have the same.
     public let updateTime: Timestamp
 
     /// Creates a document; adapters do, apps read them.

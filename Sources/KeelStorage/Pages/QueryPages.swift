@@ -149,7 +149,7 @@ package struct QueryPages: Sendable {
             mostBytes = sizes.bytes(ofPageBy: result.plan)
             count = Self.count(of: mostBytes, like: documents)
         }
-        if let moment { result.time = moment.time } else if !isRepeatable { result.time = nil }
+        if let moment { result.time = moment.time }
         if self.query == nil { await moment?.end() }
         let passed = min(skipped, documents.count)
         skipped -= passed
@@ -202,7 +202,7 @@ package struct QueryPages: Sendable {
             request.asOf = time
             request.mostBytes = mostBytes
             request.reportsUnreadable = reportsUnreadable
-            request.needsTime = isRepeatable || time == nil && capabilities.contains(.heldReads)
+            request.needsTime = true
             do throws(StorageError) {
                 let result = try await readPage(request)
                 return (try result.found, result)
@@ -239,7 +239,7 @@ package struct QueryPages: Sendable {
         var request = ReadRequest(.query(query))
         request.asOf = time
         request.mostBytes = sizes.whole
-        request.needsTime = isRepeatable
+        request.needsTime = true
         let result = try await readPage(request)
         guard !result.isPartial else {
             throw StorageError(

@@ -29,6 +29,7 @@ struct FeedDecoding: Sendable {
                 changes: changes,
                 next: next,
                 isCaughtUp: isCaughtUp,
+                time: try json.text("time").flatMap(FirestoreTime.time),
                 origins: origins,
                 acknowledged: try acknowledged(in: json)
             )
@@ -78,6 +79,11 @@ struct FeedDecoding: Sendable {
     func checkpoint(_ data: String) -> (epoch: String?, acknowledged: [String: Int64]) {
         guard let json = try? FirestoreJSON(parsing: data.utf8) else { return (nil, [:]) }
         return (json["epoch"]?.text, (try? acknowledged(in: json)) ?? [:])
+    }
+
+    /// The store's time that the data of a `checkpoint` event names, nil if it names none.
+    func time(of data: String) -> Timestamp? {
+        (try? FirestoreJSON(parsing: data.utf8))?["time"]?.text.flatMap(FirestoreTime.time)
     }
 
     /// The document of a change, at the revision that the change names.

@@ -100,6 +100,7 @@ extension FeedStream {
                 changes: pending.changes,
                 next: cursor,
                 isCaughtUp: isConsistent,
+                time: isConsistent ? decoding.time(of: event.data) : nil,
                 origins: pending.origins,
                 acknowledged: checkpoint.acknowledged
             )

@@ -17,6 +17,7 @@ struct FeedWindow: Sendable {
     private struct Mark {
         let cursor: ChangeCursor
         let isConsistent: Bool
+        let time: Timestamp?
         let acknowledged: [String: Int64]
         /// Which part follows, counted from the first that the stream has told.
         let part: Int
@@ -34,7 +35,7 @@ struct FeedWindow: Sendable {
 
     /// Creates the window of a stream that begins at a consistent point.
     init(start: ChangeCursor) {
-        marks = [Mark(cursor: start, isConsistent: true, acknowledged: [:], part: 0)]
+        marks = [Mark(cursor: start, isConsistent: true, time: nil, acknowledged: [:], part: 0)]
     }
 
     /// Adds what came up to a mark of the stream.
@@ -44,7 +45,7 @@ struct FeedWindow: Sendable {
         let (changes, cursor) = (page.changes, page.next)
         guard let last = marks.last, cursor >= last.cursor else { return false }
         // The same point once more, as a stream begins; or changes without a step.
-        if cursor == last.cursor, changes.isEmpty { return true }
+        if cursor == last.cursor, changes.isEmpty, last.time != nil || time == nil { return true }
         if !changes.isEmpty {
             parts.append(page)
             changeCount += changes.count
@@ -54,6 +55,7 @@ struct FeedWindow: Sendable {
             Mark(
                 cursor: cursor,
                 isConsistent: page.isCaughtUp,
+                time: page.time,
                 acknowledged: page.acknowledged,
                 part: parts.endIndex
             )
@@ -88,6 +90,7 @@ struct FeedWindow: Sendable {
                     changes: [],
                     next: last.cursor,
                     isCaughtUp: last.isConsistent,
+                    time: last.time,
                     acknowledged: last.acknowledged
                 )
             )

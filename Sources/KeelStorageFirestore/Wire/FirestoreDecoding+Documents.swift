@@ -82,6 +82,20 @@ extension FirestoreDecoding {
         return cursor
     }
 
+    /// A duration of zero or more, in proto3's JSON form; nil if the member is absent.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` if it is something else.
+    package func duration(
+        _ name: String,
+        of json: FirestoreJSON
+    ) throws(StorageError) -> Duration? {
+        guard let text = try json.text(name) else { return nil }
+        guard text.hasSuffix("s"), let seconds = Double(text.dropLast()),
+            (0...1e9).contains(seconds)
+        else { throw Self.flaw("“\(name)” is not a duration such as “1.5s”") }
+        return .seconds(seconds)
+    }
+
     /// The position that a text names, or nil.
     package static func cursor(_ text: String) -> ChangeCursor? {
         Base64.decode(text).map(ChangeCursor.init(bytes:))
@@ -119,6 +133,7 @@ extension FirestoreDecoding {
         let time = try json.text("updateTime").flatMap(FirestoreTime.time)
         return CommitReceipt.WriteOutcome(
             revision: try revision(json) ?? time.map { Revision(number: $0.microseconds) },
+            updateTime: time,
             transformResults: results
         )
     }

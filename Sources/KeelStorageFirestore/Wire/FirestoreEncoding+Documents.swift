@@ -15,21 +15,9 @@ extension FirestoreEncoding {
     }
 
     /// What a commit says: `CommitResponse`.
-    ///
-    /// - Parameters:
-    ///   - receipt: What the store said.
-    ///   - unchanged: The times of the last change of documents that a write left as they were, by
-    ///     the write's position.
-    /// - Returns: The message.
-    package func receipt(
-        _ receipt: CommitReceipt,
-        unchanged: [Int: Timestamp] = [:]
-    ) -> FirestoreJSON {
-        let results = receipt.outcomes.enumerated().map { position, outcome in
-            result(outcome, at: unchanged[position] ?? receipt.commitTime)
-        }
-        return .members([
-            "writeResults": .array(results),
+    package func receipt(_ receipt: CommitReceipt) -> FirestoreJSON {
+        .members([
+            "writeResults": .array(receipt.outcomes.map(result)),
             "commitTime": .string(FirestoreTime.text(of: receipt.commitTime)),
             Self.extensionName: isExtended
                 ? .members(["position": receipt.position.map(cursor)]) : nil,
@@ -37,12 +25,9 @@ extension FirestoreEncoding {
     }
 
     /// A `WriteResult`; that of a deletion has no time.
-    package func result(
-        _ outcome: CommitReceipt.WriteOutcome,
-        at time: Timestamp
-    ) -> FirestoreJSON {
+    package func result(_ outcome: CommitReceipt.WriteOutcome) -> FirestoreJSON {
         .members([
-            "updateTime": outcome.revision.map { _ in .string(FirestoreTime.text(of: time)) },
+            "updateTime": outcome.updateTime.map { .string(FirestoreTime.text(of: $0)) },
             "transformResults": outcome.transformResults.isEmpty
                 ? nil : .array(outcome.transformResults.map(value)),
             Self.extensionName: isExtended ? outcome.revision.map(revision) : nil,
@@ -61,6 +46,14 @@ extension FirestoreEncoding {
     /// The member that holds a revision, as 64-bit integers stand in proto3's JSON form.
     package func revision(_ revision: Revision) -> FirestoreJSON {
         ["revision": .string("\(revision.number)")]
+    }
+
+    /// A duration in proto3's JSON form: seconds with nine digits.
+    package static func duration(_ duration: Duration) -> FirestoreJSON {
+        let (seconds, attoseconds) = duration.components
+        let digits = "\(attoseconds / 1_000_000_000)"
+        let zeros = String(repeating: "0", count: max(0, 9 - digits.count))
+        return .string("\(seconds).\(zeros)\(digits)s")
     }
 
     /// A position of the change log as text, fit for a URL and for `Last-Event-ID`.

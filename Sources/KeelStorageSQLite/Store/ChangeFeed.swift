@@ -64,6 +64,7 @@ struct ChangeFeed {
             changes: changes,
             next: ChangePosition(epoch: epoch, next).cursor,
             isCaughtUp: isCaughtUp,
+            time: isCaughtUp ? state.time : nil,
             origins: origins,
             acknowledged: isCaughtUp
                 ? try StoredOrigins.last(of: clients, in: reader.database) : [:]

@@ -11,6 +11,11 @@ struct CommitDraft {
         var document: Document?
         /// Why its body cannot be read; nil if it can.
         var failure: StorageError?
+        /// When it was removed, where it is missing and that may matter.
+        var removalTime: Timestamp?
+
+        /// When it was last changed, or removed.
+        var lastTime: Timestamp? { document?.updateTime ?? removalTime }
     }
 
     /// What becomes of one document, however many writes concern it.
@@ -25,7 +30,7 @@ struct CommitDraft {
         var revision = Revision(number: 0)
     }
 
-    let time: Timestamp
+    let commit: StorageEvaluator.Commit
     private(set) var changes: [Change] = []
     /// How many writes had an effect, and so how many sequences the batch takes.
     private(set) var changeCount = 0
@@ -34,8 +39,8 @@ struct CommitDraft {
     /// What revisions of missing documents must exceed.
     private let floor: Int64
 
-    init(time: Timestamp, floor: Int64) {
-        self.time = time
+    init(at commit: StorageEvaluator.Commit, floor: Int64) {
+        self.commit = commit
         self.floor = floor
     }
 
@@ -50,12 +55,11 @@ struct CommitDraft {
             try StorageEvaluator.check(write.condition, of: write.path, against: current)
             throw failure
         }
-        let sequence = time.microseconds + Int64(changeCount)
-        let commit = StorageEvaluator.Commit(
-            time: time,
-            revision: current == nil ? max(sequence, floor + 1) : sequence
-        )
-        let (effect, outcome) = try StorageEvaluator.apply(write, to: current, at: commit)
+        let sequence = commit.storeTime.microseconds + Int64(changeCount)
+        var turn = commit
+        turn.revision = current == nil ? max(sequence, floor + 1) : sequence
+        turn.documentTime = time(of: changes[position])
+        let (effect, outcome) = try StorageEvaluator.apply(write, to: current, at: turn)
         outcomes.append(outcome)
         switch effect {
         case .none: return
@@ -70,6 +74,11 @@ struct CommitDraft {
         changeCount += 1
     }
 
+    /// The update time that a document gets, or the time of its removal.
+    func time(of change: Change) -> Timestamp {
+        commit.documentTime(after: change.stored.lastTime)
+    }
+
     private mutating func position(
         of path: DocumentPath,
         load: (DocumentPath) throws -> Stored
@@ -82,13 +91,13 @@ struct CommitDraft {
         return changes.count - 1
     }
 
-    /// One outcome a write, each with the revision that its document has after the whole batch.
+    /// One outcome a write, each with the version that its document has after the whole batch.
     func outcomes(of writes: [DocumentWrite]) -> [CommitReceipt.WriteOutcome] {
         guard changes.count < writes.count else { return outcomes }
         var settled = outcomes
         for (number, write) in writes.enumerated() {
             guard let position = positions[write.path] else { continue }
-            settled[number].revision = changes[position].document?.revision
+            settled[number].settle(changes[position].document)
         }
         return settled
     }

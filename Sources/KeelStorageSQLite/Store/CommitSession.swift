@@ -26,6 +26,7 @@ struct CommitSession {
     /// How many changes have been written.
     private(set) var changeCount = 0
     private var coverage: [Int64: [StoredIndex]] = [:]
+    private var removals: RemovalTimes
     private let initialFloor: Int64
 
     init(
@@ -36,6 +37,7 @@ struct CommitSession {
     ) throws {
         self.database = database
         statements = WriteStatements(database)
+        removals = RemovalTimes(statements)
         self.reader = reader
         catalog = reader.catalog
         self.epoch = epoch
@@ -63,15 +65,17 @@ struct CommitSession {
         }
         let origin = try batch.origin.map { try StoredOrigin($0, in: database) }
         for change in draft.changes where change.sequence != nil {
-            try store(change, at: draft.time, from: origin)
+            try store(change, of: draft, from: origin)
         }
+        // What has changed nothing has the time of the state that it left.
+        let time = draft.changeCount > 0 ? draft.commit.storeTime : state.time
         if draft.changeCount > 0 {
-            state.sequence = draft.time.microseconds + Int64(draft.changeCount) - 1
+            state.sequence = time.microseconds + Int64(draft.changeCount) - 1
             end = LogPoint(state.sequence, mark: mark)
         }
         let receipt = CommitReceipt(
             batchID: batch.id,
-            commitTime: draft.time,
+            commitTime: time,
             outcomes: draft.outcomes(of: batch.writes),
             position: ChangePosition(epoch: epoch, .log(end)).cursor
         )
@@ -80,13 +84,19 @@ struct CommitSession {
     }
 
     /// Works a batch out; nothing is written yet.
-    private func plan(_ batch: WriteBatch) throws -> CommitDraft {
+    private mutating func plan(_ batch: WriteBatch) throws -> CommitDraft {
         if let reads = batch.reads { try check(reads) }
-        var draft = CommitDraft(
-            time: max(now(), Timestamp(microseconds: state.sequence + 1)),
-            floor: state.floor
-        )
-        for write in batch.writes { try draft.add(write, load: load) }
+        let commit = StorageEvaluator.Commit(after: state.time, clock: now())
+        var draft = CommitDraft(at: commit, floor: state.floor)
+        for write in batch.writes {
+            try draft.add(write) { path in
+                var stored = try load(path)
+                if stored.document == nil, let collection = stored.collection {
+                    stored.removalTime = try removals.time(of: path.id, in: collection, at: commit)
+                }
+                return stored
+            }
+        }
         return draft
     }
 
@@ -117,7 +127,7 @@ struct CommitSession {
 
     private mutating func store(
         _ change: CommitDraft.Change,
-        at time: Timestamp,
+        of draft: CommitDraft,
         from origin: StoredOrigin?
     ) throws {
         guard let sequence = change.sequence else { return }
@@ -125,7 +135,7 @@ struct CommitSession {
         let before = change.stored.document
         var row = change.stored.row
         if indexes.historyAge != nil {
-            try keep(row, of: change.path.id, in: collection, until: time)
+            try keep(row, of: change.path.id, in: collection, until: draft.commit.storeTime)
         }
         if let document = change.document {
             row = try write(document, row: row, collection: collection)
@@ -159,6 +169,9 @@ struct CommitSession {
             }
         }
         try log(change, sequence, collection, origin)
+        if change.document == nil {
+            try removals.note(draft.time(of: change), of: sequence, at: draft.commit)
+        }
         changeCount += 1
     }
 

@@ -6,12 +6,13 @@ internal import KeelStorage
 /// The time by which a store decides what is old enough to be removed.
 ///
 /// It follows the wall clock, but takes no step of more than a day at once: a clock that is set to another
-/// year and back makes nothing old that is not, and what was written meanwhile grows old like the rest.
-/// `moments` says which changes and receipts there were at which of these times.
+/// year makes nothing old that is not, and what was written meanwhile grows old like the rest. Once the
+/// clock is right again, such a step is taken back. `moments` says which changes and receipts
+/// there were at which of these times.
 struct StoreAge {
     /// The longest step, in microseconds.
     ///
-    /// A clock that leaps takes at most this much from an age.
+    /// A clock that leaps takes at most this much from an age, until it is right again.
     static let longestStep: Int64 = 86_400_000_000
 
     /// The present, in microseconds.
@@ -23,43 +24,54 @@ struct StoreAge {
         ) STRICT;
         """
 
+    private typealias Moment = (time: Int64, wall: Int64)
+
     /// Reads the present of a store and notes it, where that is worth a row, inside of a write transaction.
+    ///
+    /// A moment is noted sixty-four times within the shortest age that something is kept for, and every ten
+    /// minutes at most.
     ///
     /// - Parameters:
     ///   - database: A connection that writes.
-    ///   - wall: The wall clock's time.
+    ///   - configuration: The wall clock, and how long something is kept.
     ///   - state: The state of the store.
-    ///   - shortest: The shortest age that the store keeps something for; a moment is noted
-    ///     sixty-four times within it, and every ten minutes at most.
+    ///   - history: How long the history is kept, where there is one.
     /// - Throws: What SQLite throws.
     init(
         _ database: Database,
-        wall: Timestamp,
-        state: StoreState,
-        keeping shortest: Duration
+        _ configuration: SQLiteStorageAdapter.Configuration,
+        _ state: StoreState,
+        history: Duration?
     ) throws {
-        let wall = wall.microseconds
-        let statement = try RawStatement(
-            database,
-            "SELECT time, wall FROM moments ORDER BY time DESC LIMIT 1"
-        )
-        guard let last = try statement.first({ (time: $0.integer(0), wall: $0.integer(1)) }) else {
+        let retention = configuration.retention
+        let shortest = min(retention.age, retention.receiptAge, history ?? retention.age)
+        let interval = min(600_000_000, shortest.microseconds / 64)
+        // Half of what a number holds, because a clock may show any time.
+        let wall = min(max(configuration.now().microseconds, -1 << 61), 1 << 61)
+        guard let last = try Self.last(in: database) else {
             now = wall
             try Self.note(wall, wall, state, database)
             return
         }
-        // Wide numbers, because a clock may show any time.
-        let passed = Int64(clamping: Int128(wall) - Int128(last.wall))
-        now = last.time + min(max(0, passed), Self.longestStep)
-        let interval = min(600_000_000, shortest.microseconds / 64)
-        if passed < 0 {
-            let update = try RawStatement(database, "UPDATE moments SET wall = ? WHERE time = ?")
-            try update.bind(1, wall)
-            try update.bind(2, last.time)
-            try update.run()
-        } else if passed > 0, passed >= interval {
-            try Self.note(now, wall, state, database)
+        let passed = wall - last.wall
+        switch passed {
+        case 0...Self.longestStep:
+            now = last.time + passed
+            guard passed > 0, passed >= interval else { return }
+        case -interval..<0:
+            now = last.time
+            return
+        default:
+            if let base = try Self.leap(before: wall, last, in: database) {
+                now = base.time + (wall - base.wall)
+                let removal = try RawStatement(database, "DELETE FROM moments WHERE time > ?")
+                try removal.bind(1, base.time)
+                try removal.run()
+            } else {
+                now = last.time + (passed > 0 ? Self.longestStep : 1)
+            }
         }
+        try Self.note(now, wall, state, database)
     }
 
     /// The last change that is at least so old, or nil.
@@ -72,6 +84,26 @@ struct StoreAge {
         return try statement.first { $0.integer(0) }
     }
 
+    /// The last change that is at least so old, also if no step of more than a quarter of the age counts
+    /// whole; or nil.
+    func sequence(surelyOlderThan age: Duration, in database: Database) throws -> Int64? {
+        let longest = max(1, age.microseconds / 4)
+        guard longest < Self.longestStep else { return try sequence(olderThan: age, in: database) }
+        let statement = try RawStatement(
+            database,
+            "SELECT time, seq FROM moments ORDER BY time DESC"
+        )
+        var (left, later) = (age.microseconds, now)
+        var found: Int64?
+        try statement.each { row in
+            left -= min(later - row.integer(0), longest)
+            later = row.integer(0)
+            if left <= 0 { found = row.integer(1) }
+            return found == nil
+        }
+        return found
+    }
+
     /// Removes the moments that nothing is measured by any more.
     func forget(olderThan age: Duration, in database: Database) throws {
         let statement = try RawStatement(
@@ -82,6 +114,37 @@ struct StoreAge {
         )
         try statement.bind(1, now - age.microseconds)
         try statement.run()
+    }
+
+    // MARK: Moments
+
+    private static func last(in database: Database) throws -> Moment? {
+        try RawStatement(database, "SELECT time, wall FROM moments ORDER BY time DESC LIMIT 1")
+            .first { ($0.integer(0), $0.integer(1)) }
+    }
+
+    /// The moment before the clock leapt, if that is what the clock now goes on from: it was wrong
+    /// meanwhile, and is right again.
+    private static func leap(
+        before wall: Int64,
+        _ last: Moment,
+        in database: Database
+    ) throws -> Moment? {
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT time, wall FROM (
+                SELECT time, wall, lead(wall) OVER (ORDER BY time) AS next FROM moments
+            )
+            WHERE wall <= ?1 AND ?1 - wall <= ?2 + (?3 - time)
+            AND next NOT BETWEEN wall AND wall + ?2
+            ORDER BY time DESC LIMIT 1
+            """
+        )
+        try statement.bind(1, wall)
+        try statement.bind(2, longestStep)
+        try statement.bind(3, last.time)
+        return try statement.first { ($0.integer(0), $0.integer(1)) }
     }
 
     private static func note(

@@ -66,7 +66,7 @@ final class StoreCatalog: Sendable {
     /// Whether collections have keys; once they have, they keep them.
     func hasKeys(in database: Database) throws -> Bool {
         if state.withLock({ $0.hasKeys }) { return true }
-        let hasKeys = try StoreOpening.hasColumn("key", in: "collections", database)
+        let hasKeys = try StoreFormat.hasColumn("key", in: "collections", database)
         state.withLock { $0.hasKeys = hasKeys }
         return hasKeys
     }

@@ -1,5 +1,6 @@
 #if SQLite
 internal import GRDB
+internal import KeelStorage
 
 /// The tables of a store's file.
 ///
@@ -16,6 +17,7 @@ internal import GRDB
 /// - `clients`: the clients that origins name, and the last mutation of each.
 /// - `receipts`: the receipts of batches that carry an id.
 /// - `moments`: which change was the last one at which time (``StoreAge``).
+/// - `removal_times`: the times of removals that differ from their sequence (``RemovalTimes``).
 /// - `readers`: how far the registered readers of the change log have come.
 /// - `search_1`, …: a full-text table for each search definition, numbered like its index.
 /// - `history`: what documents were, where the store keeps that (``StoredHistory``).
@@ -84,8 +86,48 @@ enum StoreFormat {
             name TEXT PRIMARY KEY, seq INTEGER NOT NULL, seen INTEGER NOT NULL
         ) STRICT;
         INSERT INTO state VALUES (1, 0, 0, 0);
-        \(StoreAge.table)
+        \(added)
         """
+
+    /// What files of earlier versions lack, and such versions pass over.
+    private static let added = StoreAge.table + RemovalTimes.tables
+
+    /// Adds what a file of an earlier version lacks; mostly nobody has to wait for a lock.
+    static func complete(_ database: Database) throws {
+        guard try !isComplete(database) else { return }
+        try database.inTransaction(.immediate) {
+            // Two processes may open it at once.
+            guard try !isComplete(database) else { return .commit }
+            if try !hasColumn("mark", in: "changes", database) {
+                try database.execute(sql: LogPoint.addColumn)
+            }
+            if try !hasColumn("client", in: "changes", database) {
+                try database.execute(sql: StoredOrigins.additions)
+            }
+            if try !hasColumn("key", in: "collections", database) {
+                try GroupOrder.addKeys(in: database)
+            }
+            try database.execute(sql: added)
+            return .commit
+        }
+    }
+
+    private static func isComplete(_ database: Database) throws -> Bool {
+        let sql = """
+            SELECT (SELECT count(*) FROM pragma_table_info('changes') WHERE name IN ('mark', 'client'))
+            + (SELECT count(*) FROM pragma_table_info('collections') WHERE name = 'key')
+            + (SELECT count(*) FROM sqlite_master
+                WHERE name IN ('moments', 'removal_times', 'removals'))
+            """
+        return try Int.fetchOne(database, sql: sql) == 6
+    }
+
+    /// Whether a table has a column.
+    static func hasColumn(_ column: String, in table: String, _ database: Database) throws -> Bool {
+        // Not from GRDB's memory of the schema, which another process may have changed.
+        let sql = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?"
+        return try Int.fetchOne(database, sql: sql, arguments: [table, column]) == 1
+    }
 
     /// Creates the tables in an empty file, inside of a transaction.
     static func create(in database: Database, epoch: [UInt8], proof: [UInt8]?) throws {
@@ -122,6 +164,9 @@ struct StoreState {
     var trimmed: Int64
     /// The sequence of the last change.
     var sequence: Int64
+
+    /// The store's time: sequences follow the clock, and go on where it goes back.
+    var time: Timestamp { Timestamp(microseconds: sequence) }
 
     init(_ database: Database) throws {
         let statement = try RawStatement(

@@ -62,21 +62,7 @@ struct StoreOpening {
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         }
         if !configuration.isReadOnly {
-            try pool.writeWithoutTransaction { database in
-                // A file of an earlier version has none. Mostly nobody has to wait for a lock.
-                if try !database.tableExists("moments") {
-                    try database.execute(sql: StoreAge.table)
-                }
-                try Self.add("mark", to: "changes", in: database) {
-                    try database.execute(sql: LogPoint.addColumn)
-                }
-                try Self.add("client", to: "changes", in: database) {
-                    try database.execute(sql: StoredOrigins.additions)
-                }
-                try Self.add("key", to: "collections", in: database) {
-                    try GroupOrder.addKeys(in: database)
-                }
-            }
+            try pool.writeWithoutTransaction { try StoreFormat.complete($0) }
         }
         if let age = configuration.history, !configuration.isReadOnly {
             try pool.writeWithoutTransaction { try StoredHistory.keep(age, in: $0) }
@@ -84,37 +70,20 @@ struct StoreOpening {
         if !configuration.isReadOnly {
             try pool.writeWithoutTransaction { database in
                 guard let history = try StoredHistory(database) else { return }
-                let now = configuration.now()
                 // Nobody may write for long: what is too old goes with the opening as well.
                 try database.inTransaction(.immediate) {
-                    try StoredHistory.forget(olderThan: history.age, at: now, in: database)
+                    let age = try StoreAge(
+                        database,
+                        configuration,
+                        StoreState(database),
+                        history: history.age
+                    )
+                    try history.forget(by: age, in: database)
                     return .commit
                 }
             }
         }
         return (pool, epoch)
-    }
-
-    /// Adds a column that a file of an earlier version lacks.
-    private static func add(
-        _ column: String,
-        to table: String,
-        in database: Database,
-        _ change: () throws -> Void
-    ) throws {
-        guard try !hasColumn(column, in: table, database) else { return }
-        // Two processes may open it at once.
-        try database.inTransaction(.immediate) {
-            if try !hasColumn(column, in: table, database) { try change() }
-            return .commit
-        }
-    }
-
-    /// Whether a table has a column.
-    static func hasColumn(_ column: String, in table: String, _ database: Database) throws -> Bool {
-        // Not from GRDB's memory of the schema, which another process may have changed.
-        let sql = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?"
-        return try Int.fetchOne(database, sql: sql, arguments: [table, column]) == 1
     }
 
     private var settings: GRDB.Configuration {

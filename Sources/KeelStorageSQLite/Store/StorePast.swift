@@ -23,7 +23,7 @@ struct StorePast {
             )
         }
         guard time.microseconds >= history.start else { throw StorageError.snapshotTooOld(time) }
-        let present = max(now, Timestamp(microseconds: state.sequence))
+        let present = max(now, state.time)
         guard time <= present else { throw StorageError.notYet(time, present: present) }
         self.reader = reader
         self.state = state

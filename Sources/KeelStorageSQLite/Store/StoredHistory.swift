@@ -90,20 +90,20 @@ struct StoredHistory {
     /// Removes images that are older than the age says, inside of a write transaction.
     ///
     /// - Parameters:
-    ///   - age: How long an image is kept.
-    ///   - now: The present.
+    ///   - present: The time by which the store's contents grow old.
     ///   - most: How many images are removed at most.
     ///   - database: A connection that writes.
     /// - Returns: Whether there are no more.
     /// - Throws: What SQLite throws.
     @discardableResult
-    static func forget(
-        olderThan age: Duration,
-        at now: Timestamp,
+    func forget(
+        by present: StoreAge,
         most: Int64 = mostForgotten,
         in database: Database
     ) throws -> Bool {
-        let oldest = now.advanced(by: .zero - age).microseconds
+        guard let oldest = try present.sequence(surelyOlderThan: age, in: database) else {
+            return true
+        }
         let first = try RawStatement(database, "SELECT min(number) FROM history").first {
             $0.isNull(0) ? nil : $0.integer(0)
         }

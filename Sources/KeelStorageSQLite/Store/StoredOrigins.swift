@@ -11,7 +11,6 @@ enum StoredOrigins {
     static let additions = """
         ALTER TABLE changes ADD COLUMN client INTEGER;
         ALTER TABLE changes ADD COLUMN mutation INTEGER;
-        CREATE INDEX removals ON changes(cid, id, seq) WHERE removed = 1;
         CREATE TABLE clients(
             number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, mutation INTEGER NOT NULL
         ) STRICT;
@@ -37,7 +36,7 @@ enum StoredOrigins {
     /// The last mutations of clients; those that are not known are missing.
     static func last(of clients: Set<String>, in database: Database) throws -> [String: Int64] {
         // A file of an earlier version that is only read has no clients.
-        guard !clients.isEmpty, try StoreOpening.hasColumn("mutation", in: "changes", database)
+        guard !clients.isEmpty, try StoreFormat.hasColumn("mutation", in: "changes", database)
         else { return [:] }
         var last: [String: Int64] = [:]
         let statement = try RawStatement(database, "SELECT mutation FROM clients WHERE name = ?")

@@ -7,6 +7,7 @@ enum StoredReceipt {
         let outcomes = receipt.outcomes.map { outcome -> DocumentValue in
             .map([
                 "revision": outcome.revision.map { .integer($0.number) } ?? .null,
+                "updated": outcome.updateTime.map { .timestamp($0) } ?? .null,
                 "results": .array(outcome.transformResults),
             ])
         }
@@ -35,8 +36,11 @@ enum StoredReceipt {
             commitTime: time,
             outcomes: outcomes.map { outcome in
                 let fields = outcome.mapValue ?? DocumentFields()
+                let revision = fields["revision"]?.integerValue.map(Revision.init(number:))
                 return CommitReceipt.WriteOutcome(
-                    revision: fields["revision"]?.integerValue.map(Revision.init(number:)),
+                    revision: revision,
+                    // Receipts of an earlier version have the time of the commit alone.
+                    updateTime: fields["updated"]?.timestampValue ?? revision.map { _ in time },
                     transformResults: fields["results"]?.arrayValue ?? []
                 )
             },

@@ -9,7 +9,7 @@ final class WriteStatements {
     enum Kind: Int, CaseIterable {
         case insertDocument, updateDocument, deleteDocument, insertEntry, deleteEntry
         case insertChange, insertChangeOfClient
-        case keepImage, keepAbsence
+        case keepImage, keepAbsence, findRemoval, insertRemovalTime
 
         var sql: String {
             switch self {
@@ -43,6 +43,14 @@ final class WriteStatements {
                 FROM documents WHERE rid = ?2
                 """
             case .keepAbsence: "INSERT INTO history(time, cid, id) VALUES (?, ?, ?)"
+            case .findRemoval:
+                """
+                SELECT coalesce(r.time, c.seq)
+                FROM changes c LEFT JOIN removal_times r ON r.seq = c.seq
+                WHERE c.cid = ? AND c.id = ? AND c.removed = 1 ORDER BY c.seq DESC LIMIT 1
+                """
+            case .insertRemovalTime:
+                "INSERT OR REPLACE INTO removal_times(seq, time) VALUES (?, ?)"
             }
         }
     }

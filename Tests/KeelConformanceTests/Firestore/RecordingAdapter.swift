@@ -25,7 +25,9 @@ final class RecordingAdapter: StorageAdapter {
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         state.withLock { $0.batches += batches }
         return batches.map { batch in
-            let outcomes = batch.writes.map { _ in CommitReceipt.WriteOutcome(revision: nil) }
+            let outcomes = batch.writes.map { _ in
+                CommitReceipt.WriteOutcome(revision: nil, updateTime: nil)
+            }
             return .success(
                 CommitReceipt(
                     commitTime: Timestamp(microseconds: 0),

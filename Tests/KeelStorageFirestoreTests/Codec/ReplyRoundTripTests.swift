@@ -52,8 +52,12 @@ struct ReplyRoundTripTests {
             batchID: "once",
             commitTime: Timestamp(microseconds: 77),
             outcomes: [
-                .init(revision: nil),
-                .init(revision: Revision(number: 9), transformResults: [3, .null, .double(.nan)]),
+                .init(revision: nil, updateTime: nil),
+                .init(
+                    revision: Revision(number: 9),
+                    updateTime: Timestamp(microseconds: 66),
+                    transformResults: [3, .null, .double(.nan)]
+                ),
             ],
             position: ChangeCursor(bytes: [0, 255, 17])
         )

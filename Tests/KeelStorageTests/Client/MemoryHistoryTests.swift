@@ -5,18 +5,10 @@ import Testing
 
 @Suite("The history of a memory adapter")
 struct MemoryHistoryTests {
-    private final class SetTime: Sendable {
-        private let value = Atomic<Int64>(1_000_000_000_000)
-        var now: Timestamp { Timestamp(microseconds: value.load(ordering: .relaxed)) }
-        func advance(by seconds: Int64) { value.add(seconds * 1_000_000, ordering: .relaxed) }
-    }
-
     @Test("What is younger than its age can be read, and what is much older cannot")
     func forgets() async throws {
-        let time = SetTime()
-        let store = StorageClient(
-            InMemoryStorageAdapter(history: .seconds(100), now: { time.now })
-        )
+        let age = TestClock()
+        let store = StorageClient(InMemoryStorageAdapter(clock: age, history: .seconds(100)))
         var commits: [Timestamp] = []
         for number in Int64(0)..<200 {
             commits.append(try await store.setDocument("a/b", ["n": .integer(number)]).commitTime)
@@ -24,7 +16,7 @@ struct MemoryHistoryTests {
                 let then = try await store.asOf(commit).getDocument("a/b")
                 #expect(try then.fields() == ["n": .integer(Int64(value))])
             }
-            time.advance(by: 10)
+            await age.advance(by: .seconds(10))
         }
         await #expect(throws: StorageError.self) {
             _ = try await store.asOf(commits[10]).getDocument("a/b")
@@ -33,11 +25,11 @@ struct MemoryHistoryTests {
 
     @Test("A listener of the past gets one snapshot, also when the history has forgotten it")
     func listener() async throws {
-        let (time, clock) = (SetTime(), TestClock())
+        let (age, clock) = (TestClock(), TestClock())
         var configuration = StorageClient.Configuration()
         configuration.clock = clock
         let store = StorageClient(
-            InMemoryStorageAdapter(history: .seconds(1), now: { time.now }),
+            InMemoryStorageAdapter(clock: age, history: .seconds(1)),
             configuration: configuration
         )
         let then = try store.asOf(try await store.setDocument("a/b", ["n": 1]).commitTime)
@@ -51,7 +43,7 @@ struct MemoryHistoryTests {
         await clock.waitForSleepers()
         for number in Int64(0)..<100 {
             try await store.setDocument("a/b", ["n": .integer(number)])
-            time.advance(by: 10)
+            await age.advance(by: .seconds(10))
         }
         for _ in 0..<3 {
             await clock.advance(by: .seconds(2))

@@ -142,13 +142,29 @@ extension StorageAdapterCheck {
             )
             #expect(receipt.outcomes.map(\.revision) == [nil, nil])
         },
-        Self(.batches, "all documents of a batch are changed at its commit’s time") { store in
+        Self(.batches, "a receipt tells for each write when its document was changed last") {
+            store in
+            try await store.set(["n": 3], "c")
             let receipt = try await store.commit(
                 .set(["n": 1], at: store.path("a")),
-                .set(["n": 2], at: store.path("b"))
+                .set(["n": 2], at: store.path("b")),
+                .set(["n": 3], at: store.path("c")),
+                .set(["n": 3], at: store.path("a"))
             )
             let times = try await store.client.queryDocuments(store.query).map(\.updateTime)
-            #expect(times == [receipt.commitTime, receipt.commitTime])
+            #expect(receipt.outcomes.map(\.updateTime) == times + [times[0]])
+            #expect(times[0] == times[1])
+        },
+        Self(.batches, "commit times never go back, also of what changes nothing") { store in
+            var last = Timestamp(microseconds: .min)
+            for number in Int64(0)..<10 {
+                let states: [DocumentFields] = [["n": .integer(number / 3)], ["n": -1]]
+                for fields in states {
+                    let time = try await store.set(fields, "\(number % 2)").commitTime
+                    #expect(time >= last)
+                    last = time
+                }
+            }
         },
         Self(.batches, "commit times grow from one batch to the next") { store in
             let first = try await store.set(["n": 1], "a").commitTime

@@ -4,7 +4,7 @@ import Testing
 extension StorageAdapterCheck {
     /// The change log: what listeners, copies and other processes live on.
     public static let changes: [Self] =
-        deliveryChecks + pageChecks + copyChecks + waitChecks
+        deliveryChecks + pageChecks + copyChecks + waitChecks + timeChecks
         + scopeChecks + originChecks
 
     static func log(

@@ -40,6 +40,28 @@ extension StorageAdapterCheck {
             #expect(changed.updateTime > document.updateTime)
             #expect(changed.revision > document.revision)
         },
+        replica("from ahead in time is followed by later times, across deletion too") { store in
+            let year = Int64(366 * 86_400) * 1_000_000
+            let ahead = Timestamp(microseconds: Timestamp.now().microseconds + year)
+            let document = Document(
+                path: store.path(),
+                body: DocumentBody(["a": 1]),
+                revision: Revision(number: 1),
+                createTime: ahead,
+                updateTime: ahead
+            )
+            try await store.commit(DocumentWrite(document.path, .replicate(document)))
+            try await store.update("d", .put("a", 2))
+            let changed = try await store.document()
+            #expect(changed.createTime == ahead)
+            #expect(changed.updateTime > ahead)
+            try await store.client.deleteDocument(store.path())
+            try await store.set(["a": 3])
+            #expect(try await store.document().createTime > changed.updateTime)
+            // It is the document’s alone.
+            try await store.set(["a": 1], "other")
+            #expect(try await store.document("other").updateTime < ahead)
+        },
         replica("from ahead in revision is still followed by higher revisions") { store in
             let document = try await store.replicaFromAhead()
             try await store.commit(DocumentWrite(document.path, .replicate(document)))

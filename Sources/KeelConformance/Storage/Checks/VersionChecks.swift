@@ -4,30 +4,46 @@ import Testing
 extension StorageAdapterCheck {
     /// Times and revisions of documents.
     static let versionChecks: [Self] = [
-        Self(.documents, "a new document was created and last changed at the commit’s time") {
+        Self(.documents, "a new document was created and last changed at the time of its receipt") {
             store in
-            let receipt = try await store.set(["a": 1])
+            let time = try #require(try await store.set(["a": 1]).outcomes.first?.updateTime)
             let document = try await store.document()
-            #expect(document.createTime == receipt.commitTime)
-            #expect(document.updateTime == receipt.commitTime)
+            #expect(document.createTime == time)
+            #expect(document.updateTime == time)
         },
         Self(.documents, "a change moves the update time and leaves the create time") { store in
-            let created = try await store.set(["a": 1]).commitTime
-            let changed = try await store.set(["a": 2]).commitTime
+            let created = try #require(try await store.set(["a": 1]).outcomes.first?.updateTime)
+            let changed = try #require(try await store.set(["a": 2]).outcomes.first?.updateTime)
             let document = try await store.document()
             #expect(document.createTime == created)
             #expect(document.updateTime == changed)
             #expect(changed > created)
         },
-        Self(.documents, "a document that is created again does not take on its old create time") {
+        Self(.documents, "a document that is created again has later times than it had before") {
             store in
-            let first = try await store.set(["a": 1]).commitTime
-            try await store.client.deleteDocument(store.path())
+            var last = Timestamp(microseconds: .min)
+            for number in Int64(0)..<20 {
+                try await store.set(["a": .integer(number)])
+                let document = try await store.document()
+                #expect(document.createTime > last)
+                try await store.set(["a": .integer(-number - 1)])
+                last = try await store.document().updateTime
+                #expect(document.createTime < last)
+                try await store.client.deleteDocument(store.path())
+            }
+        },
+        Self(.documents, "a receipt of a write without change names the standing update time") {
+            store in
+            let first = try await store.set(["a": 1]).outcomes.first?.updateTime
+            try await store.set(["a": 1], "other")
+            #expect(try await store.set(["a": 1]).outcomes.first?.updateTime == first)
+        },
+        Self(.documents, "a receipt has no update time of a document that is not there") { store in
             try await store.set(["a": 1])
-            let again = try await store.set(["a": 2]).commitTime
-            let document = try await store.document()
-            #expect(document.createTime > first)
-            #expect(document.createTime < again)
+            for _ in 0..<2 {
+                let receipt = try await store.client.deleteDocument(store.path())
+                #expect(receipt.outcomes.map(\.updateTime) == [nil])
+            }
         },
         Self(.documents, "a receipt names the revision that the document then has") { store in
             let receipt = try await store.set(["a": 1])
@@ -47,6 +63,21 @@ extension StorageAdapterCheck {
             try await store.client.deleteDocument(store.path())
             try await store.set(["a": 1])
             #expect(try await store.document().revision > before)
+        },
+        Self(.documents, "a read that permits no staleness includes every commit before it") {
+            store in
+            for number in Int64(0)..<3 {
+                try await store.set(["n": .integer(number)])
+                var request = ReadRequest(.documents([store.path()]))
+                request.mostStaleness = .zero
+                let document = try await store.document()
+                guard case .documents(let read) = try await store.adapter.read(request).payload
+                else {
+                    Issue.record("a read of documents was answered with something else")
+                    return
+                }
+                #expect(read == [document])
+            }
         },
         Self(.documents, "all ways of reading give one revision and one set of times") { store in
             try await store.set(["a": 1])

@@ -118,7 +118,7 @@ struct BatchReply: ReplyPieces {
         }
         let paths = rest.prefix(found.count)
         rest = rest.dropFirst(found.count)
-        if let moment { result.time = moment.time } else if !isRepeatable { result.time = nil }
+        if let moment { result.time = moment.time }
         if rest.isEmpty { await moment?.end() }
         guard rest.isEmpty || !snapshot.notesReads else {
             throw StorageError(

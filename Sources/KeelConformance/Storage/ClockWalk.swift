@@ -1,0 +1,283 @@
+package import KeelStorage
+internal import Synchronization
+import Testing
+
+/// A wall clock that is set to other years and back while documents are written, and what holds all the
+/// same.
+///
+/// Times of documents are the wall clock's, right or wrong, and later with each change of a document; the
+/// store's time never goes back, and names states that can be read again; once the clock is right, so
+/// is the time of every document that is not ahead of it.
+package struct ClockWalk: Sendable {
+    /// The wall clock, which only the walk sets.
+    package final class Wall: Sendable {
+        private let time = Mutex(Timestamp(microseconds: 1_780_000_000_000_000))
+
+        package init() {}
+
+        /// What the clock shows.
+        package var now: Timestamp { time.withLock { $0 } }
+
+        /// Sets the clock.
+        package func set(_ now: Timestamp) { time.withLock { $0 = now } }
+
+        /// Sets the clock so much ahead, or back.
+        package func move(by duration: Duration) {
+            time.withLock { $0 = Timestamp(microseconds: $0.microseconds + duration.microseconds) }
+        }
+    }
+
+    package let seed: UInt64
+    package let steps: Int
+    package let wall = Wall()
+
+    package init(seed: UInt64 = SeededGenerator.chosenSeed(), steps: Int = 1_500) {
+        self.seed = seed
+        self.steps = steps
+    }
+
+    /// Walks on a store.
+    ///
+    /// - Parameters:
+    ///   - adapter: The store, which asks ``wall`` for the time.
+    ///   - history: How long the store keeps its history at least; nil if it keeps none.
+    ///   - pass: Lets time pass on a clock that nobody sets.
+    ///   - reopen: Closes the store and opens it again, now and then.
+    /// - Throws: What the adapter throws.
+    package func run(
+        on adapter: any StorageAdapter,
+        history: Duration?,
+        pass: (Duration) async -> Void = { _ in },
+        reopen: (any StorageAdapter) async throws -> any StorageAdapter = { $0 }
+    ) async throws {
+        print("ClockWalk: seed \(seed)")
+        var run = ClockWalkRun(adapter: adapter, wall: wall, history: history, seed: seed)
+        for step in 0..<steps {
+            // An adapter that never suspends would keep other tests from running.
+            await Task.yield()
+            await pass(run.goOn())
+            if let flaw = try await run.step() {
+                Issue.record("seed \(seed), step \(step), \(run.position): \(flaw)")
+                return
+            }
+            if run.random.hits(1, in: 60) { run.adapter = try await reopen(run.adapter) }
+        }
+        if let flaw = try await run.finish() { Issue.record("seed \(seed), at the end: \(flaw)") }
+    }
+}
+
+/// The state of a walk, and the model of what the store should say.
+private struct ClockWalkRun {
+    /// A state that the store has had.
+    private struct Moment {
+        let time: Timestamp
+        let truth: Timestamp
+        let documents: [DocumentPath: Document]
+    }
+
+    /// Between which times a document was changed or removed last.
+    private struct Bounds {
+        var earliest: Timestamp
+        var latest: Timestamp
+    }
+
+    var adapter: any StorageAdapter
+    var random: SeededGenerator
+    private let wall: ClockWalk.Wall
+    private let history: Duration?
+    private let collection: CollectionPath
+    private var truth: Timestamp
+    private var offset = Duration.zero
+    private var documents: [DocumentPath: Document] = [:]
+    private var bounds: [DocumentPath: Bounds] = [:]
+    private var time = Timestamp(microseconds: .min)
+    private var moments: [Moment] = []
+    private var cursor: ChangeCursor?
+    private var copy: [DocumentPath: Document] = [:]
+    private var copyTime: Timestamp?
+
+    init(adapter: any StorageAdapter, wall: ClockWalk.Wall, history: Duration?, seed: UInt64) {
+        self.adapter = adapter
+        self.wall = wall
+        self.history = history
+        random = SeededGenerator(seed: seed)
+        truth = wall.now
+        collection = CollectionPath("walk\(seed)")
+    }
+
+    /// Where the walk is, for messages.
+    var position: String { "true time \(truth), the clock is off by \(offset)" }
+
+    /// Lets time pass, and sets the clock now and then.
+    mutating func goOn() -> Duration {
+        let passed = Duration.microseconds(
+            random.pick([1, 1_000, 1_000_000, 60_000_000, 300_000_000])
+        )
+        truth = truth.moved(by: passed)
+        if random.hits(1, in: 6) {
+            let year = Duration.seconds(365 * 86_400)
+            offset = random.pick([
+                .zero, .zero, .zero, year * 14, year * -56, .milliseconds(400), .milliseconds(-400),
+            ])
+        }
+        wall.set(truth.moved(by: offset))
+        return passed
+    }
+
+    /// Writes, follows and looks back; returns what was wrong.
+    mutating func step() async throws -> String? {
+        if let flaw = try await write() { return flaw }
+        if random.hits(1, in: 3), let flaw = try await follow() { return flaw }
+        return random.hits(1, in: 3) ? try await lookBack() : nil
+    }
+
+    // MARK: Writing
+
+    /// Commits a batch, and compares what the store says with the model.
+    private mutating func write() async throws -> String? {
+        let ids = ["a", "b", "c", "d", "e", "f"].shuffled(using: &random)
+        let writes = ids.prefix(random.number(1...3)).map { id -> DocumentWrite in
+            let path = collection.document(id)
+            if random.hits(1, in: 3) { return DocumentWrite(path, .delete) }
+            let stamp = FieldTransform("at", .serverTimestamp)
+            let body = DocumentBody(["n": .integer(Int64(random.number(0...2)))])
+            return DocumentWrite(path, .set(body, transforms: random.hits(1, in: 2) ? [stamp] : []))
+        }
+        let results = try await adapter.commit([WriteBatch(writes)])
+        guard let receipt = try results.first?.get() else { return "a batch has no receipt" }
+        let read = try await self.read()
+        if receipt.commitTime < time { return "the commit’s time \(receipt.commitTime) went back" }
+        var isChanged = false
+        for (write, outcome) in zip(writes, receipt.outcomes) {
+            let (before, after) = (documents[write.path], read.documents[write.path])
+            guard outcome.updateTime == after?.updateTime, outcome.revision == after?.revision
+            else {
+                return "the outcome of \(write) is \(outcome), and the document \(after as Any)"
+            }
+            guard before != after else { continue }
+            isChanged = true
+            if let flaw = take(after, before, at: write.path) { return flaw }
+        }
+        documents = read.documents
+        guard let told = read.time else { return history == nil ? nil : "a read tells no time" }
+        if told < receipt.commitTime { return "a read at \(told) is before \(receipt.commitTime)" }
+        if isChanged, receipt.commitTime <= time { return "two commits have one time" }
+        time = told
+        moments.append(Moment(time: told, truth: truth, documents: documents))
+        return nil
+    }
+
+    /// Takes in a change of a document.
+    private mutating func take(
+        _ after: Document?,
+        _ before: Document?,
+        at path: DocumentPath
+    ) -> String? {
+        let (now, tick) = (wall.now, Duration.microseconds(1))
+        let last = bounds[path]
+        let earliest = max(now, last.map { $0.earliest.moved(by: tick) } ?? now)
+        let right = now.moved(by: .seconds(1))
+        let latest = max(right, last.map { $0.latest.moved(by: tick) } ?? right)
+        guard let after else {
+            // A removal may be told by its place, which is behind those of the batch’s other writes.
+            let place = latest.moved(by: tick * 3)
+            bounds[path] = Bounds(earliest: earliest, latest: place)
+            return nil
+        }
+        let time = after.updateTime
+        bounds[path] = Bounds(earliest: time, latest: time)
+        if time < earliest { return "\(path) was changed at \(time), before \(earliest)" }
+        if time > latest { return "\(path) was changed at \(time), after \(latest)" }
+        if after.createTime != before?.createTime ?? time {
+            return "\(path) was created at \(after.createTime)"
+        }
+        if let stamp = after["at"]?.timestampValue {
+            if stamp > right || stamp < now.moved(by: .milliseconds(-1)) {
+                return "\(path) has the time \(stamp) of a clock that shows \(now)"
+            }
+        }
+        return nil
+    }
+
+    // MARK: Reading
+
+    private var paths: [DocumentPath] {
+        ["a", "b", "c", "d", "e", "f"].map { collection.document($0) }
+    }
+
+    private func read(
+        asOf past: Timestamp? = nil
+    ) async throws -> (documents: [DocumentPath: Document], time: Timestamp?) {
+        var request = ReadRequest(.documents(paths))
+        (request.needsTime, request.asOf) = (true, past)
+        let result = try await adapter.read(request)
+        guard case .documents(let found) = result.payload else { return ([:], nil) }
+        let documents = found.compactMap { $0.map { ($0.path, $0) } }
+        return (Dictionary(uniqueKeysWithValues: documents), result.time)
+    }
+
+    /// Follows the change log to its end.
+    private mutating func follow() async throws -> String? {
+        while true {
+            let scope = ChangeScope.collections([collection])
+            let page = try await adapter.changes(
+                ChangeRequest(after: cursor, scope: scope, limit: random.number(1...4))
+            )
+            cursor = page.next
+            for change in page.changes {
+                if case .current(let document) = change { copy[document.path] = document }
+                if case .removed(let path, _) = change { copy[path] = nil }
+            }
+            guard page.isCaughtUp else { continue }
+            guard let told = page.time else {
+                return history == nil ? nil : "a consistent point has no time"
+            }
+            if let copyTime, told < copyTime { return "a page’s time \(told) went back" }
+            if history != nil {
+                if told < time { return "a page is of \(told), and the store at \(time)" }
+                // A server writes a record of its own before its first page.
+                time = told
+            }
+            copyTime = told
+            return copy == documents ? nil : "a copy differs from the store"
+        }
+    }
+
+    /// Reads a state of before once more.
+    private mutating func lookBack() async throws -> String? {
+        guard let history else { return nil }
+        // A clock that leaps takes a quarter of a short history, as long as it is wrong.
+        let oldest = truth.moved(by: .zero - history * 5 / 8)
+        moments.removeAll { $0.truth < oldest }
+        guard let moment = moments.randomElement(using: &random) else { return nil }
+        let read = try await read(asOf: moment.time)
+        if read.time != moment.time { return "a read as of \(moment.time) tells another time" }
+        return read.documents == moment.documents
+            ? nil : "a read as of \(moment.time) brings another state"
+    }
+
+    /// Sets the clock right, and looks at a new document.
+    mutating func finish() async throws -> String? {
+        offset = .zero
+        truth = truth.moved(by: .seconds(2))
+        wall.set(truth)
+        let write = DocumentWrite(collection.document("new"), .set(DocumentBody(["n": 1])))
+        let results = try await adapter.commit([WriteBatch([write])])
+        guard let receipt = try results.first?.get() else { return "a batch has no receipt" }
+        let limits = truth...truth.moved(by: .seconds(1))
+        guard let time = receipt.outcomes.first?.updateTime, limits.contains(time) else {
+            return "a new document has another time than the clock, which is right"
+        }
+        return nil
+    }
+}
+
+extension Timestamp {
+    fileprivate func moved(by duration: Duration) -> Timestamp {
+        Timestamp(microseconds: microseconds + duration.microseconds)
+    }
+}
+
+extension Duration {
+    fileprivate var microseconds: Int64 { Int64(self / .microseconds(1)) }
+}

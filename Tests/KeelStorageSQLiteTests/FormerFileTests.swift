@@ -1,0 +1,237 @@
+#if SQLite
+import Foundation
+import GRDB
+import KeelStorage
+import KeelStorageSQLite
+import Synchronization
+import Testing
+
+/// Files of the version before removals had times of their own, and files of this one under that version.
+///
+/// What that version did to a file is written down here as statements, and does not change any more.
+@Suite("Files of the former version")
+struct FormerFileTests {
+    /// The tables as that version made them.
+    private static let tables = """
+        CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
+        CREATE TABLE state(
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            generation INTEGER NOT NULL,
+            floor INTEGER NOT NULL,
+            trimmed INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE collections(
+            cid INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX collections_by_name ON collections(name);
+        CREATE TABLE documents(
+            rid INTEGER PRIMARY KEY,
+            cid INTEGER NOT NULL,
+            id TEXT NOT NULL,
+            rev INTEGER NOT NULL,
+            created INTEGER NOT NULL,
+            updated INTEGER NOT NULL,
+            pending INTEGER NOT NULL,
+            body BLOB NOT NULL,
+            UNIQUE(cid, id)
+        ) STRICT;
+        CREATE TABLE indexes(
+            ix INTEGER PRIMARY KEY,
+            name TEXT NOT NULL,
+            definition BLOB NOT NULL UNIQUE,
+            built INTEGER
+        ) STRICT;
+        CREATE TABLE entries(
+            ix INTEGER NOT NULL,
+            cid INTEGER NOT NULL,
+            key BLOB NOT NULL,
+            rid INTEGER NOT NULL,
+            PRIMARY KEY(ix, cid, key, rid)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE changes(
+            seq INTEGER PRIMARY KEY,
+            cid INTEGER NOT NULL,
+            id TEXT NOT NULL,
+            rev INTEGER NOT NULL,
+            removed INTEGER NOT NULL,
+            mark INTEGER
+        ) STRICT;
+        CREATE TABLE receipts(
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            time INTEGER NOT NULL,
+            receipt BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE readers(
+            name TEXT PRIMARY KEY, seq INTEGER NOT NULL, seen INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO state VALUES (1, 0, 0, 0);
+        CREATE TABLE IF NOT EXISTS moments(
+            time INTEGER PRIMARY KEY, wall INTEGER NOT NULL, seq INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO meta VALUES ('epoch', x'0102030405060708');
+        PRAGMA application_id = 0x4B45454C;
+        PRAGMA user_version = 1;
+        """
+
+    /// What that version did for a document `{"n": …}`, stored and removed again.
+    private static func write(
+        _ id: String,
+        _ body: DocumentBody,
+        at time: Int64,
+        in database: Database
+    )
+        throws
+    {
+        try database.execute(
+            sql: """
+                INSERT INTO documents(rev, created, updated, pending, body, cid, id)
+                VALUES (?, ?, ?, 0, ?, 1, ?)
+                """,
+            arguments: [time, time, time, Data(body.bytes), id]
+        )
+        try database.execute(
+            sql: "INSERT INTO changes(seq, cid, id, rev, removed, mark) VALUES (?, 1, ?, ?, 0, ?)",
+            arguments: [time, id, time, time * 7]
+        )
+    }
+
+    private static func remove(_ id: String, at time: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM documents WHERE cid = 1 AND id = ?",
+            arguments: [id]
+        )
+        try database.execute(
+            sql: "INSERT INTO changes(seq, cid, id, rev, removed, mark) VALUES (?, 1, ?, ?, 1, ?)",
+            arguments: [time, id, time, time * 7]
+        )
+    }
+
+    /// The receipt of a batch with the id “once” that wrote the first document.
+    private static func keepReceipt(of time: Int64, in database: Database) throws {
+        let outcome: DocumentValue = .map(["revision": .integer(time), "results": .array([])])
+        let receipt = DocumentBody([
+            "time": .timestamp(Timestamp(microseconds: time)), "sequence": .integer(time),
+            "outcomes": .array([outcome]),
+        ])
+        try database.execute(
+            sql: "INSERT INTO receipts(id, time, receipt) VALUES ('once', ?, ?)",
+            arguments: [time, Data(receipt.bytes)]
+        )
+    }
+
+    private static let now: Int64 = 1_780_000_000_000_000
+    private static let later: Int64 = now + 14 * 365 * 86_400 * 1_000_000
+
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func adapter(_ time: Int64 = Self.now + 1_000_000) throws -> SQLiteStorageAdapter {
+        try folder.adapter { $0.now = { Timestamp(microseconds: time) } }
+    }
+
+    private func makeFormer() async throws {
+        let pool = try DatabasePool(path: folder.file().path(percentEncoded: false))
+        try await pool.write { database in
+            try database.execute(sql: Self.tables)
+            try database.execute(sql: "INSERT INTO collections VALUES (1, 'a', 'a')")
+            try Self.write("first", DocumentBody(["n": 1]), at: Self.now, in: database)
+            try Self.keepReceipt(of: Self.now, in: database)
+            try Self.write("gone", DocumentBody(["n": 1]), at: Self.now + 10, in: database)
+            // Then its clock was wrong, and every time since went on from there.
+            try Self.remove("gone", at: Self.later, in: database)
+            try Self.write("ahead", DocumentBody(["n": 1]), at: Self.later + 1, in: database)
+        }
+        try pool.close()
+    }
+
+    @Test("A file that it wrote opens, and new documents have the right time")
+    func opens() async throws {
+        try await makeFormer()
+        let adapter = try adapter()
+        let (changes, next) = try await adapter.allChanges()
+        #expect(changes.map(\.path.id).sorted() == ["ahead", "first"])
+        let once = WriteBatch(id: "once", [DocumentWrite("a/first", .delete)])
+        let receipt = try await adapter.apply(once)
+        #expect(receipt.commitTime.microseconds == Self.now)
+        #expect(receipt.outcomes.map(\.updateTime) == [receipt.commitTime])
+        for id in ["new", "first"] {
+            let receipt = try await adapter.set(DocumentPath("a/\(id)"), ["n": 2])
+            #expect(receipt.commitTime.microseconds > Self.later + 1)
+            let time = try #require(receipt.outcomes.first?.updateTime)
+            #expect(time.microseconds == Self.now + 1_000_000)
+        }
+        for id in ["gone", "ahead"] {
+            let receipt = try await adapter.set(DocumentPath("a/\(id)"), ["n": 2])
+            #expect(try #require(receipt.outcomes.first?.updateTime).microseconds > Self.later)
+        }
+        #expect(try await adapter.allChanges(after: next).changes.count == 4)
+        #expect(try await adapter.checkIntegrity().isSound)
+        try adapter.close()
+    }
+
+    @Test("A file that it wrote can be read where nothing may be written")
+    func readsOnly() async throws {
+        try await makeFormer()
+        let adapter = try folder.adapter { $0.isReadOnly = true }
+        #expect(try await adapter.document("a/first")?["n"] == 1)
+        #expect(try await adapter.allChanges().changes.count == 2)
+        try adapter.close()
+    }
+
+    @Test("A file of this version is written by that one without harm")
+    func isWritten() async throws {
+        let first = try adapter(Self.later)
+        try await first.set("a/one", ["n": 1])
+        try await first.set("a/two", ["n": 1])
+        try await first.delete("a/two")
+        try first.close()
+        let second = try adapter()
+        let receipt = try await second.set("a/three", ["n": 1])
+        try await second.delete("a/three")
+        let position = try #require(receipt.position)
+        let pool = second.databasePool
+        try await pool.write { database in
+            let state = try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT generation, floor, trimmed, (SELECT max(seq) FROM changes) FROM state
+                    """
+            )
+            let sequence: Int64 = try #require(state)[3]
+            // It finds the mark in the sixth of all columns.
+            let change = try Row.fetchOne(
+                database,
+                sql: "SELECT * FROM changes WHERE seq = ?",
+                arguments: [sequence]
+            )
+            let mark: Int64? = try #require(change)[5]
+            #expect(mark != nil)
+            #expect(try Int.fetchOne(database, sql: "PRAGMA user_version") == 1)
+            try Self.write("four", DocumentBody(["n": 4]), at: sequence + 1, in: database)
+            try Self.remove("one", at: sequence + 2, in: database)
+            // And trims the log as it did.
+            try database.execute(
+                sql: "DELETE FROM changes WHERE seq < ?",
+                arguments: [receipt.commitTime.microseconds]
+            )
+            try database.execute(
+                sql: "UPDATE state SET trimmed = ?",
+                arguments: [receipt.commitTime.microseconds]
+            )
+        }
+        let changes = try await second.allChanges(after: position).changes
+        #expect(changes.map(\.path.id) == ["three", "four", "one"])
+        // Its times are the store’s.
+        for id in ["four", "one"] {
+            let receipt = try await second.set(DocumentPath("a/\(id)"), ["n": 5])
+            #expect(try #require(receipt.outcomes.first?.updateTime).microseconds > Self.later)
+        }
+        let again = try await second.set("a/three", ["n": 5])
+        #expect(again.outcomes.first?.updateTime?.microseconds == Self.now + 1_000_002)
+        #expect(try await second.checkIntegrity().isSound)
+        try second.close()
+    }
+}
+#endif

@@ -1,0 +1,200 @@
+#if SQLite
+import Foundation
+import GRDB
+import KeelStorage
+import KeelStorageSQLite
+import Synchronization
+import Testing
+
+@Suite("A file under a clock that is set to other years")
+struct WrongClockTests {
+    /// A wall clock that only the test moves.
+    private final class WallClock: Sendable {
+        private let time = Mutex<Int64>(1_780_000_000_000_000)
+        var now: Timestamp { Timestamp(microseconds: time.withLock { $0 }) }
+        func set(_ microseconds: Int64) { time.withLock { $0 = microseconds } }
+        func move(by duration: Duration) {
+            time.withLock { $0 += Int64(duration / .microseconds(1)) }
+        }
+    }
+
+    private static let day = Duration.seconds(86_400)
+    private static let leap = day * 365 * 14
+    private static let counter = WriteBatch(
+        id: "x",
+        [DocumentWrite("a/1", .update([FieldChange("n", .transform(.increment(1)))]))]
+    )
+
+    let folder: TemporaryFolder
+    private let wall = WallClock()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func adapter(
+        history: Duration? = nil,
+        _ retention: SQLiteStorageAdapter.Configuration.Retention = .init()
+    ) throws -> SQLiteStorageAdapter {
+        try folder.adapter { configuration in
+            configuration.history = history
+            configuration.retention = retention
+            configuration.now = { [wall] in wall.now }
+        }
+    }
+
+    @Test("New documents have the right time as soon as the clock is right")
+    func heals() async throws {
+        let adapter = try adapter()
+        try await adapter.set("a/old", ["n": 1])
+        wall.move(by: Self.leap)
+        let wrong = wall.now
+        try await adapter.set("a/ahead", ["n": 1])
+        wall.move(by: .zero - Self.leap)
+        wall.move(by: .seconds(60))
+        // One that is ahead stays ahead, and takes no other with it, not even in its batch.
+        let stamp = FieldTransform("at", .serverTimestamp)
+        let receipt = try await adapter.apply(
+            WriteBatch([
+                DocumentWrite("a/ahead", .set(DocumentBody(["n": 2]), transforms: [stamp])),
+                DocumentWrite("a/old", .set(DocumentBody(["n": 2]), transforms: [stamp])),
+                DocumentWrite("a/new", .set(DocumentBody(["n": 2]))),
+            ])
+        )
+        #expect(receipt.commitTime > wrong)
+        let times = receipt.outcomes.map(\.updateTime)
+        #expect(times[0].map { $0 > wrong } == true)
+        #expect(times[1...] == [wall.now, wall.now])
+        for id in ["ahead", "old"] {
+            let at = try await adapter.document(DocumentPath("a/\(id)"))?["at"]?.timestampValue
+            #expect(at == wall.now)
+        }
+    }
+
+    @Test("A document that is created again is later than its removal, and no other one is")
+    func removals() async throws {
+        let first = try adapter()
+        for id in ["kept", "gone", "back"] {
+            try await first.set(DocumentPath("a/\(id)"), ["n": 1])
+        }
+        wall.move(by: Self.leap)
+        let wrong = wall.now
+        try await first.delete("a/gone")
+        wall.move(by: .zero - Self.leap)
+        wall.move(by: .seconds(60))
+        try await first.delete("a/back")
+        try first.close()
+        let second = try adapter()
+        try await second.set("a/gone", ["n": 2])
+        let gone = try #require(try await second.document("a/gone"))
+        #expect(gone.createTime > wrong)
+        wall.move(by: .seconds(60))
+        for id in ["back", "new"] {
+            try await second.set(DocumentPath("a/\(id)"), ["n": 2])
+            #expect(try await second.document(DocumentPath("a/\(id)"))?.createTime == wall.now)
+        }
+        // Set to before everything.
+        try await second.delete("a/back")
+        let removed = wall.now
+        wall.move(by: Self.day * -365 * 56)
+        try await second.set("a/back", ["n": 3])
+        let back = try #require(try await second.document("a/back"))
+        #expect(back.createTime > removed)
+    }
+
+    @Test("A clock that leaps again and again trims nothing early and forgets no reader")
+    func leapsOften() async throws {
+        let adapter = try adapter()
+        let start = try #require(try await adapter.set("a/0", [:]).position)
+        try await adapter.apply(Self.counter)
+        try await adapter.registerReader("sync", at: start)
+        // Forty hours, in which the clock is forty times in each of two wrong years.
+        for round in 0..<40 {
+            for leap in [Self.leap, Self.day * -365 * 56] {
+                wall.move(by: leap)
+                try await adapter.set("a/\(round)", ["n": .integer(Int64(leap / Self.day))])
+                try await adapter.compact()
+                wall.move(by: .zero - leap)
+                try await adapter.compact()
+            }
+            wall.move(by: .seconds(3600))
+            try await adapter.set("a/\(round)", ["n": 0])
+        }
+        try await adapter.compact()
+        #expect(try await adapter.allChanges(after: start).changes.count == 40)
+        try await adapter.apply(Self.counter)
+        #expect(try await adapter.document("a/1")?["n"] == 0)
+        // What was written in the wrong years grows old like the rest.
+        for _ in 0..<32 {
+            wall.move(by: Self.day)
+            try await adapter.compact()
+        }
+        try await adapter.set("a/2", ["n": 1])
+        try await adapter.compact()
+        let error = await storageError { _ = try await adapter.allChanges(after: start) }
+        #expect(error?.code == .cursorExpired)
+        try await adapter.apply(Self.counter)
+        #expect(try await adapter.document("a/1")?["n"] == 1)
+    }
+
+    @Test("The history is kept, however often the clock leaps, and goes when it is old")
+    func history() async throws {
+        let hour = Duration.seconds(3600)
+        let adapter = try adapter(history: hour)
+        let store = StorageClient(adapter)
+        try await store.setDocument("a/b", ["n": 1])
+        let time = try await store.currentTime()
+        for number in Int64(2)...40 {
+            let leap = number.isMultiple(of: 2) ? Self.leap : Self.day * -365 * 56
+            wall.move(by: leap)
+            for turn in Int64(0)..<3 {
+                try await store.setDocument("a/b", ["n": .integer(number), "turn": .integer(turn)])
+                wall.move(by: .seconds(10))
+            }
+            try await adapter.compact()
+            #expect(try await store.asOf(time).getDocument("a/b")["n"] == 1)
+            wall.move(by: .zero - leap)
+            try await store.setDocument("a/b", ["n": .integer(number)])
+            #expect(try await store.asOf(time).getDocument("a/b")["n"] == 1)
+        }
+        // Twenty minutes have passed; in two hours, everything becomes old.
+        for number in Int64(0)..<120 {
+            wall.move(by: .seconds(60))
+            try await store.setDocument("a/b", ["n": .integer(number)])
+        }
+        let images = try await adapter.databasePool.read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM history") ?? 0
+        }
+        #expect((60...66).contains(images))
+        let error = await storageError { _ = try await store.asOf(time).getDocument("a/b") }
+        #expect(error?.code == .snapshotTooOld)
+    }
+
+    @Test("What changes nothing leaves the store’s time, whatever the clock shows")
+    func unchanged() async throws {
+        let adapter = try adapter()
+        let first = try await adapter.set("a/b", ["n": 1])
+        wall.move(by: Self.leap)
+        let same = try await adapter.set("a/b", ["n": 1])
+        #expect(same.commitTime == first.commitTime)
+        #expect(same.outcomes == first.outcomes)
+        wall.move(by: .zero - Self.leap)
+        wall.move(by: .seconds(1))
+        let next = try await adapter.set("a/b", ["n": 2])
+        #expect(next.commitTime == wall.now)
+    }
+
+    @Test("A clock beyond all years does not stop the store")
+    func extremes() async throws {
+        let adapter = try adapter(history: .seconds(3600))
+        for time in [Int64.max, .min, 0, .max - 1, 1_780_000_000_000_000] {
+            wall.set(time)
+            for number in Int64(0)..<3 {
+                let receipt = try await adapter.set("a/b", ["n": .integer(number)])
+                let page = try await adapter.changes(ChangeRequest(after: receipt.position))
+                #expect(page.isCaughtUp && page.changes.isEmpty)
+            }
+            try await adapter.compact()
+        }
+        #expect(try await adapter.checkIntegrity().isSound)
+    }
+}
+#endif
