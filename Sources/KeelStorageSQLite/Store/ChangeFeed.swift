@@ -19,6 +19,7 @@ struct ChangeFeed {
     private let limit: Int
     /// How large an empty page is.
     private let empty: AnswerSize
+    private let state: StoreState
     /// The last change of the log.
     private let end: LogPoint
     private let place: ChangePosition.Place
@@ -30,6 +31,7 @@ struct ChangeFeed {
     init(_ request: ChangeRequest, reader: StoreReader, state: StoreState, epoch: UInt64) throws {
         self.reader = reader
         self.epoch = epoch
+        self.state = state
         limit = request.limit
         empty = AnswerSize(most: request.mostBytes)
         scope = FeedScope(request.scope, reader)
