@@ -45,7 +45,9 @@ struct FeedWindow: Sendable {
         let (changes, cursor) = (page.changes, page.next)
         guard let last = marks.last, cursor >= last.cursor else { return false }
         // The same point once more, as a stream begins; or changes without a step.
-        if cursor == last.cursor, changes.isEmpty, last.time != nil || time == nil { return true }
+        if cursor == last.cursor, changes.isEmpty, last.time != nil || page.time == nil {
+            return true
+        }
         if !changes.isEmpty {
             parts.append(page)
             changeCount += changes.count
