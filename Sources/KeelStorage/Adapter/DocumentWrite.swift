@@ -90,6 +90,12 @@ public struct FieldTransform: Sendable, Hashable {
         case arrayRemove([DocumentValue])
         /// Sets the clock's time at the commit, cut to milliseconds; it is one time throughout a batch.
         case serverTimestamp
+        /// Sets the store's time of the commit, cut to milliseconds, which never goes back.
+        ///
+        /// Documents can be ordered by it as they were written, whatever the clock did meanwhile; where that
+        /// was wrong, it is no time that anybody lives in. A store that speaks Google's protocol sets its
+        /// server's time.
+        case commitTime
     }
 
     /// The field that gets the value.

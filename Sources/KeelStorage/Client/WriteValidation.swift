@@ -166,7 +166,7 @@ package enum WriteValidation {
             }
         case .arrayUnion(let values), .arrayRemove(let values):
             try DocumentValidation.check(.array(values), in: field, of: path)
-        case .serverTimestamp: return
+        case .serverTimestamp, .commitTime: return
         }
     }
 }

@@ -3,7 +3,7 @@ extension StorageEvaluator {
     package static func apply(
         _ changes: [FieldChange],
         to fields: inout DocumentFields,
-        at time: Timestamp
+        at commit: Commit
     ) -> [DocumentValue] {
         var results: [DocumentValue] = []
         for change in changes {
@@ -14,7 +14,7 @@ extension StorageEvaluator {
                 let (value, result) = Self.value(
                     of: operation,
                     over: fields[change.field],
-                    at: time
+                    at: commit
                 )
                 fields[change.field] = value
                 results.append(result)
@@ -27,11 +27,12 @@ extension StorageEvaluator {
     package static func value(
         of operation: FieldTransform.Operation,
         over stored: DocumentValue?,
-        at time: Timestamp
+        at commit: Commit
     ) -> (value: DocumentValue, result: DocumentValue) {
         switch operation {
-        case .serverTimestamp:
+        case .serverTimestamp, .commitTime:
             // Firestore's have no finer part.
+            let time = operation == .commitTime ? commit.storeTime : commit.time
             let microseconds = time.microseconds
             let rest = (microseconds % 1_000 + 1_000) % 1_000
             let value = DocumentValue.timestamp(Timestamp(microseconds: microseconds - rest))

@@ -52,12 +52,12 @@ public enum StorageEvaluator: Sendable {
             var fields = try body.fields()
             // The set replaces the document, so that each transform starts from what it set.
             let changes = transforms.map { FieldChange($0.field, .transform($0.operation)) }
-            let results = Self.apply(changes, to: &fields, at: commit.time)
+            let results = Self.apply(changes, to: &fields, at: commit)
             let full = DocumentBody(fields)
             return try store(full, over: current, of: write, results: results, at: commit)
         case .update(let changes):
             var fields = try current?.fields() ?? DocumentFields()
-            let results = Self.apply(changes, to: &fields, at: commit.time)
+            let results = Self.apply(changes, to: &fields, at: commit)
             let body = DocumentBody(fields)
             return try store(body, over: current, of: write, results: results, at: commit)
         }

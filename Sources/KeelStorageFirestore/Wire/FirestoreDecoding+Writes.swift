@@ -215,6 +215,7 @@ extension FirestoreDecoding {
         {
             return .serverTimestamp
         }
+        if try addition(to: json)?.flag("commitTime") == true { return .commitTime }
         throw Self.flaw("a transform has no operation that is known here")
     }
 

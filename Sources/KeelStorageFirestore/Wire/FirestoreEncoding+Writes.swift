@@ -131,6 +131,9 @@ extension FirestoreEncoding {
         case .arrayRemove(let values):
             ("removeAllFromArray", ["values": .array(values.map(value))])
         case .serverTimestamp: ("setToServerValue", "REQUEST_TIME")
+        case .commitTime:
+            isExtended
+                ? (Self.extensionName, ["commitTime": true]) : ("setToServerValue", "REQUEST_TIME")
         }
     }
 

@@ -193,7 +193,7 @@ extension OutboxEntry {
             FieldChange("isRefused", .remove),
             FieldChange("attempts", .set(0)), FieldChange("tries", .set(0)),
             // Those put in meanwhile have been sent, or will be: it comes after them.
-            FieldChange("at", .transform(.serverTimestamp)),
+            FieldChange("at", .transform(.commitTime)),
             FieldChange("position", .set(.integer(position))),
         ]
     }

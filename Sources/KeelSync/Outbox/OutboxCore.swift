@@ -74,7 +74,8 @@ final class OutboxCore: Sendable {
             if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }
             let fields = write.fields(position: nextPosition())
             try DocumentValidation.check(fields, of: path)
-            let stamp = FieldTransform("at", .serverTimestamp)
+            // Entries are sent in their order, also if the clock is set back meanwhile.
+            let stamp = FieldTransform("at", .commitTime)
             return DocumentWrite(
                 path,
                 .set(DocumentBody(fields), transforms: [stamp]),

@@ -12,6 +12,23 @@ extension StorageAdapterCheck {
             #expect(receipt.outcomes.first?.transformResults == [time])
             #expect(try await store.fields() == ["t": time])
         },
+        Self(.transforms, "commitTime sets a time that never goes back, and reports it") { store in
+            var last = Timestamp(microseconds: .min)
+            for number in 0..<5 {
+                let set = FieldTransform("t", .commitTime)
+                let path = store.path("\(number % 2)")
+                let body = DocumentBody(["n": .integer(Int64(number))])
+                let receipt = try await store.commit(
+                    DocumentWrite(path, .set(body, transforms: [set]))
+                )
+                let time = try #require(
+                    try await store.fields("\(number % 2)")?["t"]?.timestampValue
+                )
+                #expect(receipt.outcomes.first?.transformResults == [.timestamp(time)])
+                #expect(time >= last)
+                last = time
+            }
+        },
         Self(.transforms, "serverTimestamp is one time throughout a batch") { store in
             let set = FieldTransform("at.time", .serverTimestamp)
             let receipt = try await store.commit(
