@@ -13,7 +13,10 @@ struct ServeOptionsTests {
 
     @Test(
         "Values that mean nothing are refused",
-        arguments: [["--durability", "disk"], ["--max-connections", "0"], ["--host", "0.0.0.0"]]
+        arguments: [
+            ["--durability", "disk"], ["--max-connections", "0"], ["--host", "0.0.0.0"],
+            ["--longest-request", "0"],
+        ]
     )
     func refused(options: [String]) throws {
         let end = try KeelProcess(["serve", "--storage", "memory"] + options).wait()
