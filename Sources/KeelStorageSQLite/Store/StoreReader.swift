@@ -90,7 +90,8 @@ struct StoreReader {
         // “0” is the character after “/”: “a0” is the first text behind all that begin with “a/”.
         let end = parent.map { $0.string + "0" }
         var names: [String] = []
-        var visited: Set<String> = []
+        // By bytes: equal texts can be written with other characters, and are two names then.
+        var visited: Set<[UInt8]> = []
         var next = try firstPath(">=", prefix, before: end)
         // From one name to the next, however many collections there are below each.
         while let path = next {
@@ -100,7 +101,7 @@ struct StoreReader {
                 as: UTF8.self
             )
             let collection = prefix + name
-            if visited.insert(name).inserted,
+            if visited.insert(Array(name.utf8)).inserted,
                 try hasPath("path = ?1", collection, where: condition)
                     || hasPath(
                         "path >= ?1 AND path < ?2",
