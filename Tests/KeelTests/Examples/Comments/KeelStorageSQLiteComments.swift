@@ -12,5 +12,15 @@ extension CommentExamples {
         let store = StorageClient(try SQLiteStorageAdapter(at: .applicationSupport("Notes")))
         _ = store
     }
+
+    static func dropIndexes(
+        _ adapter: SQLiteStorageAdapter,
+        _ declared: [StorageSchema]
+    ) async throws {
+        // Keeps only what this release declares.
+        for index in try await adapter.indexes() where !declared.contains(index.schema) {
+            try await adapter.dropIndexes(in: index.schema)
+        }
+    }
 }
 #endif
