@@ -24,9 +24,21 @@ struct AppleBranchTests {
         return modules
     }
 
+    /// The files that these tests compile themselves, by symbolic links, beside a stand-in for SwiftUI.
+    private static func views() throws -> Set<String> {
+        let folder = root.appending(path: "Tests/KeelTests/SwiftUI")
+        let links = try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(
+                atPath: folder.appending(path: $0).path
+            )
+        }
+        return Set(links.map { $0.replacing("../", with: "") })
+    }
+
     /// The files that have something for Apple's systems, by their paths below the root.
     private static func files() throws -> [String: AppleBranches] {
         let modules = try modules()
+        let views = try views()
         var files: [String: AppleBranches] = [:]
         for folder in ["Sources", "Tools/Sources", "Plugins"] {
             let names = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
@@ -36,7 +48,8 @@ struct AppleBranchTests {
                 let path = folder + "/" + name
                 let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
                 let module = String(name.prefix { $0 != "/" })
-                let branches = AppleBranches(text, beside: modules[module])
+                let isView = views.contains(path)
+                let branches = AppleBranches(text, beside: isView ? ["SwiftUI"] : modules[module])
                 if !branches.isEmpty { files[path] = branches }
             }
         }
