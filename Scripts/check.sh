@@ -48,9 +48,12 @@ step_docs() {
     documented_modules | "$checks/doc-coverage.py" "$graphs"
     documented_modules | "$checks/documents.py" "$graphs" \
         "$KEEL_ROOT/Documentation/ComingFromTheDocuments.md"
-    documented_modules | while IFS= read -r module; do
-        compile_documentation "$module" "$graphs"
-    done
+    # As many at a time as there are processors: docc uses one.
+    export -f compile_documentation keel_note keel_die keel_error
+    export KEEL_ROOT _keel_red _keel_plain
+    documented_modules \
+        | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I '{}' \
+            bash -c 'set -euo pipefail; compile_documentation "$@"' docs '{}' "$graphs"
 }
 
 # The modules of the library products, one a line.
@@ -80,6 +83,7 @@ compile_documentation() {
         --additional-symbol-graph-dir "$folder/graphs" \
         --fallback-display-name "$module" \
         --fallback-bundle-identifier "keel.$module" \
+        ${KEEL_DOCS_BASE_PATH:+--hosting-base-path "$KEEL_DOCS_BASE_PATH"} \
         --warnings-as-errors \
         --output-path "$folder/$module.doccarchive" >"$folder/log" 2>&1 \
         || keel_die "the documentation of $module does not compile:" "$(cat "$folder/log")"
