@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Runs `swift test`, and does not let one test that hangs take the whole run with it.
 
-    run-tests.py COUNTS -- swift test --skip-build …
+    run-tests.py COUNTS [--beside PATTERN]… -- swift test --skip-build …
+
+Each PATTERN makes a process of its own for the tests that match it, as `swift test --filter` compares
+them; the tests that match none run in one more process. All processes run side by side.
 
 It follows the stream of events that swift-testing writes beside its output. When nothing has
-happened for KEEL_TEST_STALL seconds (600 without it), the run is ended and the tests under way are
-named. Tests that failed, hung, crashed or did not come to their turn are run once more, as long as
+happened in a process for KEEL_TEST_STALL seconds (600 without it), that process is ended and its tests
+under way are named. Tests that failed, hung, crashed or did not come to their turn are run once more, as long as
 no more than REPEATABLE of them failed: that tells what is broken from what depends on chance. A test
 that passes only when run again is named, and fails the run as a broken one does.
 
@@ -13,6 +16,7 @@ Writes "passed failed skipped" into the file COUNTS. Exits with 0 only when ever
 the first run, and that has ended with 0.
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -82,9 +86,6 @@ class Record:
     def passed(self):
         return (self.ended & self.names.keys()) - self.failed
 
-    def not_passed(self):
-        return sorted(self.names.keys() - self.passed() - self.skipped)
-
 
 def say(text):
     print(f"==> {text}", file=sys.stderr, flush=True)
@@ -107,14 +108,37 @@ def run(command, record):
             if record.follow():
                 last = now
             elif now - last > STALL_SECONDS:
+                say(f"STALLED: nothing happened for {STALL_SECONDS:.0f} s. Under way were")
+                describe(record, record.under_way())
                 return None
     finally:
-        # Also what the tests have started, and what a signal to this script leaves.
+        # The tests' own processes too, and all of them after a signal to this script.
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
         process.wait()
+
+
+class Runs:
+    """Processes that run side by side, seen as one run."""
+
+    def __init__(self, commands, folder, name):
+        self.records = [Record(folder / f"{name}-{number}.jsonl") for number in range(len(commands))]
+        with concurrent.futures.ThreadPoolExecutor(len(commands)) as threads:
+            codes = list(threads.map(run, commands, self.records))
+        # The exit code of the first process that failed; None if one stalled.
+        self.code = None if None in codes else next((code for code in codes if code != 0), 0)
+
+        def all_of(part):
+            return set().union(*(part(record) for record in self.records))
+
+        self.names = {test: name for record in self.records for test, name in record.names.items()}
+        self.failed = all_of(lambda record: record.failed)
+        self.skipped = all_of(lambda record: record.skipped)
+        self.under_way = sorted(all_of(Record.under_way))
+        self.passed = all_of(Record.passed)
+        self.not_passed = sorted(self.names.keys() - self.passed - self.skipped)
 
 
 def describe(record, tests):
@@ -127,31 +151,37 @@ def without_place(test):
     return re.sub(r"/[^/]*\.swift:\d+:\d+$", "", test)
 
 
+def side_by_side(command, patterns):
+    """The commands for the tests of each pattern, and for those of none."""
+    if not patterns:
+        return [command]
+    rest = [part for pattern in patterns for part in ("--skip", pattern)]
+    return [command + ["--filter", pattern] for pattern in patterns] + [command + rest]
+
+
 def main():
     separator = sys.argv.index("--")
     counts, command = pathlib.Path(sys.argv[1]), sys.argv[separator + 1 :]
-    with tempfile.TemporaryDirectory(prefix="keel-events.") as folder:
-        first = Record(pathlib.Path(folder) / "first.jsonl")
-        last, code = first, run(command, first)
-        if code is None:
-            say(f"STALLED: nothing happened for {STALL_SECONDS:.0f} s. Under way were")
-            describe(first, first.under_way())
-        passed, skipped = first.passed(), set(first.skipped & first.names.keys())
-        open_tests = first.not_passed()
-        failed, chancy, first_code = set(open_tests), set(), code
+    patterns = sys.argv[3:separator:2]
+    with tempfile.TemporaryDirectory(prefix="keel-events.") as name:
+        folder = pathlib.Path(name)
+        first = Runs(side_by_side(command, patterns), folder, "first")
+        last = first
+        passed, skipped = first.passed, set(first.skipped & first.names.keys())
+        open_tests = first.not_passed
+        failed, chancy = set(open_tests), set()
         failures = [test for test in open_tests if test in first.failed]
-        if code != 0 and open_tests and len(failures) <= REPEATABLE:
+        if first.code != 0 and open_tests and len(failures) <= REPEATABLE:
             say(f"Once more, {len(open_tests)} tests: failed, hung, crashed or not come to their turn")
             describe(first, open_tests[:20])
-            second = Record(pathlib.Path(folder) / "second.jsonl")
-            patterns = {f"^{re.escape(without_place(test))}(/|$)" for test in open_tests}
-            filters = [part for name in sorted(patterns) for part in ("--filter", name)]
-            last, code = second, run(command + filters, second)
-            chancy = set(failures + first.under_way()) & second.passed()
-            passed |= second.passed() & failed - chancy
-            skipped |= second.skipped & failed
+            again = {f"^{re.escape(without_place(test))}(/|$)" for test in open_tests}
+            filters = [part for name in sorted(again) for part in ("--filter", name)]
+            last = Runs([command + filters], folder, "second")
+            chancy = set(failures + first.under_way) & last.passed
+            passed |= last.passed & failed - chancy
+            skipped |= last.skipped & failed
             failed -= passed | skipped | chancy
-        if code == 0 and not last.under_way():
+        if last.code == 0 and not last.under_way:
             # A test whose whole suite is skipped may have no event of its own. But a test that is
             # still under way has ended the program, and those after it have not come to their turn.
             skipped, failed = skipped | failed, set()
@@ -162,12 +192,12 @@ def main():
             say("PASSED ONLY WHEN RUN AGAIN, which fails the run:")
             describe(first, sorted(chancy))
             failed |= chancy
-        is_whole = first_code == 0 and not failed
+        is_whole = first.code == 0 and not failed
         if not failed and not is_whole:
-            ending = "stalled" if first_code is None else f"ended with {first_code}"
+            ending = "stalled" if first.code is None else f"ended with {first.code}"
             say(f"Failed: the run {ending}, though no test failed.")
         counts.write_text(f"{len(passed)} {len(failed)} {len(skipped)}\n")
-    sys.exit(0 if is_whole else code or first_code or 1)
+    sys.exit(0 if is_whole else last.code or first.code or 1)
 
 
 main()

@@ -15,11 +15,16 @@ RUNNER = pathlib.Path(__file__).parent.parent / "checks" / "run-tests.py"
 def stand_in(arguments):
     """Runs the tests named by its first argument; remembers in its second how often it ran."""
     wanted, memory = arguments[0].split(","), pathlib.Path(arguments[1])
-    turn = int(memory.read_text()) if memory.exists() else 0
-    memory.write_text(str(turn + 1))
+    turn = len(memory.read_text()) if memory.exists() else 0
+    with memory.open("a") as turns:
+        turns.write("1")
     filters = [arguments[i + 1] for i, word in enumerate(arguments) if word == "--filter"]
-    if filters:
+    if any("\\(" in one for one in filters):
         wanted = [name for name in wanted if any(f"{name}\\(" in one for one in filters)]
+    elif filters:
+        wanted = [name for name in wanted if name in filters]
+    skips = [arguments[i + 1] for i, word in enumerate(arguments) if word == "--skip"]
+    wanted = [name for name in wanted if name not in skips]
     events = open(arguments[arguments.index("--event-stream-output-path") + 1], "w")
 
     def write(record, **payload):
@@ -50,17 +55,18 @@ def stand_in(arguments):
 
 
 class RunnerTests(unittest.TestCase):
-    def run_tests(self, tests):
+    def run_tests(self, tests, *beside):
         """Returns the exit code, the counts, what was said, and how often the command ran."""
         with tempfile.TemporaryDirectory() as folder:
             counts, memory = pathlib.Path(folder) / "counts", pathlib.Path(folder) / "memory"
             done = subprocess.run(
-                [RUNNER, counts, "--", sys.executable, __file__, "stand-in", tests, memory],
+                [RUNNER, counts, *(part for name in beside for part in ("--beside", name)), "--"]
+                + [sys.executable, __file__, "stand-in", tests, memory],
                 env={**os.environ, "KEEL_TEST_STALL": "3"},
                 stderr=subprocess.PIPE,
                 text=True,
             )
-            turns = int(memory.read_text())
+            turns = len(memory.read_text())
             return done.returncode, counts.read_text().split(), done.stderr, turns
 
     def test_what_passes_runs_once(self):
@@ -102,6 +108,17 @@ class RunnerTests(unittest.TestCase):
         code, counts, said, _ = self.run_tests("steady,leaving,late")
         self.assertEqual((code, counts), (1, ["1", "2", "0"]), said)
         self.assertIn("leaving()", said)
+
+    def test_processes_side_by_side_count_as_one_run(self):
+        code, counts, said, turns = self.run_tests("steady,off,other", "other")
+        self.assertEqual((code, counts, turns), (0, ["2", "0", "1"], 2), said)
+
+    def test_what_fails_in_one_of_two_processes_runs_once_more_and_fails(self):
+        code, counts, said, turns = self.run_tests("steady,broken,off", "broken")
+        self.assertEqual((code, counts, turns), (1, ["1", "1", "1"], 3), said)
+        self.assertIn("broken()", said.partition("==> Failed:")[2])
+        code, counts, said, _ = self.run_tests("steady,leaving", "leaving")
+        self.assertEqual((code, counts), (1, ["1", "1", "0"]), said)
 
     def test_a_run_that_fails_outside_of_its_tests_fails(self):
         code, counts, said, _ = self.run_tests("steady,outside,silent")
