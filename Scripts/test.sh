@@ -41,7 +41,7 @@ run() {
     # About half of the time of all targets, and most of what computes. A filter of the caller's would
     # be widened by a second one.
     if [ "$folder $*" = ". --no-parallel" ]; then
-        beside=(--beside '^Keel(Cache|Conformance|HTTPCaching|Security[A-Za-z]*|Storage[A-Za-z]*)Tests[.]')
+        beside=(--beside '^Keel(Cache|Conformance|HTTPCaching|Storage[A-Za-z]*)Tests[.]')
     fi
     KEEL_TEST_RUNNER=(
         "$KEEL_ROOT/Scripts/checks/run-tests.py" "$reports/${#timings[@]}.counts"

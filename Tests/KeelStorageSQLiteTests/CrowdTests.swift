@@ -113,7 +113,7 @@ struct CrowdTests {
 
     /// `KEEL_CROWD_ROUNDS` asks for a longer run, `KEEL_SEED` repeats one.
     private static var roundCount: Int {
-        ProcessInfo.processInfo.environment["KEEL_CROWD_ROUNDS"].flatMap { Int($0) } ?? 200
+        ProcessInfo.processInfo.environment["KEEL_CROWD_ROUNDS"].flatMap { Int($0) } ?? 40
     }
 
     /// What a test knows of a document: its revision, or that it was removed.
