@@ -1,15 +1,15 @@
 package import HTTPTypes
 import KeelCore
 
-/// How the body of a response is read into memory.
+/// How a response body is read into memory.
 ///
-/// The client names it in the call, so that the layer that repeats calls can read the body inside
-/// the attempt: a body that breaks off is then one more reason for another attempt.
+/// The client passes it along with the call so that the retrying layer reads the body within the attempt: a body that
+/// breaks off can then be retried.
 package struct BodyCollection: Sendable, Hashable {
-    /// The most bytes that the body may have.
+    /// The maximum size of the body, in bytes.
     package var limit: Int
 
-    /// How many bytes are kept where the status refuses; nil treats all statuses alike.
+    /// The number of bytes kept when the status is not 2xx; nil applies `limit` to every status.
     package var refusalLimit: Int?
 
     package init(limit: Int, refusalLimit: Int? = nil) {
@@ -17,7 +17,7 @@ package struct BodyCollection: Sendable, Hashable {
         self.refusalLimit = refusalLimit
     }
 
-    /// Reads the body, or takes the bytes that were read already.
+    /// Reads the body, or returns the bytes that are already in memory.
     package func bytes(
         of reply: HTTPReply,
         to method: HTTPRequest.Method
@@ -27,13 +27,13 @@ package struct BodyCollection: Sendable, Hashable {
             return try await reply.body.collectPrefix(refusalLimit)
         }
         if let bytes = reply.body.collected, bytes.count <= limit { return bytes }
-        // HEAD announces the length of a body that never comes.
+        // The response to HEAD announces the length of a body that is never sent.
         if method != .head, let length = reply.announcedLength, length > limit {
             throw TransportError.responseTooLarge(limit: limit)
         }
         let bytes = try await reply.body.collect(upTo: limit)
-        // Many sequences end where their reader is cancelled: only the announced length tells such
-        // an end from that of the body.
+        // Many sequences simply end when their reader is canceled; only the announced length tells that from the end of
+        // the body.
         guard !Task.isCancelled || reply.announcedLength == Int64(bytes.count) else {
             throw TransportError(.cancelled, phase: .readBody)
         }
@@ -42,7 +42,7 @@ package struct BodyCollection: Sendable, Hashable {
 
     /// Returns the reply with its body in memory.
     ///
-    /// A redirect keeps its stream: most of them are followed, and their bodies are not wanted.
+    /// A redirect keeps its stream: most redirects are followed, and their bodies are dropped unread.
     package func collected(
         _ reply: HTTPReply,
         to method: HTTPRequest.Method
@@ -56,24 +56,24 @@ package struct BodyCollection: Sendable, Hashable {
 }
 
 extension HTTPReply {
-    /// Reads a short body that nobody wants, so that the connection can serve the next request.
+    /// Reads and discards a body of up to 8 KiB, for at most 250 ms, so that the connection can serve the next request.
     ///
-    /// A long one is not worth it, nor one that takes time: dropping it ends the exchange. The
-    /// caller must not keep the reply beyond this: it holds the exchange's place under a limit.
+    /// A longer or slower body is dropped, which ends the exchange. The caller must let go of the reply afterward: the
+    /// reply holds the exchange's place under a concurrency limit.
     func drain(on timer: DeadlineTimer) async {
         guard (0...8192).contains(announcedLength ?? 0) else { return }
         let body = body
         _ = await timer.run(until: timer.now + .milliseconds(250)) {
-            // One byte more than is read: the end of the body is what frees the connection.
+            // One byte beyond the limit, because only reaching the end of the body frees the connection.
             _ = try? await body.collectPrefix(8193)
         }
     }
 
-    /// Returns the reply with its body in memory, which holds on to no exchange any more.
+    /// Returns the reply with its body in memory, detached from its exchange.
     ///
-    /// For a reply that may still be the final one while another request is made: what has a limit
-    /// on its exchanges would otherwise wait for the reply's own place. Bytes beyond `limit` are
-    /// dropped; the body ends with an error then, as it does where it could not be read.
+    /// Use it for a reply that may turn out to be the final one while another request is made: the reply would
+    /// otherwise hold the very place under a concurrency limit that the request waits for. Bytes beyond `limit` are
+    /// dropped; the body then ends with an error, as does a body that cannot be read to its end.
     ///
     /// - Throws: ``TransportError/Code/cancelled`` or ``TransportError/Code/deadlineExceeded``.
     func detached(upTo limit: Int = 64 * 1024) async throws(TransportError) -> HTTPReply {

@@ -1,43 +1,42 @@
 package import KeelCore
 
-/// A point in time after which work is given up.
+/// A point in time after which work is abandoned.
 package struct Deadline: Sendable {
     private let timer: DeadlineTimer
     private let end: Duration
 
-    /// Creates a deadline that lies `limit` in the future.
+    /// Creates a deadline `limit` from now.
     package init(in limit: Duration, on clock: any Clock<Duration>) {
         self.init(in: limit, on: DeadlineTimer.on(clock))
     }
 
-    /// Creates a deadline that lies `limit` in the future and shares its timer with others.
+    /// Creates a deadline `limit` from now on a shared timer.
     package init(in limit: Duration, on timer: DeadlineTimer) {
         self.timer = timer
         end = timer.now + limit
     }
 
-    /// How much time is left; zero or less once the deadline has passed.
+    /// The time left; zero or negative once the deadline has passed.
     package var remaining: Duration { end - timer.now }
 
-    /// Calls `expire` at the deadline, unless the watch has ended by then.
+    /// Calls `expire` at the deadline unless the watch has ended by then.
     package func watch(_ expire: @escaping @Sendable () -> Void) -> DeadlineWatch {
         DeadlineWatch(timer: timer, entry: timer.watch(until: end, expire))
     }
 
     /// Runs `operation` and cancels it at the deadline.
     ///
-    /// It returns only after `operation` has ended, so that nothing goes on behind the caller's
-    /// back; an operation that ignores cancellation delays the error. After the deadline nothing is
-    /// begun.
+    /// The method returns only after `operation` has ended; an operation that ignores cancellation delays the error. If
+    /// the deadline has already passed, `operation` does not run.
     ///
     /// - Parameters:
-    ///   - expired: The error for what is not done by the deadline. It takes over what is known of
-    ///     the attempts so far.
-    ///   - isWhole: Whether a value that came after the deadline is of use as it is. A reply whose
-    ///     body is still to be read is not: its exchange was cancelled. A whole answer is, and its
-    ///     request has had its effect, so that its sender must learn of it.
-    ///   - operation: What is done.
-    /// - Returns: What the operation returned.
+    ///   - expired: The error for a missed deadline. It takes over the attempts and the retry refusal of the
+    ///     operation's own error.
+    ///   - isWhole: Whether a value returned after the deadline is still usable. A reply with an unread body is not,
+    ///     because its exchange was canceled. A complete response is, and the caller must learn of it because the
+    ///     request took effect.
+    ///   - operation: The work to do.
+    /// - Returns: The value of the operation.
     /// - Throws: `expired`, or the error with which the operation failed before the deadline.
     package func run<Value: Sendable>(
         throwing expired: @autoclosure () -> TransportError,
@@ -66,7 +65,7 @@ package struct Deadline: Sendable {
     }
 }
 
-/// What waits for a deadline without a task of its own.
+/// A callback scheduled for a deadline, without a task of its own.
 package struct DeadlineWatch: Sendable {
     fileprivate let timer: DeadlineTimer
     fileprivate let entry: DeadlineEntry
@@ -77,10 +76,9 @@ package struct DeadlineWatch: Sendable {
 
 /// A transport or a layer that lets no call outlast its deadline.
 ///
-/// A transport ends the exchange of a call by itself where ``HTTPCall/endsAtDeadline`` asks for it.
-/// A layer waits for nothing but the layers below it, or not beyond the deadline, and keeps a body
-/// in memory there.
+/// A transport ends the exchange itself when ``HTTPCall/endsAtDeadline`` is set. A layer waits for nothing but the
+/// layers below it, or at most until the deadline, and never turns a body in memory into a stream.
 ///
-/// Where all of a client are of this kind, a call needs no task that its deadline could cancel. Such
-/// a task wakes up another thread, and would be an eighth of the time of a small request.
+/// If a client's transport and all its layers conform, a call needs no child task for its deadline. Such a task wakes
+/// another thread, which takes an eighth of the time of a small request.
 package protocol DeadlineKeeping: Sendable {}

@@ -12,8 +12,7 @@ extension NetworkClient {
     /// - Parameters:
     ///   - endpoint: The operation.
     ///   - timeout: The total time for this call; nil uses the endpoint's or the client's.
-    ///   - options: The call's own options for the layers; they go before those of the endpoint and
-    ///     the client.
+    ///   - options: Options of this call for the layers; they override those of the endpoint and the client.
     /// - Returns: The decoded body.
     /// - Throws: ``NetworkError``.
     public func request<E: Endpoint>(
@@ -25,7 +24,7 @@ extension NetworkClient {
         return try await value(of: RequestPlan(endpoint, wishes), as: E.Response.self)
     }
 
-    /// Calls an endpoint and decodes its response as the type named here.
+    /// Calls an endpoint and decodes its response as the given type.
     ///
     /// See ``request(_:timeout:options:)``.
     ///
@@ -40,13 +39,11 @@ extension NetworkClient {
         return try await value(of: RequestPlan(endpoint, wishes), as: type)
     }
 
-    /// Calls an endpoint and leaves the status and the body to the caller.
+    /// Calls an endpoint and returns its complete response, whatever the status.
     ///
-    /// ``NetworkResponse/value(as:coding:failures:)`` reads them as
-    /// ``request(_:timeout:options:)`` would.
-    ///
-    /// A request that cannot be put together fails with
-    /// ``TransportError/Code/invalidRequest``, whose cause is the ``NetworkError``.
+    /// ``NetworkResponse/value(as:coding:failures:)`` evaluates the response as ``request(_:timeout:options:)`` would.
+    /// A request that cannot be built fails with ``TransportError/Code/invalidRequest``; its cause is the
+    /// ``NetworkError``.
     public func response(
         to endpoint: some ServiceEndpoint,
         timeout: Duration? = nil,
@@ -57,7 +54,7 @@ extension NetworkClient {
         return await result(of: plan)
     }
 
-    /// Whether an endpoint names a response that its caller will decode.
+    /// Whether an endpoint declares a response that its caller will decode.
     private static func hasValue(_ endpoint: some ServiceEndpoint) -> Bool {
         func hasValue<E: Endpoint>(_ endpoint: E) -> Bool { E.Response.self != EmptyResponse.self }
         guard let endpoint = endpoint as? any Endpoint else { return false }
@@ -125,7 +122,7 @@ extension NetworkClient {
         return response
     }
 
-    /// The error that a refusing status means, with what its body says.
+    /// Returns the error for a status outside 200 to 299, with what its body says.
     func refusal(
         of response: NetworkResponse,
         _ call: HTTPCall,
@@ -139,10 +136,9 @@ extension NetworkClient {
         )
     }
 
-    /// Carries a call out and reads its body to the end, all within the total time.
+    /// Carries out a call and reads its body to the end, all within the total time.
     ///
-    /// Where the status refuses, at most `refusalLimit` bytes of the body are kept; nil treats all
-    /// statuses alike.
+    /// At most `refusalLimit` bytes of the body are kept when the status is not 2xx; nil treats all statuses alike.
     private func whole(
         _ call: HTTPCall,
         _ plan: RequestPlan,

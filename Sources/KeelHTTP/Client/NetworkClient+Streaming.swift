@@ -1,23 +1,22 @@
 import HTTPTypes
 
-/// Which part of a streamed exchange the total time covers.
+/// The part of a streamed exchange that the total time covers.
 public enum StreamTimeoutScope: Sendable, Hashable {
-    /// From the start of the call to the response head; the body may take as long as it wants.
+    /// From the start of the call to the response head; the body may take any time.
     case head
     /// From the start of the call to the last byte of the body.
     case wholeResponse
 }
 
 extension NetworkClient {
-    /// Calls an endpoint and hands its body over as it arrives.
+    /// Calls an endpoint and returns its body as a stream.
     ///
-    /// The body is not bounded by ``Configuration/responseLimit``. Waiting for its next bytes is
-    /// bounded by ``Configuration/idleTimeout``. Dropping the body unread cancels the exchange.
+    /// ``Configuration/responseLimit`` does not apply to the body. ``Configuration/idleTimeout`` limits the wait for
+    /// its next bytes, and `scope` selects the part of the exchange that the total time covers. Dropping the body
+    /// unread cancels the exchange.
     ///
-    /// The total time covers the part of the exchange that `scope` says.
-    ///
-    /// - Throws: ``NetworkError``, also for a status outside 200 to 299. The body itself fails
-    ///   with ``TransportError``.
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299. The body itself fails with
+    ///   ``TransportError``.
     public func stream(
         _ endpoint: some ServiceEndpoint,
         timeoutCovers scope: StreamTimeoutScope = .head,
@@ -30,14 +29,13 @@ extension NetworkClient {
 
     /// Calls an endpoint and reads its response as server-sent events.
     ///
-    /// If the server sends nothing for ``Configuration/idleTimeout``, the sequence ends with an error,
-    /// because the connection may be dead. If the sequence ends without an error, the server has
-    /// closed the stream; ``eventStream(_:policy:)`` connects again by itself.
+    /// If the server sends nothing for ``Configuration/idleTimeout``, the sequence ends with an error because the
+    /// connection may be dead. If the sequence ends without an error, the server has closed the stream;
+    /// ``eventStream(_:policy:)`` reconnects on its own. A line or an event beyond `limits` ends the sequence with an
+    /// error.
     ///
-    /// A line or an event beyond `limits` ends the sequence with an error.
-    ///
-    /// - Throws: ``NetworkError``; ``NetworkError/Code/invalidResponse`` if the response is not of
-    ///   type `text/event-stream`.
+    /// - Throws: ``NetworkError``; ``NetworkError/Code/invalidResponse`` if the response is not of type
+    ///   `text/event-stream`.
     public func events(
         _ endpoint: some ServiceEndpoint,
         limits: ServerSentEventLimits = ServerSentEventLimits()
@@ -99,7 +97,7 @@ extension NetworkClient {
         }
     }
 
-    /// What became of a call by the time of its response head.
+    /// The outcome of a call at its response head.
     private enum Opening: Sendable {
         case accepted(HTTPReply)
         case refused(NetworkError)

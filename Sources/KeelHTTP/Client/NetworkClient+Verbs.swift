@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// Calls without an endpoint type: handy for small services and scripts.
+/// Calls without an endpoint type, for small services and scripts.
 ///
-/// Each takes a total time for the call, nil uses the client's, and options for the layers. All
-/// throw ``NetworkError``. Each verb that sends something has a form without a result too, which looks
-/// at the status alone. An absolute address is a path as well: ``EndpointPath/url(_:)``.
+/// Each takes a total time for the call (nil uses the client's) and options for the layers, and throws
+/// ``NetworkError``. Each verb that sends a body also has a form without a result, which checks only the status. To
+/// call an absolute URL, use ``EndpointPath/url(_:)`` as the path.
 extension NetworkClient {
-    /// Gets what is at the path.
+    /// Sends a `GET` request and decodes the response.
     public func get<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -102,7 +102,7 @@ extension NetworkClient {
         return try await value(of: plan, as: type)
     }
 
-    /// Deletes what is at the path and decodes the answer.
+    /// Sends a `DELETE` request and decodes the response.
     public func delete<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -114,7 +114,7 @@ extension NetworkClient {
         return try await value(of: RequestPlan(.delete, path, wishes, query: query), as: type)
     }
 
-    /// Deletes what is at the path; a body in the answer is not looked at.
+    /// Sends a `DELETE` request and ignores the response body.
     public func delete(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),

@@ -1,7 +1,6 @@
 import HTTPTypes
 
-/// Verbs without a result: the status must be from 200 to 299, and a body in the answer is not looked
-/// at.
+/// Verbs without a result: the status must be from 200 to 299, and the response body is ignored.
 extension NetworkClient {
     /// Sends a value in the client's coding, usually JSON, with the method `POST`.
     public func post(
@@ -14,7 +13,7 @@ extension NetworkClient {
         try await send(.post, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body, such as a form, or none at all, with the method `POST`.
+    /// Sends a body, such as a form, or no body with the method `POST`.
     public func post(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -36,7 +35,7 @@ extension NetworkClient {
         try await send(.put, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body, such as a form, or none at all, with the method `PUT`.
+    /// Sends a body, such as a form, or no body with the method `PUT`.
     public func put(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -58,7 +57,7 @@ extension NetworkClient {
         try await send(.patch, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body, such as a form, or none at all, with the method `PATCH`.
+    /// Sends a body, such as a form, or no body with the method `PATCH`.
     public func patch(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),

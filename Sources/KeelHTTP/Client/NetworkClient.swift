@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Calls a web service: makes requests from endpoints, carries them out, reads the answers.
+/// A client of a web service: it builds requests from endpoints, carries them out and decodes the responses.
 ///
 /// ```swift
 /// var configuration = NetworkClient.Configuration(baseURL: address)
@@ -15,27 +15,30 @@ public import Foundation
 /// let restaurant = try await client.request(GetRestaurant(id: "42"))
 /// ```
 ///
-/// - ``request(_:timeout:options:)`` takes any status from 200 to 299 and decodes the body; everything else is a
+/// - ``request(_:timeout:options:)`` accepts any status from 200 to 299 and decodes the body; anything else is a
 ///   ``NetworkError``.
-/// - ``response(to:timeout:options:)`` leaves the status and the body to the caller and reports only whether the
-///   exchange took place.
-/// - ``stream(_:timeoutCovers:timeout:options:)`` hands the body over as it arrives.
+/// - ``response(to:timeout:options:)`` returns the status and the body as they are, and fails only if the exchange did
+///   not take place.
+/// - ``stream(_:timeoutCovers:timeout:options:)`` returns the body as a stream.
 ///
-/// Requests are encoded and responses decoded off the caller's actor. A client is a value: copies
-/// share the transport, and shutting that down is up to who made it.
+/// Requests are encoded and responses decoded off the caller's actor. A client is a value: copies share the transport,
+/// and the transport's creator shuts it down.
 public struct NetworkClient: Sendable {
-    /// The settings of all calls.
+    /// The settings for all calls.
     public var configuration: Configuration { assembly.configuration }
 
     /// The transport that carries the requests.
     public var transport: any HTTPTransport { assembly.transport }
 
-    /// The checked base URL, or why no call can be made.
+    /// The validated base URL, or the error with which every call fails.
     var base: Result<BaseAddress, NetworkError> { assembly.base }
 
     private let assembly: Assembly
 
     /// Creates a client.
+    ///
+    /// - Precondition: A transport for a configuration with ``Configuration/pins`` declares
+    ///   ``HTTPTransportFeatures/pinning``.
     public init(_ configuration: Configuration, transport: any HTTPTransport) {
         precondition(
             configuration.pins == nil || transport.features.contains(.pinning),
@@ -44,26 +47,25 @@ public struct NetworkClient: Sendable {
         assembly = Assembly(configuration, transport)
     }
 
-    /// Creates a client with the usual limits.
+    /// Creates a client with the default limits.
     public init(baseURL: URL, transport: any HTTPTransport) {
         self.init(Configuration(baseURL: baseURL), transport: transport)
     }
 
-    /// Sends a call of one's own making through the middleware, without any total limit.
+    /// Sends a call that the app has built, through the middleware and without a total time limit.
     ///
-    /// The head must have a scheme, an authority and a path. Status and body are left to the
-    /// caller; dropping the body unread cancels the exchange.
+    /// The head must have a scheme, an authority and a path. The status and the body are returned as they are; dropping
+    /// the body unread cancels the exchange.
     ///
-    /// The call gets the client's ``Configuration/options`` where it has none of its own, and the
-    /// client's ``Configuration/pins``. Its header fields and its limits inside the exchange stay as
-    /// they are.
+    /// The client's ``Configuration/options`` apply where the call has none of its own, and the client's
+    /// ``Configuration/pins`` always do. Header fields and the limits inside the exchange are the call's own.
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         var call = call
         call.options = options(for: call.options)
         return try await carryOut(call)
     }
 
-    /// Sends a call whose options are those of ``options(for:)``.
+    /// Sends a call whose options are already those of ``options(for:)``.
     func carryOut(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         do throws(TransportError) {
             guard !Task.isCancelled else { throw TransportError(.cancelled, processed: .no) }
@@ -73,7 +75,7 @@ public struct NetworkClient: Sendable {
         }
     }
 
-    /// What a call with these wishes asks of the layers, with what no call may change.
+    /// Returns the client's options overridden by those of a call, with the client's fixed options on top.
     func options(for wishes: HTTPCallOptions) -> HTTPCallOptions {
         var everything = configuration.options
         everything.merge(wishes)
@@ -81,18 +83,18 @@ public struct NetworkClient: Sendable {
         return everything
     }
 
-    /// What a client is made of, put together once and shared by its copies.
+    /// The parts of a client, built once and shared by its copies.
     ///
-    /// A call takes the client along; here that is one reference and not each of the settings.
+    /// A class, so that a call that captures the client copies one reference rather than every setting.
     private final class Assembly: Sendable {
         let configuration: Configuration
         let transport: any HTTPTransport
         let base: Result<BaseAddress, NetworkError>
         let timer: DeadlineTimer
         let chain: HTTPNext
-        /// The client's pins, and who signs its calls.
+        /// The client's pins and the signer of its calls.
         let fixedOptions: HTTPCallOptions
-        /// Whether no call outlasts its deadline, though nobody watches over it.
+        /// Whether the transport and all layers keep deadlines, so that calls need no watch.
         let keepsDeadlines: Bool
 
         init(_ configuration: Configuration, _ transport: any HTTPTransport) {
@@ -112,7 +114,7 @@ public struct NetworkClient: Sendable {
         }
     }
 
-    /// The layers of a client, outermost first; the article "Layers" says why in this order.
+    /// Returns the layers of a client, outermost first; the article "Layers" explains the order.
     private static func layers(
         of configuration: Configuration,
         _ transport: any HTTPTransport,
@@ -133,22 +135,22 @@ public struct NetworkClient: Sendable {
         return layers
     }
 
-    /// Whether the transport is to end this call at its deadline.
+    /// Whether the transport ends this call at its deadline.
     func endsAtDeadline(_ call: HTTPCall) -> Bool {
         assembly.keepsDeadlines && call.body.map { $0.bytes != nil } ?? true
     }
 
-    /// The limit for a call, from its own wish or from the configuration.
+    /// Returns the deadline of a call, from its own timeout or the configuration's.
     func deadline(for call: HTTPCall, _ plan: RequestPlan) -> Deadline? {
         var limit = plan.timeout
         if limit == nil, !plan.isLongUpload, let usual = configuration.timeout {
-            // The way of a large body is not the server's fault.
+            // The time to send a large body is not the server's fault.
             limit = usual + call.sendingTime
         }
         return limit.map { Deadline(in: $0, on: assembly.timer) }
     }
 
-    /// Does a part of a call that must be over at the deadline.
+    /// Runs the part of a call that must end by the deadline.
     func within<Value: Sendable>(
         _ deadline: Deadline?,
         _ call: HTTPCall,

@@ -7,112 +7,108 @@ public import Foundation
 #endif
 
 extension NetworkClient {
-    /// The settings of all calls of a client.
+    /// The settings for all calls of a client.
     public struct Configuration: Sendable {
-        /// The address that the paths of endpoints are appended to, its own path kept.
+        /// The address to which the paths of endpoints are appended; its own path is kept.
         ///
-        /// It must be an `http` or `https` URL without user information, query and fragment; any
-        /// call fails with ``NetworkError/Code/invalidURL`` otherwise.
+        /// It must be an `http` or `https` URL without user information, query and fragment; otherwise every call fails
+        /// with ``NetworkError/Code/invalidURL``.
         public var baseURL: URL
 
-        /// Header fields of every request to the base URL's origin; an endpoint's field of the same
-        /// name replaces them.
+        /// Header fields of every request to the base URL's origin; an endpoint's field of the same name replaces them.
         public var defaultHeaders: HTTPFields = [:]
 
-        /// How the service writes JSON.
+        /// The JSON conventions of the service.
         public var json: JSONCoding = .standard
 
-        /// How values are written in bodies, where ``json`` does not suffice; nil is ``json``.
+        /// The coding of values in bodies where ``json`` does not suffice; nil uses ``json``.
         ///
-        /// ``FoundationJSONCoding`` takes coders of your own, and a ``BodyCoding`` can be of any format.
+        /// ``FoundationJSONCoding`` takes your own coders, and a ``BodyCoding`` can use any format.
         public var coding: (any BodyCoding)?
 
-        /// Which types the bodies of refusing responses are read as, unless an endpoint or a
-        /// service says otherwise.
+        /// The types as which the bodies of responses outside 200 to 299 are decoded, unless an endpoint or a service
+        /// declares its own.
         public var failures: [FailureBody] = []
 
-        /// The total time for a call, from its start through redirects to the last byte of the
-        /// body; nil is no limit.
+        /// The total time for a call, from its start through redirects to the last byte of the body; nil means no
+        /// limit.
         ///
-        /// A request body in memory adds a second for each 64 KiB, so that an upload of 10 MB over a
-        /// line of 1 Mbit/s succeeds. A time that an endpoint or a call sets itself is not extended.
+        /// A request body in memory adds a second per 64 KiB, so that an upload of 10 MB over a 1 Mbit/s line succeeds.
+        /// A timeout that an endpoint or a call sets itself is not extended.
         ///
-        /// A request body that is produced while it is sent, such as a file, may take longer: of
-        /// such a call this is the time in which nothing happens at all, counted from when the
-        /// transport begins to read the body. What is waited for before, such as a place under
-        /// ``ConcurrencyLimitMiddleware``, does not count. Of a stream it covers the time to the
-        /// response head, see ``NetworkClient/stream(_:timeoutCovers:timeout:options:)``.
+        /// A call whose request body is produced while it is sent, such as a file, may take longer: for such a call
+        /// this is the time without any progress, counted from when the transport begins to read the body. Earlier
+        /// waits, such as for a place under ``ConcurrencyLimitMiddleware``, do not count. For a stream it covers the
+        /// time to the response head; see ``NetworkClient/stream(_:timeoutCovers:timeout:options:)``.
         public var timeout: Duration? = .seconds(60)
 
-        /// How long the reader of a stream may wait for the next bytes; nil is no limit.
+        /// How long the reader of a stream may wait for the next bytes; nil means no limit.
         public var idleTimeout: Duration? = .seconds(60)
 
-        /// The limits inside one attempt, beside ``timeout`` over all of them.
+        /// The limits of a single attempt, in addition to ``timeout`` for the whole call.
         ///
-        /// Its idle limit is used for bodies read into memory; streams have ``idleTimeout``.
+        /// Its idle limit applies to bodies read into memory; streams use ``idleTimeout``.
         ///
-        /// Where the first-byte or the idle limit is nil, and the call may be repeated, each is a
-        /// third of the time that the call has, and at least ten seconds, and a second more for the
-        /// head for each 64 KiB of the request body. The attempt that follows such a silence has a
-        /// new connection and all the time that is left: a connection that has died without a word
-        /// costs a third of the call, and a slow server is not given up for it.
+        /// If the first-byte or the idle limit is nil and the call may be repeated, the limit is a third of the call's
+        /// time and at least ten seconds; the first-byte limit grows by a second per 64 KiB of the request body. The
+        /// attempt after such a timeout uses a new connection and all the time left: a silently dead connection costs a
+        /// third of the call, and a slow server still gets the rest.
         public var timeouts = HTTPTimeouts()
 
-        /// The options of all calls for the layers, unless an endpoint or a call says otherwise.
+        /// The options of all calls for the layers, unless an endpoint or a call sets its own.
         public var options = HTTPCallOptions()
 
-        /// The most bytes that a response body held in memory may have.
+        /// The maximum size of a response body read into memory, in bytes.
         public var responseLimit = 64 * 1024 * 1024
 
-        /// How many bytes of the body of a refusing response an error keeps.
+        /// The number of bytes of the body that the error for a status outside 200 to 299 keeps.
         public var errorBodyLimit = 64 * 1024
 
-        /// Which redirects are followed.
+        /// The redirects to follow.
         public var redirects: RedirectPolicy = .safeMethods
 
-        /// The public keys that the servers may have; nil looks at certificates alone.
+        /// The public keys that the servers may have; nil relies on certificate validation alone.
         ///
-        /// A client with pins over a transport that does not declare
-        /// ``HTTPTransportFeatures/pinning`` is a mistake that stops the program when the client is
-        /// created: its calls would look protected and not be.
+        /// Creating a client with pins over a transport that does not declare ``HTTPTransportFeatures/pinning`` stops
+        /// the program: its calls would only seem to be protected.
         public var pins: PublicKeyPins?
 
         /// Which calls are repeated, how often and after what pauses.
         ///
-        /// By default a call is made three times at the most, and only where repeating it is known
-        /// to do no harm; see ``HTTPRetryPolicy``.
+        /// By default a call is attempted at most three times, and only if repeating it is known to be harmless; see
+        /// ``HTTPRetryPolicy``.
         public var retry: HTTPRetryPolicy = .standard
 
-        /// The layers that every call passes once, the first one outermost.
+        /// The layers that every call passes once, outermost first.
         ///
-        /// They stand above redirects and repetitions: what they add holds for all of them, and
-        /// what they see is the final outcome. Coalescing and idempotency keys belong here.
+        /// They are above redirects and retries: what they add applies to all requests of the call, and they see its
+        /// final outcome. Coalescing and idempotency keys belong here.
         public var middleware: [any HTTPMiddleware] = []
 
-        /// The layers that each hop of a call passes, the first one outermost.
+        /// The layers that each hop of a call passes, outermost first.
         ///
-        /// They stand below redirects and above repetitions: every address that a call comes by
-        /// passes them once, and what they see is the outcome of all attempts at it. An HTTP cache
-        /// belongs here: it keeps a redirect and its target apart, each under its own address.
+        /// They are below redirects and above retries: a call passes them once per address and they see the outcome of
+        /// all attempts at it. An HTTP cache belongs here, where it stores a redirect and its target separately, each
+        /// under its own address.
         public var hopMiddleware: [any HTTPMiddleware] = []
 
-        /// The layers that every attempt passes, the first one outermost.
+        /// The layers that every attempt passes, outermost first.
         ///
-        /// They stand below redirects and repetitions, next to the transport: each request that is
-        /// really sent passes them. Authorization, signatures, limits on concurrency, circuit
-        /// breakers, tracing of attempts and compression belong here.
+        /// They are below redirects and retries, next to the transport: every request that is sent passes them.
+        /// Authorization, signatures, concurrency limits, circuit breakers, tracing of attempts and compression belong
+        /// here.
         public var attemptMiddleware: [any HTTPMiddleware] = []
 
-        /// Who looks at the events of each call.
+        /// The observers of each call's events.
         public var observers: [any HTTPEventObserver] = []
 
-        /// The clock that time limits and pauses are measured on.
+        /// The clock that measures time limits and pauses.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// Makes the names of calls; a test gives its own.
+        /// Creates the identifiers of calls; replace it in tests.
         public var callID: @Sendable () -> HTTPCallID = { HTTPCallID() }
 
-        /// Creates a configuration with the usual limits.
+        /// Creates a configuration with the default limits.
         public init(baseURL: URL) {
             self.baseURL = baseURL
         }

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The clients of several services, made from one configuration over one transport.
+/// The clients of several services, created from one configuration over one transport.
 ///
 /// ```swift
 /// extension NetworkClientProvider.Service {
@@ -23,8 +23,8 @@ public import Foundation
 /// let diary = network.client(for: .diary)
 /// ```
 ///
-/// Each service has one client, made once: its base URL, its credentials and its default header fields
-/// belong to it alone, and connections are shared.
+/// Each service has one client, created once. The base URL, credentials and default header fields belong to that client
+/// alone; connections are shared.
 public struct NetworkClientProvider: Sendable {
     /// The name of a service.
     public struct Service: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -44,7 +44,7 @@ public struct NetworkClientProvider: Sendable {
     /// - Parameters:
     ///   - services: The base URL of each service.
     ///   - transport: The transport that carries the requests of all of them.
-    ///   - configure: Says what else the client of a service has; it is called once for each.
+    /// - configure: Adjusts the configuration of a service's client; called once per service.
     public init(
         _ services: [Service: URL],
         transport: any HTTPTransport,
@@ -60,34 +60,34 @@ public struct NetworkClientProvider: Sendable {
         self.transport = transport
     }
 
-    /// The names of the services that have a client, in alphabetical order.
+    /// The names of the services, in alphabetical order.
     public var services: [Service] {
         clients.keys.sorted { $0.description < $1.description }
     }
 
     /// Returns the client of a service.
     ///
-    /// For a name that was not given, each call of the client fails with
-    /// ``TransportError/Code/invalidConfiguration``, and the message has the name.
+    /// Every call of the client of an unknown service fails with ``TransportError/Code/invalidConfiguration``; the
+    /// message contains the name.
     public func client(for service: Service) -> NetworkClient {
         if let client = clients[service] { return client }
         let error = TransportError(
             .invalidConfiguration,
             "No service is called '\(service)'; give the provider its base URL."
         )
-        // Any valid address does: the call ends before it is sent.
+        // Any valid address will do: the call fails before it is sent.
         let nowhere = URL(string: "https://service.invalid") ?? URL(filePath: "/")
         var configuration = NetworkClient.Configuration(baseURL: nowhere)
         configuration.retry = .never
         return NetworkClient(configuration, transport: UnavailableHTTPTransport(error))
     }
 
-    /// Returns the client of a service whose operations are an enumeration.
+    /// Returns the client of a service whose operations form an enumeration.
     ///
     /// - Parameters:
     ///   - service: The service.
     ///   - operations: The type of its operations.
-    ///   - failures: Which types the bodies of refusing responses are read as.
+    ///   - failures: The types as which the bodies of responses outside 200 to 299 are decoded.
     /// - Returns: The client.
     public func client<Operations: ServiceEndpoint>(
         for service: Service,
@@ -97,6 +97,6 @@ public struct NetworkClientProvider: Sendable {
         ServiceClient(client(for: service), failures: failures)
     }
 
-    /// Shuts the transport down, and with it all clients.
+    /// Shuts down the transport, and with it all clients.
     public func shutdown() async { await transport.shutdown() }
 }

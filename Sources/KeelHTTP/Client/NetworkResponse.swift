@@ -11,10 +11,10 @@ public struct NetworkResponse: Sendable, Hashable {
     /// The status and the header fields.
     public var head: HTTPResponse
 
-    /// The bytes of the body, empty where there is none.
+    /// The bytes of the body; empty if there is none.
     public var body: [UInt8]
 
-    /// Notes of the layers that the response passed; no part of its equality.
+    /// Notes of the layers that the response passed; equality ignores them.
     public var notes = HTTPReplyNotes()
 
     /// Creates a response.
@@ -35,7 +35,7 @@ public struct NetworkResponse: Sendable, Hashable {
     /// The status.
     public var status: HTTPResponse.Status { head.status }
 
-    /// The media type of the body in small letters, without parameters.
+    /// The media type of the body in lowercase, without parameters.
     public var mediaType: String? {
         head.headerFields[.contentType].map { field in
             field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
@@ -47,7 +47,7 @@ public struct NetworkResponse: Sendable, Hashable {
 
     /// Decodes the body as JSON.
     ///
-    /// - Throws: Whatever the decoding of `type` throws, usually a `DecodingError`.
+    /// - Throws: The error of the decoder, usually a `DecodingError`.
     public func decode<Value: Decodable>(
         as type: Value.Type,
         coding: JSONCoding = .standard
@@ -59,16 +59,15 @@ public struct NetworkResponse: Sendable, Hashable {
 extension NetworkResponse {
     /// Returns the decoded body of a response with a status from 200 to 299.
     ///
-    /// It reads a response of ``NetworkClient/response(to:timeout:options:)`` as
-    /// ``NetworkClient/request(_:timeout:options:)`` would: an empty body is fine for
-    /// ``EmptyResponse`` and for an optional.
+    /// Evaluates a response of ``NetworkClient/response(to:timeout:options:)`` as
+    /// ``NetworkClient/request(_:timeout:options:)`` would: ``EmptyResponse`` and optionals accept an empty body.
     ///
     /// - Parameters:
-    ///   - type: The type that the body is decoded as.
-    ///   - coding: How the service writes JSON.
-    ///   - failures: Which types the body of a refusing response is read as.
+    ///   - type: The type to decode.
+    ///   - coding: The JSON conventions of the service.
+    ///   - failures: The types as which the body of a response outside 200 to 299 is decoded.
     /// - Returns: The value.
-    /// - Throws: ``NetworkError`` for another status, and for a body that does not fit.
+    /// - Throws: ``NetworkError`` for any other status and for a body that cannot be decoded.
     public func value<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
         coding: JSONCoding = .standard,
@@ -79,10 +78,10 @@ extension NetworkResponse {
 
     /// Returns the decoded body of a response with a status from 200 to 299, in any format.
     ///
-    /// See ``value(as:coding:failures:)``. The bodies of refusing responses are read as standard JSON
-    /// where the coding is of another format.
+    /// See ``value(as:coding:failures:)``. The bodies of other responses are decoded as standard JSON if `coding` uses
+    /// another format.
     ///
-    /// - Throws: ``NetworkError`` for another status, and for a body that does not fit.
+    /// - Throws: ``NetworkError`` for any other status and for a body that cannot be decoded.
     public func value<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
         using coding: any BodyCoding,
@@ -124,7 +123,7 @@ extension NetworkResponse {
 }
 
 extension NetworkResponse: CustomStringConvertible, CustomReflectable {
-    /// The status and the size: field values and contents are kept out of logs.
+    /// The status and the size; field values and contents are kept out of logs.
     public var description: String { "\(head.status.code), \(body.count) bytes" }
 
     public var customMirror: Mirror {

@@ -1,4 +1,4 @@
-/// A call of an endpoint that was read on its caller's actor and can be made later, several times.
+/// An endpoint's request, read on its caller's actor, that can be sent later and more than once.
 package struct PreparedRequest<Response: Decodable & Sendable>: Sendable {
     private let client: NetworkClient
     private let plan: RequestPlan
@@ -8,9 +8,9 @@ package struct PreparedRequest<Response: Decodable & Sendable>: Sendable {
         self.plan = plan
     }
 
-    /// Makes the call and returns its decoded response together with the response itself.
+    /// Sends the request and returns the decoded body together with the response.
     ///
-    /// - Parameter change: Changes what this call asks of the layers.
+    /// - Parameter change: Changes the options of this call.
     /// - Returns: The decoded body and the response.
     /// - Throws: ``NetworkError``, as ``NetworkClient/request(_:timeout:options:)`` does.
     package func send(
@@ -23,7 +23,7 @@ package struct PreparedRequest<Response: Decodable & Sendable>: Sendable {
 }
 
 extension NetworkClient {
-    /// Reads an endpoint, for a call that is made later.
+    /// Returns an endpoint's request, to be sent later.
     package func prepared<E: Endpoint>(
         _ endpoint: E,
         timeout: Duration? = nil,

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The parts of an endpoint, read on the caller's actor and safe to take elsewhere.
+/// The parts of an endpoint, read on the caller's actor and safe to send elsewhere.
 struct RequestPlan: Sendable {
     var method: HTTPRequest.Method
     var path: EndpointPath
@@ -17,12 +17,12 @@ struct RequestPlan: Sendable {
     var options = HTTPCallOptions()
     var failures: [FailureBody] = []
     var coding: (any BodyCoding)?
-    /// Whether somebody decodes the answer, so that the server is told the format.
+    /// Whether the response is decoded, so that the request names the format it accepts.
     var isDecoded = false
     var uploadObserver: TransferObserver?
     var downloadObserver: TransferObserver?
 
-    /// Whether the body is produced while it is sent, which may take longer than any usual call.
+    /// Whether the body is produced while it is sent, which may take longer than a usual call.
     var isLongUpload: Bool { body?.isStreamed ?? false }
 
     init(_ endpoint: some ServiceEndpoint, _ wishes: CallWishes = CallWishes()) {
@@ -54,7 +54,7 @@ struct RequestPlan: Sendable {
         headers = [:]
     }
 
-    /// Returns the same plan with another body, and with `POST` in place of `GET`.
+    /// Returns the plan with another body, and with `POST` in place of `GET`.
     func uploading(_ body: RequestBody, _ observer: TransferObserver?) -> RequestPlan {
         var plan = self
         if plan.method == .get { plan.method = .post }
@@ -64,14 +64,14 @@ struct RequestPlan: Sendable {
     }
 }
 
-/// What one call asks for, beside its endpoint.
+/// The settings of one call, in addition to its endpoint's.
 struct CallWishes: Sendable {
     var timeout: Duration?
     var options = HTTPCallOptions()
 }
 
 extension RequestPlan {
-    /// Makes the call for a client.
+    /// Builds the call for a client.
     func call(for client: NetworkClient) throws(NetworkError) -> HTTPCall {
         let base = try client.base.get()
         let configuration = client.configuration
@@ -115,7 +115,7 @@ extension RequestPlan {
 }
 
 extension RequestPlan {
-    /// The codings of the call: the endpoint's own one goes before those of the client.
+    /// Returns the codings of the call: the endpoint's own takes precedence over the client's.
     func codings(of configuration: NetworkClient.Configuration) -> BodyCodings {
         let usual = BodyCodings(
             configuration.coding ?? configuration.json,
@@ -124,7 +124,7 @@ extension RequestPlan {
         return coding.map { BodyCodings($0, json: usual.json) } ?? usual
     }
 
-    /// Returns the head with the client's header fields, which reach no other origin.
+    /// Returns the head; only requests to the base URL's origin get the client's header fields.
     private func head(
         from base: BaseAddress,
         _ fields: HTTPFields
@@ -161,7 +161,7 @@ extension RequestPlan {
         }
     }
 
-    /// Returns an encoded path with the parts of a query that are not empty.
+    /// Appends the nonempty parts of a query to an encoded path.
     private static func target(_ path: String, _ query: [String]) -> String {
         var target = path
         var separator = "?"
@@ -173,18 +173,18 @@ extension RequestPlan {
     }
 }
 
-/// A URL taken apart and checked.
+/// A validated URL, split into its parts.
 struct BaseAddress {
     let scheme: String
     let authority: String
 
-    /// The encoded path without a slash at its end.
+    /// The encoded path without a trailing slash.
     let path: String
 
-    /// The address as text, fit for logs.
+    /// The address as text, safe for logs.
     var text: String { "\(scheme)://\(authority)\(path)" }
 
-    /// Reads a base URL.
+    /// Creates the address of a base URL.
     init(_ url: URL) throws(NetworkError) {
         try self.init(url, called: "base URL")
         guard url.query() == nil, url.fragment() == nil else {
@@ -192,7 +192,7 @@ struct BaseAddress {
         }
     }
 
-    /// Reads the address of a call, whose query and fragment are not looked at.
+    /// Creates the address of a call; the query and the fragment of the URL are ignored.
     init(absolute url: URL) throws(NetworkError) { try self.init(url, called: "URL of the call") }
 
     private init(_ url: URL, called name: String) throws(NetworkError) {

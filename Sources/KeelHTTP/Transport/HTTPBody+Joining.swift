@@ -1,15 +1,15 @@
 import Synchronization
 
 extension HTTPBody {
-    /// The size of the pieces in which bodies are read from disk and from memory.
+    /// The size of the chunks in which bodies are read from disk and from memory.
     static let pieceSize = 64 * 1024
 
-    /// Creates a body of several others, one after the other.
+    /// Creates a body that concatenates others.
     ///
-    /// Its length is known if theirs are, and it is replayable if they are. A body that gives more
-    /// or fewer bytes than it announced fails the exchange with
-    /// ``TransportError/Code/bodyProducerFailed``. If all are in memory and no longer together than
-    /// `limit`, so is the result.
+    /// The length is known if the length of every part is, and the body is replayable if every part is. A part that
+    /// produces more or fewer bytes than it announced fails the exchange with
+    /// ``TransportError/Code/bodyProducerFailed``. The result is in memory if all parts are and their total is at most
+    /// `limit` bytes.
     init(joining bodies: [HTTPBody], inMemoryUpTo limit: Int64) {
         let lengths = bodies.compactMap(\.length)
         let length = lengths.count == bodies.count ? lengths.reduce(0, +) : nil
@@ -27,7 +27,7 @@ extension HTTPBody {
         }
     }
 
-    /// A stream of this body in pieces of a moderate size, also where it is in memory.
+    /// Opens the body as a stream of chunks of a moderate size, even if it is in memory.
     func openInPieces() async throws(TransportError) -> HTTPByteStream {
         guard let bytes, bytes.count > Self.pieceSize else { return try await open() }
         let position = PiecePosition()
@@ -37,7 +37,7 @@ extension HTTPBody {
     }
 }
 
-/// How far bytes in memory have been handed over.
+/// The position up to which bytes in memory have been read.
 private final class PiecePosition: Sendable {
     private let position = Mutex(0)
 
@@ -51,12 +51,12 @@ private final class PiecePosition: Sendable {
     }
 }
 
-/// Reads bodies one after the other; like every stream it has one reader at a time.
+/// Reads bodies one after the other; like every stream, it has one reader at a time.
 private final class JoinedBodyReader: Sendable {
     private struct State {
         var rest: ArraySlice<HTTPBody>
         var stream: HTTPByteStream?
-        /// How many bytes the open body still has to give, where it announced a length.
+        /// The number of bytes that the open body still has to produce, if it announced a length.
         var remaining: Int64?
     }
 

@@ -1,11 +1,10 @@
 public import HTTPTypes
 import Synchronization
 
-/// The bytes of one body, in pieces, read once.
+/// The bytes of one body, in chunks, to be read once.
 ///
-/// A stream has one reader at a time. Dropping it before its end cancels the exchange that feeds
-/// it: a transport ties the exchange to the lifetime of the stream's closure. After the last piece,
-/// and after an error, it gives nil.
+/// A stream has one reader at a time. Dropping it before its end cancels the exchange behind it: a transport ties the
+/// exchange to the lifetime of the stream's closure. After the last chunk, and after an error, the stream returns nil.
 public struct HTTPByteStream: AsyncSequence, Sendable {
     public typealias Element = ArraySlice<UInt8>
     public typealias Failure = TransportError
@@ -16,13 +15,13 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
     private let read: Read
     private let readTrailers: @Sendable () -> HTTPFields?
 
-    /// All bytes, where they had been read into memory before the stream was made.
+    /// All bytes, if they were in memory before the stream was created.
     package private(set) var collected: [UInt8]?
 
     /// Creates a stream over a function that returns the next bytes.
     ///
     /// - Parameters:
-    ///   - trailers: Returns the trailer fields; asked once the stream has ended.
+    ///   - trailers: Returns the trailer fields; called once the stream has ended.
     ///   - read: Returns the next bytes, or nil at the end of the body.
     public init(
         trailers: @escaping @Sendable () -> HTTPFields? = { nil },
@@ -32,14 +31,14 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
         readTrailers = trailers
     }
 
-    /// The trailer fields, known once the stream has ended; nil where there are none.
+    /// The trailer fields, available once the stream has ended; nil if there are none.
     public var trailers: HTTPFields? { readTrailers() }
 
     public func makeAsyncIterator() -> Iterator {
         Iterator(read: read)
     }
 
-    /// Reads the stream piece by piece.
+    /// Reads the stream chunk by chunk.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let read: Read
 
@@ -57,7 +56,7 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
     /// A stream without bytes.
     public static let empty = HTTPByteStream { () async throws(TransportError) in nil }
 
-    /// A stream of these pieces, which then ends, or fails where an error is given.
+    /// Creates a stream of the given chunks, which then ends or fails with `error`.
     public static func chunks(
         _ chunks: [[UInt8]],
         thenThrow error: TransportError? = nil
@@ -66,7 +65,7 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
         return HTTPByteStream { () async throws(TransportError) in try queue.next() }
     }
 
-    /// A stream of bytes that are in memory, which a reader may take without waiting.
+    /// Creates a stream of bytes in memory, which a reader may take without waiting.
     package static func collected(
         _ bytes: [UInt8],
         trailers: HTTPFields? = nil
@@ -80,9 +79,9 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
         return stream
     }
 
-    /// A stream that passes every read of this one through `transform`.
+    /// Returns a stream that passes every read of this one through `transform`.
     ///
-    /// For middleware that watches, limits or changes a body.
+    /// Use it in middleware that observes, limits or changes a body.
     public func mapReads(
         _ transform:
             @escaping @Sendable (@escaping Read) async throws(TransportError) -> ArraySlice<UInt8>?
@@ -97,8 +96,8 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
 extension HTTPByteStream {
     /// Reads the stream to its end and returns its bytes.
     ///
-    /// - Throws: ``TransportError/Code/responseTooLarge`` as soon as more than `limit` bytes have
-    ///   arrived, or the error of the stream.
+    /// - Throws: ``TransportError/Code/responseTooLarge`` as soon as more than `limit` bytes have arrived, or the error
+    ///   of the stream.
     public func collect(upTo limit: Int) async throws(TransportError) -> [UInt8] {
         var bytes: [UInt8] = []
         while let chunk = try await read() {
@@ -110,10 +109,10 @@ extension HTTPByteStream {
         return bytes
     }
 
-    /// Reads the first bytes of the stream, at most `limit`, and drops the rest.
+    /// Reads at most the first `limit` bytes of the stream and drops the rest.
     ///
-    /// Meant for the bodies of error responses: a failure after the first bytes ends the result
-    /// and is not reported, except a cancellation or a passed deadline, which concern the caller.
+    /// Use it for the bodies of error responses: a failure ends the result early and is not reported, except for a
+    /// cancellation or a passed deadline, which concern the caller.
     package func collectPrefix(_ limit: Int) async throws(TransportError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < limit {
@@ -129,7 +128,7 @@ extension HTTPByteStream {
     }
 }
 
-/// The pieces that a stream in memory still has to give.
+/// The chunks that a stream in memory has yet to return.
 private final class ChunkQueue: Sendable {
     private struct State {
         var chunks: ArraySlice<[UInt8]>

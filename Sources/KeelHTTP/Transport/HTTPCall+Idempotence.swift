@@ -1,10 +1,10 @@
 public import HTTPTypes
 
 extension HTTPCall {
-    /// Whether sending the request twice has the effect of sending it once.
+    /// Whether sending the request twice has the same effect as sending it once.
     ///
-    /// That holds for the methods that RFC 9110 section 9.2.2 calls idempotent and for requests
-    /// with an `Idempotency-Key` field, unless ``HTTPCallOptions/isIdempotent`` says otherwise.
+    /// True for the methods that RFC 9110 section 9.2.2 calls idempotent and for requests with an `Idempotency-Key`
+    /// field, unless ``HTTPCallOptions/isIdempotent`` says otherwise.
     public var isIdempotent: Bool {
         options.isIdempotent
             ?? (Self.idempotentMethods.contains(head.method)
@@ -17,7 +17,7 @@ extension HTTPCall {
 }
 
 extension HTTPField.Name {
-    /// `Idempotency-Key`: a server that knows it does the work of one key once
+    /// `Idempotency-Key`: a server that supports it acts on each key only once
     /// (draft-ietf-httpapi-idempotency-key-header).
     public static let idempotencyKey: Self = {
         guard let name = Self("Idempotency-Key") else { preconditionFailure("It is a token.") }

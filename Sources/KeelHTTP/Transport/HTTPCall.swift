@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// One request on its way to a transport.
 public struct HTTPCall: Sendable {
-    /// Names the call in events, errors and logs; the same for all its attempts and redirects.
+    /// The identifier of the call in events, errors and logs, shared by all its attempts and redirects.
     public let id: HTTPCallID
 
     /// The method, the absolute target (scheme, authority, path with query) and the header fields.
@@ -11,34 +11,35 @@ public struct HTTPCall: Sendable {
     /// The request body, if there is one.
     public var body: HTTPBody?
 
-    /// The limits inside the exchange.
+    /// The time limits inside the exchange.
     public var timeouts: HTTPTimeouts
 
-    /// The call's options for the layers it passes; other calls are not affected.
+    /// The options of this call for the layers it passes.
     public var options: HTTPCallOptions
 
-    /// Takes the interim responses (RFC 9110 section 15.2) that come before the response; nil drops them.
+    /// Receives the interim responses (RFC 9110 section 15.2) that precede the response; nil drops them.
     ///
-    /// It is called with the head of each, in their order, but for 100 and 101, which concern the
-    /// connection. An attempt that is repeated may have brought some. A layer that answers itself, such as
-    /// a cache, brings none, and an exchange that several calls share tells the call that began it. Some
-    /// may come after the response, of an exchange that goes on for others: drop those. It must return at
-    /// once: a transport calls it where it reads the network.
+    /// It is called with each head in order, except for 100 and 101, which concern the connection. It must return
+    /// immediately: a transport calls it where it reads the network. An attempt that is later repeated may have
+    /// delivered some. A layer that answers the call itself, such as a cache, delivers none, and an exchange shared by
+    /// several calls reports to the call that started it. Ignore those that arrive after the response: their exchange
+    /// continues for other calls.
     ///
-    /// `AsyncHTTPClientTransport` calls it; URLSession keeps interim responses to itself.
+    /// `AsyncHTTPClientTransport` calls it; URLSession does not expose interim responses.
     public var onInterimResponse: (@Sendable (_ head: HTTPResponse) -> Void)?
 
-    /// Which attempt of the call this is, counted from 1; a layer that repeats a call counts on.
+    /// The number of this attempt, counted from 1; a layer that repeats the call increments it.
     public var attempt = 1
 
-    /// Where the events of this call go; nil where nobody looks.
+    /// The recipient of the call's events; nil if nobody observes them.
     package var recorder: HTTPEventRecorder?
 
-    /// When the call must be over, where that is limited.
+    /// The point in time by which the call must end, if there is one.
     package var deadline: Deadline?
 
-    /// Whether the transport, and not the client, ends the exchange at the deadline; only one that is
-    /// ``DeadlineKeeping`` is asked for it, and for no body that is produced on the way.
+    /// Whether the transport rather than the client ends the exchange at the deadline.
+    ///
+    /// Set only for a transport that is ``DeadlineKeeping``, and never with a body that is produced while it is sent.
     package var endsAtDeadline = false
 
     /// How the body of the final response is read into memory; nil leaves it a stream.
@@ -59,37 +60,37 @@ public struct HTTPCall: Sendable {
         self.options = options
     }
 
-    /// Whether the call can be sent a second time with the same bytes.
+    /// Whether the call can be sent again with the same bytes.
     public var isReplayable: Bool { body?.isReplayable ?? true }
 
-    /// The target without user information, query and fragment, fit for logs and errors.
+    /// The target without user information, query and fragment, safe for logs and errors.
     ///
-    /// A query often carries tokens and personal data, so no part of it is kept.
+    /// The query is dropped as a whole because it often carries tokens and personal data.
     public var redactedURL: String { head.redactedURL }
 
-    /// Whether anybody looks at the events of this call.
+    /// Whether anyone observes the events of this call.
     ///
-    /// A layer asks before it gathers what an event takes.
+    /// Check it before gathering expensive details for an event.
     public var isObserved: Bool { recorder != nil }
 
-    /// Tells those who look at this call what has happened.
+    /// Reports an event to the call's observers.
     ///
-    /// Middleware and transports call it. It costs next to nothing where nobody looks.
+    /// Middleware and transports call it. It costs next to nothing without observers.
     public func record(_ moment: @autoclosure () -> HTTPEvent.Moment) {
         guard let recorder else { return }
         recorder.record(moment(), id: id, attempt: attempt)
     }
 }
 
-/// Names one call among all calls of a process.
+/// The identifier of a call, unique within a process.
 public struct HTTPCallID: Sendable, Hashable, CustomStringConvertible {
-    /// The number behind the name.
+    /// The number behind the identifier.
     public let number: UInt64
 
-    /// Creates a name from a number.
+    /// Creates an identifier from a number.
     public init(_ number: UInt64) { self.number = number }
 
-    /// Creates a random name.
+    /// Creates a random identifier.
     public init() { number = UInt64.random(in: .min ... .max) }
 
     /// Sixteen hexadecimal digits.
@@ -100,7 +101,7 @@ public struct HTTPCallID: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HTTPRequest {
-    /// Scheme, host, port and path: the parts of the target that may be logged.
+    /// The scheme, host, port and path: the parts of the target that may be logged.
     package var redactedURL: String {
         let place = (authority ?? "").split(separator: "@").last ?? ""
         let visiblePath = (path ?? "").utf8.prefix {

@@ -1,6 +1,6 @@
-/// A wish that a single call can have, and what holds for calls that say nothing.
+/// The key of an option that a single call can set, with its default value.
 ///
-/// Each layer defines the keys that it understands, also layers outside of this module:
+/// Each layer, including those of other modules, defines the keys that it understands:
 ///
 /// ```swift
 /// enum PriorityKey: HTTPCallOptionKey { static var defaultValue: Int { 0 } }
@@ -16,14 +16,14 @@ public protocol HTTPCallOptionKey: SendableMetatype {
     /// The type of the option's value.
     associatedtype Value: Sendable
 
-    /// The value of a call that says nothing.
+    /// The value for calls that do not set the option.
     static var defaultValue: Value { get }
 
-    /// A key by which calls with different values are told apart where identical calls share a
-    /// response; nil if a call with this value must not share any.
+    /// Returns the part of this option in the key by which identical calls share a response; nil if a call with this
+    /// value must not share.
     ///
-    /// Where the value is `Hashable`, it is the value itself, and otherwise nil, so that no option
-    /// is forgotten. Return a constant for one that does not change what the call is answered with.
+    /// The default is the value itself if it is `Hashable`, and nil otherwise, so that no option is overlooked. Return
+    /// a constant for an option that does not affect the response.
     static func sharingKey(of value: Value) -> AnyHashable?
 }
 
@@ -36,7 +36,7 @@ extension HTTPCallOptionKey where Value: Hashable {
 }
 
 extension HTTPCallOptionKey {
-    /// The part of ``HTTPCallOptions/sharingKeys()`` of one option; empty for the default.
+    /// Returns this option's part of ``HTTPCallOptions/sharingKeys()``; empty for the default value.
     fileprivate static func sharing(_ value: any Sendable) -> [ObjectIdentifier: AnyHashable]? {
         guard let value = value as? Value, let key = sharingKey(of: value) else { return nil }
         return key == sharingKey(of: defaultValue) ? [:] : [ObjectIdentifier(self): key]
@@ -45,7 +45,7 @@ extension HTTPCallOptionKey {
 
 /// The options of one call for the layers it passes.
 public struct HTTPCallOptions: Sendable {
-    // Nil in nearly all calls, which then cost no allocation.
+    // Nil in nearly all calls, which avoids an allocation.
     private var values: [ObjectIdentifier: Entry]?
 
     private struct Entry: Sendable {
@@ -53,7 +53,7 @@ public struct HTTPCallOptions: Sendable {
         let value: any Sendable
     }
 
-    /// Creates a set of options that says nothing.
+    /// Creates an empty set of options.
     public init() {}
 
     /// The value for a key, or the key's default.
@@ -65,14 +65,13 @@ public struct HTTPCallOptions: Sendable {
         }
     }
 
-    /// Takes over everything that `other` says.
+    /// Takes over every option that `other` sets.
     public mutating func merge(_ other: HTTPCallOptions) {
         guard let more = other.values else { return }
         values = values?.merging(more) { $1 } ?? more
     }
 
-    /// What tells this call apart from others that ask for the same; nil if it must not share a
-    /// response.
+    /// Returns the options that distinguish this call from identical ones; nil if it must not share a response.
     package func sharingKeys() -> [ObjectIdentifier: AnyHashable]? {
         var keys: [ObjectIdentifier: AnyHashable] = [:]
         for entry in (values ?? [:]).values {
@@ -88,9 +87,9 @@ extension HTTPCallOptions {
         static var defaultValue: Bool? { nil }
     }
 
-    /// Whether sending the request twice has the effect of sending it once.
+    /// Whether sending the request twice has the same effect as sending it once.
     ///
-    /// Nil goes by the method and by the `Idempotency-Key` field; see ``HTTPCall/isIdempotent``.
+    /// Nil decides by the method and the `Idempotency-Key` field; see ``HTTPCall/isIdempotent``.
     public var isIdempotent: Bool? {
         get { self[IdempotenceKey.self] }
         set { self[IdempotenceKey.self] = newValue }
@@ -102,10 +101,10 @@ extension HTTPCallOptions {
         static var defaultValue: Bool { false }
     }
 
-    /// Whether the exchange should not use a connection that has carried another one.
+    /// Whether the exchange should use a fresh connection.
     ///
-    /// A layer sets it where the connection of the attempt before was the fault (status 421, a
-    /// connection that had gone stale). A transport that cannot choose ignores it.
+    /// A layer sets it if the previous attempt failed because of its connection (status 421, a stale connection). A
+    /// transport without a choice ignores it.
     public var prefersNewConnection: Bool {
         get { self[NewConnectionKey.self] }
         set { self[NewConnectionKey.self] = newValue }

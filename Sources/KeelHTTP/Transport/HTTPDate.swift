@@ -1,9 +1,9 @@
-/// A point in time as HTTP writes it, in whole seconds (RFC 9110 section 5.6.7).
+/// A point in time in HTTP's format, in whole seconds (RFC 9110 section 5.6.7).
 package struct HTTPDate: Sendable, Hashable {
     /// Seconds since 1 January 1970, UTC.
     package let seconds: Int64
 
-    /// Reads one of the three forms: IMF-fixdate, RFC 850, asctime.
+    /// Parses one of the three forms: IMF-fixdate, RFC 850, asctime.
     ///
     /// ```text
     /// Sun, 06 Nov 1994 08:49:37 GMT
@@ -11,9 +11,8 @@ package struct HTTPDate: Sendable, Hashable {
     /// Sun Nov  6 08:49:37 1994
     /// ```
     ///
-    /// A year of two digits is the one that lies at most 50 years after `reference`, in seconds
-    /// since 1970; without a reference, 70 to 99 are of the 20th century. The name of the day is
-    /// not compared with the date.
+    /// A two-digit year is the one at most 50 years after `reference`, in seconds since 1970; without a reference, 70
+    /// to 99 belong to the 20th century. The weekday is not checked against the date.
     package init?(_ text: String, reference: Int64? = nil) {
         let words = text.split { $0 == " " || $0 == "," }.map(String.init)
         let parts: (day: String, month: String, year: String, time: String)
@@ -77,7 +76,7 @@ package struct HTTPDate: Sendable, Hashable {
         }
     }
 
-    // Days since 1970, counted in years that begin in March, where leap days come last.
+    // Days since 1970, in years that begin in March so that leap days come last.
     private static func days(to year: Int64, _ month: Int, _ day: Int64) -> Int64 {
         let shifted = month > 2 ? year : year - 1
         let monthsSinceMarch = Int64((month + 9) % 12)

@@ -2,14 +2,13 @@ import HTTPTypes
 
 /// A layer between the client and the transport.
 ///
-/// A middleware may change the call, answer it without asking further, call `next` several times,
-/// or look at the reply. It does one job and keeps its own state safe: it is shared by all calls of
-/// a client.
+/// A middleware may change the call, answer it itself, call `next` several times, or inspect the reply. It does one
+/// job. All calls of a client share it, so it must synchronize its own state.
 public protocol HTTPMiddleware: Sendable {
     /// Handles one call.
     ///
-    /// `call` is as the layers above made it; `next` is the layers below and the transport. A call
-    /// whose ``HTTPCall/isReplayable`` is false must be passed on at most once.
+    /// `call` comes from the layers above; `next` is the layers below and the transport. A call whose
+    /// ``HTTPCall/isReplayable`` is false must be passed on at most once.
     func intercept(
         _ call: HTTPCall,
         next: HTTPNext
@@ -18,11 +17,11 @@ public protocol HTTPMiddleware: Sendable {
 
 /// The layers below a middleware, ending in the transport.
 ///
-/// It may be kept and called from other tasks, which hedging and coalescing need.
+/// It may be stored and called from other tasks, as hedging and coalescing do.
 public struct HTTPNext: Sendable {
     private let run: @Sendable (HTTPCall) async throws(TransportError) -> HTTPReply
 
-    /// Creates a chain's end, or a stand-in for one in a test.
+    /// Creates the end of a chain, or a test double of one.
     public init(_ run: @escaping @Sendable (HTTPCall) async throws(TransportError) -> HTTPReply) {
         self.run = run
     }
@@ -34,7 +33,7 @@ public struct HTTPNext: Sendable {
 }
 
 extension HTTPTransport {
-    /// Returns this transport behind the given layers, the first one outermost.
+    /// Returns this transport behind the given layers, outermost first.
     public func chain(_ middleware: [any HTTPMiddleware]) -> HTTPNext {
         let transport = HTTPNext { call async throws(TransportError) in
             guard call.options.tellsSentFields else { return try await self.send(call) }

@@ -6,20 +6,20 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The scheme, host and port of an address (RFC 6454 section 4): whom a request goes to.
+/// The scheme, host and port of an address (RFC 6454 section 4).
 public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
-    /// The scheme, in small letters.
+    /// The scheme, in lowercase.
     public let scheme: String
 
-    /// The host, in small letters, an IPv6 address in brackets.
+    /// The host, in lowercase; an IPv6 address is in brackets.
     public let host: String
 
-    /// The port; the usual one of the scheme where the address names none.
+    /// The port; the scheme's default if the address has none.
     public let port: Int
 
-    /// The origin that a request goes to, or nil if the request names no valid one.
+    /// Creates the origin of a request, or nil if the request has no valid one.
     public init?(_ head: HTTPRequest) {
-        // An authority with user information names somebody as well as a place.
+        // User information names a user in addition to a host; such an authority is refused.
         guard let authority = head.authority, !authority.utf8.contains(UInt8(ascii: "@")) else {
             return nil
         }
@@ -29,7 +29,7 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
         )
     }
 
-    /// The origin of a URL, or nil if it is not one of HTTP.
+    /// Creates the origin of a URL, or nil if it is not an HTTP URL.
     public init?(_ url: URL) {
         guard let address = try? BaseAddress(url) else { return nil }
         self.init(scheme: address.scheme, authority: address.authority.inSmallLetters)
@@ -40,7 +40,7 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
         let bytes = authority.utf8
         var host = authority[...]
         var port = scheme == "https" ? 443 : 80
-        // The last colon begins the port, unless it stands inside an IPv6 address.
+        // The last colon precedes the port unless it is inside an IPv6 address.
         if let colon = bytes.lastIndex(of: UInt8(ascii: ":")),
             !bytes[colon...].contains(UInt8(ascii: "]"))
         {
@@ -57,7 +57,7 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// The origin as text, the usual port left out.
+    /// The origin as text, without the scheme's default port.
     public var description: String {
         port == (scheme == "https" ? 443 : 80)
             ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
@@ -65,9 +65,9 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HTTPCall {
-    /// What limits, budgets and circuits are counted for.
+    /// The key under which limits, budgets and circuits are counted.
     ///
-    /// All calls without a valid address share one place: each of them fails anyway.
+    /// All calls without a valid address share one key; each of them fails anyway.
     var origin: HTTPOrigin { HTTPOrigin(head) ?? .nowhere }
 }
 
@@ -82,7 +82,7 @@ extension HTTPOrigin {
 }
 
 extension String {
-    /// The text in small letters: itself, at no cost, where it is that already.
+    /// The text in lowercase; returns itself without a copy if it already is.
     fileprivate var inSmallLetters: String {
         let isSmall = utf8.allSatisfy {
             $0 < 0x80 && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)

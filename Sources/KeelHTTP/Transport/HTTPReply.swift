@@ -8,7 +8,7 @@ public struct HTTPReply: Sendable {
     /// The body; dropping it unread cancels the exchange.
     public var body: HTTPByteStream
 
-    /// The connection that the exchange uses, where the transport tells.
+    /// The connection of the exchange, if the transport reports it.
     public var connection: ConnectionInfo?
 
     /// Notes of the layers that the reply passed.
@@ -25,18 +25,18 @@ public struct HTTPReply: Sendable {
         self.connection = connection
     }
 
-    /// The length that the `Content-Length` field announces, if it is there and a number.
+    /// The value of the `Content-Length` field, or nil if it is missing or not a number.
     public var announcedLength: Int64? {
         head.headerFields[.contentLength].flatMap { Int64($0) }
     }
 }
 
-/// The known facts about the connection of an exchange; nil is "not known".
+/// The known properties of an exchange's connection; nil means unknown.
 public struct ConnectionInfo: Sendable, Hashable {
-    /// Tells one connection from another within a transport.
+    /// The identifier of the connection within its transport.
     public var id: String?
 
-    /// Whether the connection had carried another exchange before.
+    /// Whether the connection carried another exchange before.
     public var isReused: Bool?
 
     /// The protocol, such as `HTTP/1.1` or `HTTP/2`.

@@ -1,23 +1,23 @@
-/// Something that a layer can say about a reply, and what holds where no layer said it.
+/// The key of a note that a layer can attach to a reply, with its default value.
 ///
-/// Each layer defines the keys that it writes, also layers outside of this module; see
-/// ``HTTPCallOptionKey`` for the same in the other direction.
+/// Each layer, including those of other modules, defines the keys that it writes. ``HTTPCallOptionKey`` is the
+/// counterpart for calls.
 public protocol HTTPReplyNoteKey {
     /// The type of the note's value.
     associatedtype Value: Sendable
 
-    /// The value of a reply that no layer has noted anything about.
+    /// The value for replies without the note.
     static var defaultValue: Value { get }
 }
 
-/// Notes of the layers that a reply passed, beside its head and body.
+/// Notes of the layers that a reply passed, in addition to its head and body.
 ///
 /// Unlike a header field, a note cannot come from a server.
 public struct HTTPReplyNotes: Sendable {
-    // Nil in nearly all replies, which then cost no allocation.
+    // Nil in nearly all replies, which avoids an allocation.
     private var values: [ObjectIdentifier: any Sendable]?
 
-    /// Creates notes that say nothing.
+    /// Creates an empty set of notes.
     public init() {}
 
     /// The note of a key, or the key's default.

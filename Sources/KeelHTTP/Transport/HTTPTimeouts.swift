@@ -1,28 +1,27 @@
 /// The time limits inside one exchange; nil means no limit.
 ///
-/// The limit over everything, attempts, pauses, redirects and the whole body included, is the
-/// client's (``NetworkClient/Configuration/timeout``). How long a connection may take to open, and
-/// how long a call may wait for a free one, are set on the transport, because connections are
-/// shared between calls.
+/// The limit for the whole call, including attempts, pauses, redirects and the body, belongs to the client
+/// (``NetworkClient/Configuration/timeout``). The limits for opening a connection and for waiting for a free one belong
+/// to the transport because calls share connections.
 public struct HTTPTimeouts: Sendable, Hashable {
-    /// From the start of the exchange, connecting included, to the head of the response.
+    /// The time from the start of the exchange, including connecting, to the response head.
     ///
     /// When it passes, the exchange fails with ``TransportError/Code/responseTimeout``.
     public var firstByte: Duration?
 
-    /// How long a reader of the body may wait for the next bytes.
+    /// The time a reader of the body may wait for the next bytes.
     ///
     /// Time in which nobody reads does not count. When it passes, the read fails with
     /// ``TransportError/Code/responseTimeout``.
     public var idle: Duration?
 
-    /// From the start of one attempt to the last byte of its body.
+    /// The time from the start of one attempt to the last byte of its body.
     ///
-    /// When it passes, the attempt fails with ``TransportError/Code/attemptTimeout``, and another
-    /// may follow. Bodies that are streamed to the caller are exempt: the limit ends with the head.
+    /// When it passes, the attempt fails with ``TransportError/Code/attemptTimeout``, and another may follow. For
+    /// bodies streamed to the caller, the limit ends with the head.
     public var attempt: Duration?
 
-    /// The rate below which a body is given up; nil accepts any.
+    /// The rate below which a body is abandoned; nil accepts any rate.
     public var minimumRate: TransferRate?
 
     /// Creates a set of limits.
@@ -39,14 +38,14 @@ public struct HTTPTimeouts: Sendable, Hashable {
     }
 }
 
-/// An amount of bytes in a span of time.
+/// A number of bytes per period of time.
 ///
-/// A server that sends a byte now and then passes every idle limit; a rate stops it.
+/// A server that sends a byte now and then passes every idle limit, but not a minimum rate.
 public struct TransferRate: Sendable, Hashable {
-    /// How many bytes must arrive in each ``window``.
+    /// The number of bytes that must arrive in each ``window``.
     public var bytes: Int
 
-    /// The span over which is measured; time in which nobody reads does not count.
+    /// The period of measurement; time in which nobody reads does not count.
     public var window: Duration
 
     /// Creates a rate.

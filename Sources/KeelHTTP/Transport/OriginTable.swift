@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a layer remembers of each origin, in bounded memory.
+/// A bounded table of values per origin.
 package final class OriginTable<Value: Sendable>: Sendable {
     private struct Entry {
         var value: Value
@@ -19,15 +19,15 @@ package final class OriginTable<Value: Sendable>: Sendable {
     /// Creates a table.
     ///
     /// - Parameters:
-    ///   - initial: What an origin begins with.
-    ///   - limit: How many origins are remembered, at least 1; with one more, the sixteenth of them
-    ///     that was used longest ago is forgotten, at least one.
+    ///   - initial: The value of an origin that is not in the table.
+    ///   - limit: The maximum number of origins, at least 1. One more evicts the least recently used sixteenth, and at
+    ///     least one origin.
     package init(_ initial: Value, limit: Int = 1000) {
         self.initial = initial
         self.limit = max(1, limit)
     }
 
-    /// Reads or changes what is remembered of an origin.
+    /// Reads or changes the value of an origin.
     package func with<Result: Sendable>(
         _ origin: HTTPOrigin,
         _ body: (inout Value) -> Result
@@ -43,7 +43,7 @@ package final class OriginTable<Value: Sendable>: Sendable {
         }
     }
 
-    /// Forgets several at once: a search for one would cost each new origin a way through the table.
+    /// Evicts several origins at once: searching for one would cost each new origin a pass over the table.
     private func evict(_ state: inout State) {
         let oldest = state.entries.sorted { $0.value.lastUse < $1.value.lastUse }
         for (origin, _) in oldest.prefix(max(1, limit / 16)) { state.entries[origin] = nil }

@@ -1,18 +1,18 @@
 /// The public keys that the servers of a client may have.
 ///
-/// A pin is the SHA-256 digest of a certificate's SubjectPublicKeyInfo (RFC 7469 section 2.4). It
-/// is looked at in addition to the usual validation, on the certificate of the server itself, and
-/// before the first byte of a request is sent.
+/// A pin is the SHA-256 digest of a certificate's SubjectPublicKeyInfo (RFC 7469 section 2.4). In addition to the usual
+/// validation, the key of the server's own certificate is checked against the pins before the first byte of a request
+/// is sent.
 ///
-/// Have at least one backup pin, of a key that is not in use yet: without it a lost key locks every
-/// installed app out.
+/// Include at least one backup pin of a key that is not yet in use: without it, a lost key locks out every installed
+/// app.
 public struct PublicKeyPins: Sendable {
     /// One pin.
     public struct Pin: Sendable, Hashable {
         /// The 32 bytes of the digest.
         public let digest: [UInt8]
 
-        /// Creates a pin; nil unless there are 32 bytes.
+        /// Creates a pin; nil unless `digest` has 32 bytes.
         public init?(digest: some Sequence<UInt8>) {
             self.digest = Array(digest)
             guard self.digest.count == 32 else { return nil }
@@ -27,11 +27,11 @@ public struct PublicKeyPins: Sendable {
         case audit
     }
 
-    /// A server key that no pin fits.
+    /// A server key that matches no pin.
     public struct Mismatch: Sendable, Hashable {
-        /// The host that was asked for.
+        /// The requested host.
         public var host: String
-        /// The digest of the key that the server has.
+        /// The digest of the server's key.
         public var digest: [UInt8]
 
         /// Creates a report.
@@ -43,13 +43,13 @@ public struct PublicKeyPins: Sendable {
 
     /// The pins of each host; `*.example.org` stands for every host directly below `example.org`.
     ///
-    /// A host without pins is not looked at.
+    /// Hosts without pins are not checked.
     public var hosts: [String: Set<Pin>]
 
     /// The consequence of a mismatch.
     public var mode: Mode
 
-    /// Is told of every mismatch, in both modes.
+    /// Receives every mismatch, in both modes.
     public var report: @Sendable (Mismatch) -> Void
 
     /// Creates a set of pins.
@@ -57,7 +57,7 @@ public struct PublicKeyPins: Sendable {
     /// - Parameters:
     ///   - hosts: The pins of each host.
     ///   - mode: The consequence of a mismatch.
-    ///   - report: Is told of every mismatch; it must be quick.
+    /// - report: Receives every mismatch; it must return quickly.
     public init(
         _ hosts: [String: Set<Pin>],
         mode: Mode = .enforce,
@@ -71,7 +71,7 @@ public struct PublicKeyPins: Sendable {
         self.report = report
     }
 
-    /// Returns the pins that hold for a host, or nil if it has none.
+    /// Returns the pins of a host, or nil if it has none.
     public func pins(for host: String) -> Set<Pin>? {
         let host = host.lowercased()
         if let pins = hosts[host] { return pins }
@@ -79,11 +79,11 @@ public struct PublicKeyPins: Sendable {
         return hosts["*" + host[dot...]]
     }
 
-    /// Decides on a server's key; for transports.
+    /// Decides whether a server's key is acceptable; called by transports.
     ///
     /// - Parameters:
     ///   - digest: The SHA-256 digest of the key, or nil if the connection has none.
-    ///   - host: The host that was asked for.
+    ///   - host: The requested host.
     /// - Returns: Whether the call may go on.
     public func allows(_ digest: [UInt8]?, for host: String) -> Bool {
         guard let pins = pins(for: host) else { return true }
@@ -97,14 +97,14 @@ extension HTTPCallOptions {
     private enum PinsKey: HTTPCallOptionKey {
         static var defaultValue: PublicKeyPins? { nil }
         static func sharingKey(of pins: PublicKeyPins?) -> AnyHashable? {
-            // Whom a mismatch is reported to changes no answer.
+            // The recipient of reports does not affect the response.
             AnyHashable([pins.map { AnyHashable($0.hosts) }, pins.map { AnyHashable($0.mode) }])
         }
     }
 
-    /// The pins that the connection of the call must fit; set from the client's configuration.
+    /// The pins for the call's connection, set from the client's configuration.
     ///
-    /// A transport that declares ``HTTPTransportFeatures/pinning`` obeys them.
+    /// A transport that declares ``HTTPTransportFeatures/pinning`` enforces them.
     public var pins: PublicKeyPins? {
         get { self[PinsKey.self] }
         set { self[PinsKey.self] = newValue }

@@ -5,9 +5,9 @@ extension HTTPCallOptions {
         static var defaultValue: Bool { false }
     }
 
-    /// Whether the reply is to tell which fields the request really had.
+    /// Whether the reply reports the header fields of the request as it was sent.
     ///
-    /// A layer asks for it that must know what the layers below it add.
+    /// Set by a layer that must know what the layers below it add.
     package var tellsSentFields: Bool {
         get { self[SentFieldsWishKey.self] }
         set { self[SentFieldsWishKey.self] = newValue }
@@ -19,8 +19,8 @@ extension HTTPReplyNotes {
         static var defaultValue: HTTPFields? { nil }
     }
 
-    /// The fields of the request as the transport got it; nil where nobody asked for them, or where
-    /// a layer answered by itself.
+    /// The request's fields as the transport received them; nil if they were not requested, or if a layer answered the
+    /// call itself.
     package var sentFields: HTTPFields? {
         get { self[SentFieldsKey.self] }
         set { self[SentFieldsKey.self] = newValue }

@@ -1,14 +1,14 @@
-/// A transport every call of which fails with the same error.
+/// A transport whose every call fails with the same error.
 ///
-/// For an app, a preview or a test in which no request may leave the process, and for the place of
-/// a transport that could not be made.
+/// Use it in an app, a preview or a test in which no request may leave the process, and in place of a transport that
+/// could not be created.
 public struct UnavailableHTTPTransport: HTTPTransport {
     private let error: TransportError
 
-    /// Creates a transport that fails with an error.
+    /// Creates a transport that fails with `error`.
     public init(_ error: TransportError) { self.error = error }
 
-    /// All of them, so that each call comes as far as the error.
+    /// All features, so that every call gets as far as the error.
     public var features: HTTPTransportFeatures {
         [
             .streamingUpload, .pinning, .connectionInfo, .trailers, .clientCertificates,
