@@ -6,25 +6,25 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a session knows and decides; it does no input or output.
+/// The state and the decisions of a session, without input or output.
 ///
-/// Three counters keep late answers from doing harm. A *session* is one sign-in; a *version* is
-/// one set of credentials, counted across sessions; *renewals* are the refreshes that have ended.
-/// A refused token of an older version never causes a refresh, one of an older session never gets
-/// a token, and one that was handed out before a refresh failed shares that failure.
+/// Three counters keep late answers from doing harm. A *session* is one sign-in; a *version* is one set of credentials,
+/// counted across sessions; *renewals* counts the refreshes that have ended. A refused token of an older version never
+/// causes a refresh, one of an older session never gets a token, and one that was handed out before a refresh failed
+/// shares that failure.
 struct AuthLedger<Credentials: SessionCredentials>: Sendable {
     /// The credentials in use.
     struct Held: Sendable {
         var credentials: Credentials
         var version: Int
         var session: Int
-        /// Names the sign-in, also across restarts.
+        /// The identifier of the sign-in, stable across restarts.
         var name: String
-        /// When a refresh gave them; nil for those that were signed in with or loaded.
+        /// When a refresh returned the credentials; nil if they come from a sign-in or the store.
         var obtainedAt: Date?
-        /// Whether the store has them; credentials that it has not sign no request.
+        /// Whether the store has the credentials; unsaved ones sign no request.
         var isSaved = true
-        /// Whether a server refused them and they cannot be renewed.
+        /// Whether a server refused the credentials and they cannot be renewed.
         var isExhausted = false
     }
 
@@ -34,19 +34,19 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         case signedIn(Held)
     }
 
-    /// Why a token is asked for.
+    /// The reason for requesting a token.
     enum Need {
         /// For a request that is about to be sent.
         case use
-        /// Because a server refused the token from here.
+        /// Because a server refused the token of this origin.
         case refused(AccessToken.Origin?)
-        /// Because the app wants the credentials renewed.
+        /// Because the app requests a renewal.
         case renewal
     }
 
     enum Answer {
         case token(AccessToken)
-        /// Wait for this refresh of this session, which the caller must start if it is new.
+        /// Wait for this refresh of this session; the caller must start it if it is new.
         case wait(RefreshFlight, session: Int, isNew: Bool)
         case failure(AuthenticationError)
         /// Read the store first.
@@ -56,9 +56,9 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
     private(set) var phase = Phase.unknown
     private(set) var flight: RefreshFlight?
 
-    /// Counts sign-ins that were begun and sign-outs: the latest one is what the app wants.
+    /// The number of sign-ins begun and sign-outs; the latest one reflects what the app wants.
     private(set) var order = 0
-    /// Counts the ends of sessions.
+    /// The number of sessions that have ended.
     private(set) var endings = 0
 
     private let policy: AuthSessionPolicy
@@ -86,11 +86,11 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         }
     }
 
-    /// Whose credentials a request made now would get; nil before the store was read.
+    /// The identity whose credentials a request would get now; nil before the store is read.
     var identity: String? {
         switch phase {
         case .unknown: nil
-        // Requests of nobody are sent without credentials, so that all nobodies are the same.
+        // All requests without a user are sent without credentials, so they share one identity.
         case .signedOut: "nobody"
         case .signedIn(let held): held.name
         }
@@ -98,7 +98,7 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
 
     // MARK: Tokens
 
-    /// Decides how somebody gets a token.
+    /// Decides how a caller gets a token.
     mutating func answer(to need: Need, at now: Date) -> Answer {
         let held: Held
         switch phase {
@@ -107,7 +107,7 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         case .signedIn(let current): held = current
         }
         if case .refused(let origin?) = need, origin.session != held.session {
-            // The request belongs to somebody else: it must not be sent in this user's name.
+            // The request belongs to another user and must not be sent on behalf of this one.
             return .failure(
                 AuthenticationError(.superseded, "The session of the request has ended.")
             )
@@ -138,18 +138,18 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return start(held)
     }
 
-    /// Decides how somebody gets a token who has waited for a refresh of this session.
+    /// Decides how a caller that has waited for a refresh of this session gets a token.
     mutating func answer(afterRefreshOf session: Int, at now: Date) -> Answer {
         guard let held, held.session == session else {
             return .failure(
                 AuthenticationError(.signedOut, "The session ended in the meantime.")
             )
         }
-        // A further refresh may have got credentials meanwhile that the store does not have yet.
+        // By now another refresh may have obtained credentials that are not in the store yet.
         return held.isSaved ? .token(token(held)) : answer(to: .use, at: now)
     }
 
-    /// The token that may be used although a refresh of this session failed; nil if it has ended.
+    /// Returns the token that is usable despite a failed refresh of this session; nil if there is none.
     func tokenStillGood(ofSession session: Int, at now: Date) -> AccessToken? {
         guard let held, held.session == session, held.isSaved, !held.isExhausted,
             let end = held.credentials.expiresAt, end > now
@@ -169,13 +169,13 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         guard let end = held.credentials.expiresAt else { return false }
         var leeway = policy.leeway
         if let start = held.obtainedAt {
-            // Tokens that live shorter than the leeway would otherwise be renewed for each call.
+            // Tokens with a lifetime below the leeway would otherwise be renewed for each call.
             leeway = min(leeway, end.timeIntervalSince(start) / 2)
         }
         return end.timeIntervalSince(now) <= leeway
     }
 
-    /// After a failed refresh a token that is still good is used for a while without a new one.
+    /// Whether to use a valid token for a while after a failed refresh, without another attempt.
     private func mustPause(_ now: Date) -> Bool {
         guard let lastFailure, lastFailure.version == held?.version else { return false }
         return abs(now.timeIntervalSince(lastFailure.date)) < policy.pauseAfterFailure
@@ -196,14 +196,14 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return .wait(flight, session: held.session, isNew: true)
     }
 
-    /// The credentials that a refresh renews, or nil if its session is over.
+    /// Returns the credentials that a refresh renews, or nil if its session has ended.
     func held(for flight: RefreshFlight) -> Held? {
         self.flight === flight ? held : nil
     }
 
-    /// Keeps credentials that the server gave and the store does not have yet.
+    /// Keeps credentials that the server returned and that the store does not have yet.
     ///
-    /// - Returns: Whether the session still wants them.
+    /// - Returns: Whether the session still needs them.
     mutating func keepUnsaved(
         _ credentials: Credentials,
         from flight: RefreshFlight,
@@ -211,7 +211,7 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
     ) -> Bool {
         guard var held = held(for: flight) else { return false }
         held.credentials = credentials
-        // A renewal is of the same user, whatever the identity server's answer was made from.
+        // A renewal belongs to the same user, whatever the identity server derived its answer from.
         held.credentials.sessionID = held.name
         held.obtainedAt = now
         held.isSaved = false
@@ -219,9 +219,9 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return true
     }
 
-    /// Takes over credentials of this sign-in that somebody else has renewed and saved.
+    /// Takes over credentials of this sign-in that another session has renewed and saved.
     ///
-    /// - Returns: Whether they are good for a while; they must be renewed themselves otherwise.
+    /// - Returns: False if they are already due for renewal.
     mutating func adopt(
         _ credentials: Credentials,
         from flight: RefreshFlight,
@@ -240,7 +240,7 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return true
     }
 
-    /// Puts the credentials that the store has now in use, unless the session is over.
+    /// Puts the saved credentials into use, unless the session has ended.
     mutating func land(_ flight: RefreshFlight) {
         guard var held = held(for: flight) else { return }
         lastVersion += 1
@@ -252,7 +252,7 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         self.flight = nil
     }
 
-    /// Notes that a refresh failed, unless the session is over.
+    /// Records a failed refresh, unless the session has ended.
     mutating func fail(_ flight: RefreshFlight, _ error: AuthenticationError, at now: Date) {
         guard let held = held(for: flight) else { return }
         renewals += 1
@@ -268,13 +268,13 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
 
     // MARK: Beginnings and ends
 
-    /// Takes note that the app wants something else from now on.
+    /// Records that the app begins a sign-in or signs out, which supersedes earlier ones.
     mutating func nextOrder() -> Int {
         order += 1
         return order
     }
 
-    /// Begins with what the store had, and the name of its sign-in.
+    /// Begins with the stored credentials and the identifier of their sign-in.
     mutating func restore(_ credentials: Credentials?, named name: String) {
         guard case .unknown = phase else { return }
         if let credentials {
@@ -284,7 +284,7 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         }
     }
 
-    /// Begins a session; returns the refresh of the session before, which is void now.
+    /// Begins a session and returns the previous session's refresh, which is now void.
     @discardableResult
     mutating func begin(_ credentials: Credentials, named name: String) -> RefreshFlight? {
         lastSession += 1
@@ -296,7 +296,7 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return flight.take()
     }
 
-    /// Ends the session; returns its refresh, which is void now.
+    /// Ends the session and returns its refresh, which is now void.
     mutating func end(_ reason: SignOutReason, _ error: AuthenticationError) -> RefreshFlight? {
         endings += 1
         phase = .signedOut(reason, error)

@@ -1,21 +1,20 @@
 import Synchronization
 
-/// Something that must be done when a session ends.
+/// Work to do when a session ends.
 struct AuthCleanUp: Sendable {
     let name: String
     let run: @Sendable (SignOutReason) async throws -> Void
 }
 
 extension AuthSession {
-    /// Adds something that is done whenever the session ends, after the store was cleared.
+    /// Adds work to do whenever the session ends, after the store is cleared.
     ///
-    /// All clean-ups run, in the order in which they were added, also if one throws. They must do
-    /// no harm when they run twice, and must not sign in or out themselves: the next sign-in waits
-    /// for them.
+    /// All clean-ups run in the order in which they were added, even if one throws. They must be harmless when run
+    /// twice, and must not sign in or out, because the next sign-in waits for them.
     ///
     /// - Parameters:
-    ///   - name: Names it where its failure is reported.
-    ///   - work: The work to do; it learns why the session has ended.
+    ///   - name: The name under which a failure is reported.
+    ///   - work: The work to do; it receives the reason for the sign-out.
     public func onSignOut(
         _ name: String,
         _ work: @escaping @Sendable (SignOutReason) async throws -> Void
@@ -25,12 +24,11 @@ extension AuthSession {
 
     /// Signs the user out, clears the store and runs the clean-ups.
     ///
-    /// The session is over at once, and whoever waits for a token learns it; the call returns when
-    /// everything is cleaned up. Signing out again repeats the clean-up. The server is not told:
-    /// do that in a clean-up, or before.
+    /// The session ends immediately, and calls that wait for a token fail; the method returns after the clean-up.
+    /// Signing out again repeats the clean-up. The server is not notified: do that in a clean-up, or before.
     ///
-    /// - Throws: ``AuthenticationError`` with the code `cleanUpIncomplete`, after everything was
-    ///   tried; its cause is the first failure.
+    /// - Throws: ``AuthenticationError`` with the code `cleanUpIncomplete` after all clean-ups ran; its cause is the
+    ///   first failure.
     public func signOut() async throws(AuthenticationError) {
         let error = AuthenticationError(.signedOut)
         let (flight, turn) = change { ledger in

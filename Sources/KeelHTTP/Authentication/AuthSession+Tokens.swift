@@ -1,17 +1,17 @@
 public import KeelCore
 import Synchronization
 
-/// The sessions whose refresh the current task carries out.
+/// The sessions whose refresh the current task performs.
 ///
-/// A request made by the identity server for a refresh must not wait for that refresh.
+/// A request that the identity server makes for a refresh must not wait for that refresh.
 enum RefreshScope {
     @TaskLocal static var sessions: Set<ObjectIdentifier> = []
 }
 
 extension AuthSession {
-    /// Returns the token for a request that is about to be sent, renewed first if it ends soon.
+    /// Returns the token for the next request, renewing it first if it is about to expire.
     ///
-    /// If the refresh fails while the old token is still good, the old one is returned.
+    /// If the refresh fails with a transient error while the old token is still valid, the old token is returned.
     ///
     /// - Throws: ``AuthenticationError``.
     public func token() async throws(AuthenticationError) -> AccessToken {
@@ -20,9 +20,8 @@ extension AuthSession {
 
     /// Returns the token to use after a server has refused `refused`.
     ///
-    /// If that one was replaced meanwhile, the current one is returned and nothing is renewed. A
-    /// refresh that has failed since `refused` was handed out is not repeated: its error is thrown
-    /// again.
+    /// If `refused` has been replaced in the meantime, the current token is returned without a refresh. A refresh that
+    /// has failed since `refused` was handed out is not repeated: its error is thrown again.
     ///
     /// - Throws: ``AuthenticationError``.
     public func token(
@@ -31,7 +30,7 @@ extension AuthSession {
         try await token(for: .refused(refused.origin))
     }
 
-    /// Renews the credentials now, or joins the refresh that is under way.
+    /// Renews the credentials now, or joins the refresh in progress.
     ///
     /// - Throws: ``AuthenticationError``.
     public func refresh() async throws(AuthenticationError) {
@@ -59,7 +58,7 @@ extension AuthSession {
                 do throws(AuthenticationError) {
                     try await flight.outcome().get()
                 } catch {
-                    // Renewing ahead of time is a convenience: a token that is good is used.
+                    // Renewing ahead of time is a convenience: a valid token still serves.
                     guard case .use = need, error.isTransient, let token = stillGood(in: session)
                     else { throw error }
                     return token
@@ -77,16 +76,16 @@ extension AuthSession {
 }
 
 extension AuthSession {
-    /// Asks the identity server and saves what it gives.
+    /// Asks the identity server for credentials and saves them.
     ///
-    /// It runs in a task of its own, no child of a caller: whoever asked first may go away while
-    /// others wait, and a refresh that is cut off loses the new refresh token.
+    /// Runs in an unstructured task: the first caller may be canceled while others wait, and a refresh that is cut off
+    /// loses the new refresh token.
     private func carryOut(_ flight: RefreshFlight) async {
         if ledger.withLock({ $0.held(for: flight)?.isSaved }) == true {
             switch await lookIntoStore(for: flight) {
             case .ended: return
             case .signedOut: return await followSignOut(flight)
-            // A store that cannot be read now may well take what the server gives.
+            // A store that cannot be read now may still accept the new credentials.
             case .unchanged, .renewed, .unreadable: break
             }
         }
@@ -107,14 +106,14 @@ extension AuthSession {
         if await save(flight) == false { await followSignOut(flight) }
     }
 
-    /// Brings the renewed credentials into the store, then into use.
+    /// Saves the renewed credentials, then puts them into use.
     ///
-    /// - Returns: Whether the store still had a user; false leaves it empty.
+    /// - Returns: False if the store no longer has a user; it is left empty.
     private func save(_ flight: RefreshFlight) async -> Bool {
         let turn = turns.reserve()
         await turns.begin(turn)
         defer { turns.end() }
-        // The session may have ended while the turn was waited for: its clean-up is over then.
+        // The session may have ended during the wait for the turn, and its clean-up with it.
         guard let held = ledger.withLock({ $0.held(for: flight) }) else { return true }
         do {
             guard let stored = try await store.load() else { return false }
@@ -128,7 +127,7 @@ extension AuthSession {
         return true
     }
 
-    /// Ends a refresh that failed, and the session with it if the server denied.
+    /// Ends a failed refresh, and the session with it if the server denied the renewal.
     private func settle(_ flight: RefreshFlight, _ error: AuthenticationError) async {
         guard error.code == .denied else {
             let now = policy.now()
@@ -140,13 +139,12 @@ extension AuthSession {
         case .ended: return
         case .signedOut: return await followSignOut(flight)
         case .renewed, .unreadable:
-            // The next call renews with what the store has by then: another session may have renewed.
+            // Another session may have renewed; the next call uses what the store has by then.
             return await settle(flight, AuthenticationError(.refreshFailed, cause: error))
         case .unchanged: await end(flight, .denied, error, clearingStore: true)
         }
     }
 
-    /// Ends the session of a refresh, and runs the clean-ups.
     private func end(
         _ flight: RefreshFlight,
         _ reason: SignOutReason,
@@ -164,7 +162,7 @@ extension AuthSession {
 
     /// Signs out because another session has signed out on the same store.
     ///
-    /// The store stays as it is: somebody may have signed in since.
+    /// The store is left alone: another user may have signed in since.
     private func followSignOut(_ flight: RefreshFlight) async {
         await end(flight, .requested, AuthenticationError(.signedOut), clearingStore: false)
     }
@@ -173,26 +171,24 @@ extension AuthSession {
 // MARK: Others who use the same store
 
 extension AuthSession {
-    /// What the store says about a refresh.
+    /// The state of the store in relation to a refresh.
     private enum StoreFinding {
-        /// Nothing new.
         case unchanged
-        /// Another renewal of the same sign-in, which is in use now and must be renewed itself.
+        /// Another session has renewed the sign-in; its credentials are now in use but are due for renewal.
         case renewed
-        /// What makes the refresh needless, or void.
+        /// The refresh is unnecessary or void.
         case ended
-        /// Nobody: another session has signed out.
+        /// The store is empty: another session has signed out.
         case signedOut
-        /// It cannot be read now.
+        /// The store cannot be read now.
         case unreadable
     }
 
-    /// Looks whether another session on the same store, as an extension of the app has one, has
-    /// renewed the credentials, or somebody else has signed in there.
+    /// Checks whether another session on the same store, such as one of an app extension, has renewed the credentials,
+    /// or whether another user has signed in there.
     ///
-    /// The refresh token that this session holds is used up then. To use it a second time can end the
-    /// grant for all who have it (RFC 9700 section 4.14.2), and a refusal says nothing about the one
-    /// in the store.
+    /// In that case the refresh token of this session is spent. Using it a second time can revoke the grant for all its
+    /// holders (RFC 9700 section 4.14.2), and a refusal says nothing about the token in the store.
     private func lookIntoStore(for flight: RefreshFlight) async -> StoreFinding {
         let turn = turns.reserve()
         await turns.begin(turn)
@@ -216,7 +212,7 @@ extension AuthSession {
         return .ended
     }
 
-    /// Goes on as the user whom another session has signed in on the same store, if there is one.
+    /// Continues as the user whom another session has signed in on the same store, if there is one.
     private func takeOver(
         _ stored: Credentials,
         from flight: RefreshFlight,

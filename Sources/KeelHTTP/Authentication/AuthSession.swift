@@ -1,7 +1,7 @@
 public import KeelCore
 import Synchronization
 
-/// The signed-in user of an app, and the tokens that the user's requests are signed with.
+/// The signed-in user of an app, with the tokens that sign the user's requests.
 ///
 /// ```swift
 /// let session = AuthSession(server: OAuthIdentityServer(client, path: "/token"), store: store)
@@ -13,23 +13,21 @@ import Synchronization
 ///
 /// It promises that
 ///
-/// - many callers who need new credentials cause one refresh and share its outcome; one that is
-///   cancelled stops waiting and changes nothing for the others;
-/// - new credentials are in the store before any request is signed with them, so that a server
-///   which rotates refresh tokens never sees an old one after the process was killed;
-/// - a refusal that arrives late, for older credentials or for an earlier user, neither renews nor
-///   ends what is current;
-/// - a refresh that the server denies ends the session, and one that fails otherwise leaves the
-///   credentials as they are; neither is repeated by itself;
-/// - several sessions may share a store, such as those of an app and its extensions. A session reads
-///   the store before it renews, and again before it accepts a denial. It then goes on with
-///   credentials that another session has renewed, and as the user whom another session has signed
-///   in. This needs credentials that keep their ``SessionCredentials/sessionID``. Two sessions that
-///   renew at the same moment may still use one refresh token twice: let the identity server accept
-///   the old token for some seconds.
+/// - callers that need new credentials at the same time share one refresh and its outcome; a canceled caller stops
+///   waiting without affecting the others;
+/// - new credentials are in the store before they sign a request, so that a server which rotates refresh tokens never
+///   sees an old one after the process was killed;
+/// - a late refusal, of older credentials or of an earlier user, neither renews nor ends the current session;
+/// - a refresh that the server denies ends the session, and one that fails otherwise leaves the credentials unchanged;
+///   neither is repeated automatically;
+/// - several sessions, such as those of an app and its extensions, may share a store. A session reads the store before
+///   it renews, and again before it accepts a denial. It then continues with credentials that another session has
+///   renewed, or as the user whom another session has signed in. This requires credentials that store their
+///   ``SessionCredentials/sessionID``. Two sessions that renew at the same moment may still use one refresh token
+///   twice: configure the identity server to accept the old token for a few seconds.
 ///
-/// A refresh runs in a task of its own, which ends with the identity server's answer and is
-/// cancelled when the session ends. Descriptions and mirrors hold no token.
+/// A refresh runs in its own task, which ends with the identity server's answer and is canceled when the session ends.
+/// Descriptions and mirrors contain no token.
 public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     let server: any IdentityServer<Credentials>
     let store: any CredentialStore<Credentials>
@@ -41,12 +39,12 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
 
     /// Creates a session.
     ///
-    /// The store is read by ``restore()``, or by the first call that needs to know.
+    /// The store is first read by ``restore()`` or by the first call that needs its contents.
     ///
     /// - Parameters:
     ///   - server: The server that renews the credentials.
-    ///   - store: The store that keeps the credentials.
-    ///   - policy: When credentials are renewed.
+    ///   - store: The store of the credentials.
+    ///   - policy: When to renew the credentials.
     public init(
         server: any IdentityServer<Credentials>,
         store: any CredentialStore<Credentials> = InMemoryCredentialStore<Credentials>(),
@@ -58,17 +56,17 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         ledger = Mutex(AuthLedger(policy: policy))
     }
 
-    /// Whether somebody is signed in.
+    /// Whether a user is signed in.
     public var state: AuthState { ledger.withLock { $0.state } }
 
-    /// The credentials in use, or nil if nobody is signed in or the store was not read yet.
+    /// The credentials in use; nil if no user is signed in or the store has not been read yet.
     public var current: Credentials? { ledger.withLock { $0.held?.credentials } }
 
-    /// Names the sign-in: a random name that is kept with the credentials, not the user's name.
+    /// A random identifier of the sign-in, stored with the credentials; it is not the user's name.
     ///
-    /// It is another one after each sign-in, and the same one after renewals and restarts, see
-    /// ``SessionCredentials/sessionID``. All who are not signed in have one name. Where the store was
-    /// not read yet, it is read first; nil if that fails.
+    /// It changes with each sign-in and survives renewals and restarts; see ``SessionCredentials/sessionID``. All
+    /// callers without a user share one identifier. If the store has not been read yet, it is read first; nil if that
+    /// fails.
     public var identity: String? {
         get async {
             if state == .unknown { _ = try? await restore() }
@@ -76,12 +74,12 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         }
     }
 
-    /// The state now and after each change; a slow reader gets the newest.
+    /// The current state and each later one; a slow reader gets only the latest.
     public var states: AsyncStream<AuthState> { broadcast.watch() }
 
-    /// Reads the store, unless that was done.
+    /// Reads the store, unless it has already been read.
     ///
-    /// - Returns: Whether somebody is signed in.
+    /// - Returns: Whether a user is signed in.
     /// - Throws: ``AuthenticationError`` with the code `storeFailed`.
     @discardableResult
     public func restore() async throws(AuthenticationError) -> AuthState {
@@ -98,9 +96,9 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         return state
     }
 
-    /// Names the sign-in of credentials that were stored without a name, and keeps the name.
+    /// Gives credentials that were stored without an identifier of their sign-in a new one, and saves it.
     ///
-    /// A store that fails here has lost nothing: the next start makes another name.
+    /// A failure to save does no harm: the next launch creates another identifier.
     private func named(_ stored: Credentials?) async -> (Credentials?, name: String) {
         if let name = stored?.sessionID { return (stored, name) }
         let name = policy.makeSessionID()
@@ -110,29 +108,29 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         return (credentials, name)
     }
 
-    /// Signs a user in and takes the place of whoever was signed in before.
+    /// Signs a user in, replacing any previous user.
     ///
-    /// The present session goes on until `authenticate` has succeeded and the store has the new
-    /// credentials. Where several sign-ins and sign-outs overlap, the one begun last counts.
+    /// The current session continues until `authenticate` has succeeded and the store has the new credentials. If
+    /// sign-ins and sign-outs overlap, the one begun last wins.
     ///
-    /// - Throws: The error of `authenticate`; ``AuthenticationError`` with the code `superseded` if
-    ///   a later sign-in or sign-out came in between, `storeFailed` if the store failed.
+    /// - Throws: The error of `authenticate`; ``AuthenticationError`` with the code `superseded` if a later sign-in or
+    ///   sign-out intervened, or `storeFailed` if the store failed.
     public func signIn(_ authenticate: () async throws -> Credentials) async throws {
         let order = ledger.withLock { $0.nextOrder() }
         var credentials = try await authenticate()
-        // A new name in any case: what is signed in with may be a copy of another user's.
+        // Always a new identifier, because the credentials may be a copy of another user's.
         let name = policy.makeSessionID()
         credentials.sessionID = name
         while try await commit(credentials, name, order) == false {}
     }
 
-    /// Saves and begins a session; returns false if another session ended meanwhile.
+    /// Saves the credentials and begins a session; returns false if another session ended in the meantime.
     private func commit(
         _ credentials: Credentials,
         _ name: String,
         _ order: Int
     ) async throws(AuthenticationError) -> Bool {
-        // Reserved in the lock: the clean-up of a session that ends from now on comes after.
+        // Reserved under the lock, so that the clean-up of a session that ends later comes after.
         let place = ledger.withLock { ledger -> (turn: Int, endings: Int)? in
             guard ledger.order == order else { return nil }
             return (turns.reserve(), ledger.endings)
@@ -154,7 +152,7 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         return isDone
     }
 
-    /// Changes the ledger and tells those who watch the state.
+    /// Changes the ledger and publishes the new state.
     func change<Value: Sendable>(
         _ body: (inout AuthLedger<Credentials>) -> Value
     ) -> Value {

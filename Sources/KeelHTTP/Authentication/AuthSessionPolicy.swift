@@ -4,33 +4,32 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// When a session renews its credentials, and how often it may.
+/// When and how often a session may renew its credentials.
 public struct AuthSessionPolicy: Sendable {
-    /// How many seconds before its end a token is renewed.
+    /// How long before its expiry a token is renewed, in seconds.
     ///
-    /// Of a token that a refresh gave, at most half its life.
+    /// For a token from a refresh, at most half its lifetime.
     public var leeway: TimeInterval = 60
 
-    /// How many refreshes may begin within ``refreshWindow``.
+    /// The maximum number of refreshes begun within ``refreshWindow``.
     public var refreshLimit = 5
 
-    /// The time over which refreshes are counted, in seconds.
+    /// The period over which refreshes are counted, in seconds.
     public var refreshWindow: TimeInterval = 30
 
-    /// For how many seconds after a failed refresh a token that is still good is used without
-    /// trying again.
+    /// How long after a failed refresh a valid token is used without another attempt, in seconds.
     public var pauseAfterFailure: TimeInterval = 5
 
-    /// Tells the time that expiry is compared with.
+    /// The clock that expiry is compared with.
     public var now: @Sendable () -> Date = { Date() }
 
-    /// Makes the names of sign-ins, see ``SessionCredentials/sessionID``: each one a new one, which
-    /// nobody can guess.
+    /// Creates the identifiers of sign-ins (see ``SessionCredentials/sessionID``); each must be new and impossible to
+    /// guess.
     public var makeSessionID: @Sendable () -> String = { UUID().uuidString }
 
-    /// Is told of a clean-up that failed: its name and its error.
+    /// Receives the name and the error of each failed clean-up.
     ///
-    /// ``AuthSession/signOut()`` throws too; after a denied refresh nobody is there to catch.
+    /// ``AuthSession/signOut()`` also throws; after a denied refresh there is no caller to catch the error.
     public var onCleanUpFailure: @Sendable (_ name: String, _ error: any Error) -> Void = { _, _ in
     }
 

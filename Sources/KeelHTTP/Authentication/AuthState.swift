@@ -1,20 +1,20 @@
-/// Whether somebody is signed in.
+/// Whether a user is signed in.
 public enum AuthState: Sendable, Hashable {
     /// The credential store has not been read yet.
     case unknown
-    /// Nobody is signed in.
+    /// No user is signed in.
     case signedOut(SignOutReason)
-    /// Somebody is signed in, with credentials of this version; each renewal counts on.
+    /// A user is signed in with credentials of this version; each renewal increments it.
     case signedIn(version: Int)
-    /// Somebody is signed in with credentials that are no longer good and cannot be renewed.
+    /// A user is signed in with credentials that are no longer valid and cannot be renewed.
     case expired
 }
 
-/// Why nobody is signed in.
+/// The reason why no user is signed in.
 public enum SignOutReason: Sendable, Hashable {
-    /// Nobody has signed in yet.
+    /// No user has signed in yet.
     case notSignedIn
-    /// The app has signed the user out, in this session or in another one on the same store.
+    /// The app signed the user out, in this session or in another one on the same store.
     case requested
     /// The identity server refused to renew the credentials.
     case denied

@@ -1,9 +1,9 @@
 public import KeelCore
 
-/// Why a session could not be signed in, renewed or signed out.
+/// The reason why a session could not be signed in, renewed or signed out.
 ///
-/// Neither the message nor the description holds a token. The text of a foreign cause is left out
-/// too: an identity server's own errors like to quote the request.
+/// The message and the description contain no token. The text of a cause that is not one of Keel's errors is omitted as
+/// well, because the errors of identity servers tend to quote the request.
 public struct AuthenticationError: KeelError, CustomDebugStringConvertible {
     public let code: Code
     public let message: String
@@ -13,15 +13,15 @@ public struct AuthenticationError: KeelError, CustomDebugStringConvertible {
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: A sentence about the failure; nil uses the code's own. Never a token.
-    ///   - cause: The error underneath.
+    ///   - message: A sentence about the failure, never a token; nil uses the code's own.
+    ///   - cause: The underlying error.
     public init(_ code: Code, _ message: String? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.message = message ?? code.summary
         self.cause = cause
     }
 
-    /// The code and the message on one line, with the cause if it is one of Keel's errors.
+    /// The code and the message on one line, with the text of the cause if it is one of Keel's errors.
     public var description: String {
         guard let cause else { return "\(code.name): \(message)" }
         guard let known = cause as? any KeelError else {
@@ -46,7 +46,7 @@ extension AuthenticationError {
         public let isTransient: Bool
         public let advice: String
 
-        /// The sentence that an error has when its maker gave no better one.
+        /// The default message of an error with this code.
         package let summary: String
 
         private init(_ name: String, isTransient: Bool, _ summary: String, advice: String) {
@@ -63,7 +63,7 @@ extension AuthenticationError {
 }
 
 extension AuthenticationError.Code {
-    /// Nobody is signed in, or the session that the call belongs to has ended.
+    /// No user is signed in, or the session of the call has ended.
     public static let signedOut = Self(
         "signedOut",
         isTransient: false,
@@ -79,7 +79,7 @@ extension AuthenticationError.Code {
         advice: "Sign in again: the grant was used up, revoked or has expired."
     )
 
-    /// The credentials are no longer good and cannot be renewed.
+    /// The credentials are no longer valid and cannot be renewed.
     public static let expired = Self(
         "expired",
         isTransient: false,
@@ -87,7 +87,7 @@ extension AuthenticationError.Code {
         advice: "Sign in again; ask the identity server for a refresh token to avoid this."
     )
 
-    /// The identity server could not be asked; the credentials stay as they are.
+    /// The identity server could not be asked; the credentials are unchanged.
     public static let refreshFailed = Self(
         "refreshFailed",
         isTransient: true,
@@ -111,7 +111,7 @@ extension AuthenticationError.Code {
         advice: "See the cause; no request is signed with credentials that are not saved."
     )
 
-    /// A later sign-in or sign-out has taken the place of this call.
+    /// A later sign-in or sign-out supersedes this call.
     public static let superseded = Self(
         "superseded",
         isTransient: false,
@@ -119,7 +119,7 @@ extension AuthenticationError.Code {
         advice: "Look at the session's state: it belongs to the later call."
     )
 
-    /// A token was asked for by the very request that renews it.
+    /// The request that renews the token asked for that token.
     public static let insideRefresh = Self(
         "insideRefresh",
         isTransient: false,
@@ -127,7 +127,7 @@ extension AuthenticationError.Code {
         advice: "Make the request that renews the credentials without this session's token."
     )
 
-    /// The session has ended, but not everything that belongs to that was done.
+    /// The session has ended, but some of its clean-up failed.
     public static let cleanUpIncomplete = Self(
         "cleanUpIncomplete",
         isTransient: true,
@@ -135,7 +135,7 @@ extension AuthenticationError.Code {
         advice: "Sign out once more to repeat the clean-up; the cause is the first failure."
     )
 
-    /// The call was cancelled by its caller.
+    /// The caller canceled the call.
     public static let cancelled = Self(
         "cancelled",
         isTransient: false,

@@ -8,16 +8,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A user's name and password as HTTP's basic scheme sends them (RFC 7617).
+/// The name and password of HTTP's basic scheme (RFC 7617).
 ///
-/// The password is a secret: descriptions, dumps and mirrors leave it out.
+/// The password is a secret: descriptions, dumps and mirrors omit it.
 public struct BasicCredentials: Sendable {
     /// The user's name.
     public let user: String
 
     private let password: String
 
-    /// Creates credentials; nil if the name has a colon or either text a control character.
+    /// Creates credentials; nil if the name contains a colon, or either text a control character.
     public init?(user: String, password: String) {
         let isClean = (user + password).unicodeScalars.allSatisfy {
             $0.value >= 0x20 && $0.value != 0x7F
@@ -27,15 +27,14 @@ public struct BasicCredentials: Sendable {
         self.password = password
     }
 
-    /// The value of the `Authorization` field, encoded as UTF-8.
+    /// The value of the `Authorization` field, with the credentials encoded as UTF-8.
     public var authorization: String {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
-    /// A name for name and password that is the same after a restart.
+    /// A digest of the name and the password that is stable across restarts.
     ///
-    /// A password may be one that is easy to guess: Argon2id makes each guess from the name cost
-    /// some milliseconds and 4 MiB.
+    /// Passwords can be easy to guess: Argon2id makes each guess from the digest cost some milliseconds and 4 MiB.
     fileprivate var name: String {
         let salt = BLAKE2b.hash(Array("keel basic \(user)".utf8), count: 16)
         let cost = Argon2Cost(memory: 4096, passes: 1)
@@ -55,27 +54,27 @@ extension BasicCredentials:
 
 /// Signs calls with a user's name and password (RFC 7617).
 ///
-/// The same calls are signed that ``BearerAuthorization`` would sign; nothing is sent again.
+/// It signs the same calls as ``BearerAuthorization``, but never sends one again.
 public struct BasicAuthorization: HTTPAuthorizing, DeadlineKeeping {
     private let credentials: BasicCredentials
     private let origins: Set<HTTPOrigin>
     private let name = Name()
 
-    /// Made when somebody asks: it costs some milliseconds.
+    /// Computed on first use, which takes some milliseconds.
     private final class Name: Sendable {
         let text = Mutex<String?>(nil)
     }
 
-    /// Creates the layer for the origins that may see the password.
+    /// Creates the layer for the origins that may receive the password.
     public init(_ credentials: BasicCredentials, origins: Set<HTTPOrigin>) {
         self.credentials = credentials
         self.origins = origins
     }
 
-    /// A hash of the user's name and password, the same after a restart.
+    /// A hash of the user's name and password, stable across restarts.
     ///
-    /// With another password the user has another name: nobody gets a user's cached responses by the
-    /// user's name alone. The hash is Argon2id, so that the password is hard to guess from it.
+    /// Because a different password gives a different identity, the user's name alone does not give access to the
+    /// user's cached responses. The hash is Argon2id, which makes the password hard to guess from it.
     public var identity: String? {
         get async {
             name.text.withLock { text in

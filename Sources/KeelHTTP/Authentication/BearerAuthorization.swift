@@ -1,20 +1,19 @@
 import HTTPTypes
 public import KeelCore
 
-/// Signs calls with a bearer token (RFC 6750), asking for a new one when the server refuses it.
+/// Signs calls with a bearer token (RFC 6750), and requests a new one when the server refuses it.
 ///
 /// ```swift
 /// configuration.authorize(with: session)
 /// ```
 ///
-/// - Only calls to the allowed origins are signed: a redirect elsewhere takes no token along.
-/// - A call that has an `Authorization` field of its own stays as it is, and so does one whose
-///   ``HTTPCallOptions/authentication`` is `none`.
-/// - After status 401 the call is sent once more with the token that the source gives then, if its
-///   body can be sent again. A refusal for lack of rights (`insufficient_scope`) is final.
+/// - Only calls to the allowed origins are signed: a redirect elsewhere carries no token.
+/// - A call with its own `Authorization` field, or whose ``HTTPCallOptions/authentication`` is `none`, is not changed.
+/// - After status 401 the call is sent once more with the source's new token, if its body can be sent again. A refusal
+///   for missing rights (`insufficient_scope`) is final.
 /// - A call that the source itself makes to renew a token passes unsigned.
 ///
-/// It belongs to the layers of the attempt, below redirects and repetitions.
+/// It belongs to the layers of the attempt, below redirects and retries.
 public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
     private let tokens: Tokens
     private let origins: Set<HTTPOrigin>
@@ -22,8 +21,8 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
     /// Creates the layer.
     ///
     /// - Parameters:
-    ///   - tokens: Where the tokens come from.
-    ///   - origins: Whom they may be shown to.
+    ///   - tokens: The source of the tokens.
+    ///   - origins: The origins that may receive a token.
     public init(_ tokens: Tokens, origins: Set<HTTPOrigin>) {
         self.tokens = tokens
         self.origins = origins
@@ -49,10 +48,10 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
         return try await next(call.signed(with: fresh))
     }
 
-    /// Makes one request.
+    /// Sends the call.
     ///
-    /// A refusal is read into memory: the renewal, and the request that follows it, may need the
-    /// place that its exchange has under a limit.
+    /// A refusal is read into memory: the renewal and the request after it may need the place that the refusal's
+    /// exchange holds under a limit.
     private func answer(
         to call: HTTPCall,
         _ next: HTTPNext
@@ -66,7 +65,7 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
             && !BearerChallenge.isLackOfScope(head.headerFields)
     }
 
-    /// Returns the token to sign with, or nil if the call goes out unsigned.
+    /// Returns the token to sign with, or nil if the call is sent unsigned.
     private func token(for call: HTTPCall) async throws(TransportError) -> AccessToken? {
         do {
             return try await tokens.token()
@@ -92,7 +91,7 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
         let known = error as? AuthenticationError
         let code = known?.code
         if code == .insideRefresh { return nil }
-        // Nobody is signed in, for whatever reason, and the call can do without.
+        // No user is signed in, and the call does not require one.
         if let known, call.options.authentication == .optional, !known.isTransient,
             !known.isCancellation
         {
@@ -101,7 +100,7 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
         if error is CancellationError || code == .cancelled {
             return TransportError(.cancelled, processed: .no, url: call.redactedURL)
         }
-        // The text of a foreign error may quote a token: it goes in behind one that is redacted.
+        // The text of another error may quote a token: wrap it in one that is redacted.
         let reason = known ?? AuthenticationError(.refreshFailed, cause: error)
         return TransportError(.credentialsUnavailable, url: call.redactedURL, cause: reason)
     }
@@ -116,10 +115,10 @@ extension HTTPCall {
 }
 
 extension NetworkClient.Configuration {
-    /// Signs all calls to the base URL's origin, and to further ones if they are named.
+    /// Signs all calls to the base URL's origin and to the given origins.
     ///
-    /// It adds a ``BearerAuthorization`` to ``attemptMiddleware``: list other layers before, or add
-    /// to the list afterwards.
+    /// It appends a ``BearerAuthorization`` to ``attemptMiddleware``, so set the other layers first or append to the
+    /// list afterward.
     public mutating func authorize(
         with tokens: some TokenSource,
         alsoAt origins: Set<HTTPOrigin> = []

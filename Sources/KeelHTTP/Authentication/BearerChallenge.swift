@@ -1,16 +1,15 @@
 import HTTPTypes
 
-/// What a `WWW-Authenticate` field says about a refused token (RFC 6750 section 3).
+/// The reason for a refused token in a `WWW-Authenticate` field (RFC 6750 section 3).
 enum BearerChallenge {
-    /// Whether the token is good and only its rights do not suffice.
+    /// Whether the token is valid and only lacks rights.
     static func isLackOfScope(_ fields: HTTPFields) -> Bool {
         fields[values: .wwwAuthenticate].contains { error(in: $0) == "insufficient_scope" }
     }
 
-    /// The value of the first parameter `error` in a field with one or more challenges.
+    /// Returns the value of the first parameter `error` in a field with one or more challenges.
     ///
-    /// Only names in front of an equals sign count, so that a realm that talks about errors is not
-    /// taken for one.
+    /// Only names before an equals sign count, so that a realm that mentions errors is not mistaken for one.
     static func error(in field: String) -> String? {
         var text = field[...]
         while !text.isEmpty {
@@ -34,7 +33,7 @@ enum BearerChallenge {
         return nil
     }
 
-    /// Takes a quoted string off the text.
+    /// Removes a quoted string from the start of the text and returns its value.
     private static func quoted(_ text: inout Substring) -> String {
         var value = ""
         text.removeFirst()

@@ -1,16 +1,15 @@
-/// Who signs a call in a layer further down, where its header fields do not tell yet.
+/// The identity that a lower layer will sign a call with, before a header field shows it.
 ///
-/// Layers that share a response between calls ask: a response belongs to the user that it was
-/// asked for.
+/// Layers that share a response between calls need it: a response belongs to the user who requested it.
 package struct CallSigner: Sendable {
-    /// Whose credentials a call made now would get, or nil if nobody can tell.
+    /// Returns the identity whose credentials a call would get now, or nil if it cannot be determined.
     package let identity: @Sendable () async -> String?
 
     package init(_ identity: @escaping @Sendable () async -> String?) {
         self.identity = identity
     }
 
-    /// Creates the signer of the calls that pass these layers; nil if none of them signs.
+    /// Creates the signer of the calls that pass these layers; nil if none of the layers signs calls.
     init?(_ layers: [any HTTPMiddleware]) {
         let signing = layers.compactMap { $0 as? any HTTPAuthorizing }
         guard let first = signing.first else { return nil }
@@ -36,7 +35,7 @@ extension HTTPCallOptions {
         static func sharingKey(of signer: CallSigner?) -> AnyHashable? { 0 }
     }
 
-    /// The layer that signs the call, set by the client that contains it.
+    /// The signer of the call, set by the client.
     package var signer: CallSigner? {
         get { self[SignerKey.self] }
         set { self[SignerKey.self] = newValue }

@@ -1,31 +1,31 @@
 import Synchronization
 
-/// A type that keeps the credentials of one session from one start of the app to the next.
+/// A type that keeps the credentials of one session across launches of the app.
 ///
-/// A session calls it from one task at a time. A store promises that what ``save(_:)`` was given
-/// is what ``load()`` returns from then on, also after the process was killed, and that a save
-/// which throws left the earlier credentials or saved the new ones, never half of each.
+/// A session calls it from one task at a time. A store promises that ``load()`` returns what the last ``save(_:)``
+/// stored, even after the process was killed, and that a failed save leaves either the old or the new credentials,
+/// never a mix of both.
 public protocol CredentialStore<Credentials>: Sendable {
-    /// The credentials that are kept.
+    /// The type of the credentials.
     associatedtype Credentials: SessionCredentials
 
     /// Returns the credentials saved last, or nil if there are none.
     func load() async throws -> Credentials?
 
-    /// Puts new credentials in the place of the old ones.
+    /// Replaces the stored credentials.
     func save(_ credentials: Credentials) async throws
 
-    /// Forgets the credentials; forgetting none succeeds.
+    /// Removes the credentials; succeeds if there are none.
     func clear() async throws
 }
 
-/// A store that forgets everything when the process ends.
+/// A store whose contents end with the process.
 public final class InMemoryCredentialStore<Credentials: SessionCredentials>: CredentialStore,
     CustomReflectable
 {
     private let kept: Mutex<Credentials?>
 
-    /// Creates a store, empty unless it is given something.
+    /// Creates a store, empty by default.
     public init(_ credentials: Credentials? = nil) {
         kept = Mutex(credentials)
     }

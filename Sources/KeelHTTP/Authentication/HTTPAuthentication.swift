@@ -1,10 +1,10 @@
 /// Whether a call is signed.
 public enum HTTPAuthentication: Sendable, Hashable {
-    /// It is, and fails unsent if there are no credentials.
+    /// The call is signed, and fails unsent if there are no credentials.
     case required
-    /// It is if somebody is signed in, and goes out unsigned otherwise.
+    /// The call is signed if a user is signed in, and sent unsigned otherwise.
     case optional
-    /// It is not: for signing in, and for what everybody may see.
+    /// The call is not signed: for signing in, and for public resources.
     case none
 }
 
@@ -13,7 +13,7 @@ extension HTTPCallOptions {
         static var defaultValue: HTTPAuthentication { .required }
     }
 
-    /// Whether the call is signed, where the client signs calls at all.
+    /// Whether the call is signed, provided that the client signs calls.
     public var authentication: HTTPAuthentication {
         get { self[AuthenticationKey.self] }
         set { self[AuthenticationKey.self] = newValue }

@@ -1,17 +1,16 @@
 /// A layer that adds a user's credentials to calls.
 ///
-/// A client looks for such layers when it is created, wherever they are listed. By them it knows
-/// whose a call is before a field of the call shows it: an HTTP cache keeps responses of different
-/// users apart, and ``CoalescingMiddleware`` does not share them.
+/// A client finds such layers when it is created, wherever they are listed. They identify the user of a call before one
+/// of its header fields does: an HTTP cache stores the responses of different users separately, and
+/// ``CoalescingMiddleware`` does not share them.
 ///
-/// ``BearerAuthorization`` and ``BasicAuthorization`` are such layers. A layer of your own that adds
-/// an `Authorization` field, a key or a signature further down has to be one too: otherwise what one
-/// user gets may be kept for all.
+/// ``BearerAuthorization`` and ``BasicAuthorization`` conform. A layer of your own that adds an `Authorization` field,
+/// a key or a signature must conform as well: otherwise one user's response may be cached for everyone.
 public protocol HTTPAuthorizing: HTTPMiddleware {
-    /// Whose credentials a call made now would get, as a name that is no secret; nil if nobody can
-    /// tell, which keeps the call out of caches and from being shared.
+    /// The identity whose credentials a call would get now, as a name that is not a secret; nil if it cannot be
+    /// determined, which excludes the call from caches and sharing.
     ///
-    /// A name must not be given to another user later on. An HTTP cache finds a user's responses
-    /// again after a restart if the name is still the same then.
+    /// A name must never be reassigned to another user. An HTTP cache finds a user's responses after a restart if the
+    /// name is stable across restarts.
     var identity: String? { get async }
 }

@@ -3,25 +3,23 @@ import KeelCore
 
 /// A type that asks an identity server for new credentials.
 ///
-/// A session calls it from one task at a time, and gives a refresh token to it once unless the
-/// answer was lost. Requests that it makes through a client whose calls the session signs pass
-/// unsigned.
+/// A session calls it from one task at a time, and passes a refresh token twice only if the answer was lost. Its
+/// requests through a client whose calls the session signs pass unsigned.
 public protocol IdentityServer<Credentials>: Sendable {
-    /// The credentials that the server hands out.
+    /// The type of the credentials that the server issues.
     associatedtype Credentials: SessionCredentials
 
-    /// Returns credentials that take the place of `credentials`.
+    /// Returns credentials that replace `credentials`.
     ///
-    /// - Throws: ``AuthenticationError`` with the code `denied` if the server refuses for good: the
-    ///   session ends. So does a ``NetworkError`` whose body is an error of OAuth 2 that says that
-    ///   the grant is no longer good, such as `invalid_grant` (RFC 6749 section 5.2). Any other error
-    ///   leaves the session as it is, whatever its status: a gateway, a captive portal and a wrong
-    ///   configuration of the server answer 400 and 401 too.
+    /// - Throws: ``AuthenticationError`` with the code `denied` if the server refuses for good, which ends the session.
+    ///   So does a ``NetworkError`` whose body is an OAuth 2 error that says that the grant is no longer valid, such as
+    ///   `invalid_grant` (RFC 6749 section 5.2). Any other error leaves the session unchanged, whatever its status:
+    ///   gateways, captive portals and misconfigured servers also answer 400 and 401.
     func refresh(_ credentials: Credentials) async throws -> Credentials
 }
 
 extension AuthenticationError {
-    /// Says what a failed refresh means: denied for good, or a failure that may pass.
+    /// Creates the error of a failed refresh: denied for good, or a failure that may pass.
     init(refreshing error: any Error) {
         if let known = error as? AuthenticationError, known.code == .denied {
             self = known
@@ -36,11 +34,10 @@ extension AuthenticationError {
 }
 
 extension NetworkError {
-    /// Whether the body says that only the user can get another grant: `invalid_grant` of RFC 6749
-    /// section 5.2, or what OpenID Connect Core 1.0, section 3.1.2.6, has for the same.
+    /// Whether the body says that only the user can obtain another grant: `invalid_grant` of RFC 6749 section 5.2, or
+    /// its counterparts in OpenID Connect Core 1.0 section 3.1.2.6.
     ///
-    /// The other errors of RFC 6749 are mistakes in the request or of the server, which the next
-    /// release of either mends.
+    /// The other errors of RFC 6749 are mistakes in the request or the server that a later release of either can fix.
     fileprivate var saysThatGrantIsOver: Bool {
         struct Body: Decodable {
             var error: String

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An identity server that renews tokens as OAuth 2 describes it (RFC 6749 section 6).
+/// An identity server that renews tokens as specified by OAuth 2 (RFC 6749 section 6).
 ///
 /// ```swift
 /// let server = OAuthIdentityServer(client, path: "/oauth/token", fields: ["client_id": "app"])
@@ -22,11 +22,11 @@ public struct OAuthIdentityServer: IdentityServer {
     /// Creates a server.
     ///
     /// - Parameters:
-    ///   - client: The client that reaches the server.
+    ///   - client: The client to send requests with.
     ///   - path: The path of the token endpoint.
-    ///   - fields: More form fields, such as `client_id` and `scope`.
-    ///   - headers: More header fields, such as an ``BasicCredentials``'s `Authorization`.
-    ///   - now: Tells the time that lifetimes are counted from.
+    ///   - fields: Additional form fields, such as `client_id` and `scope`.
+    ///   - headers: Additional header fields, such as `Authorization` with ``BasicCredentials/authorization``.
+    ///   - now: Returns the time from which lifetimes are counted.
     public init(
         _ client: NetworkClient,
         path: EndpointPath,
@@ -49,13 +49,13 @@ public struct OAuthIdentityServer: IdentityServer {
         form.items += fields.items
         let asked = now()
         var renewed = try await grant(form, asked)
-        // A server that does not rotate leaves the field out: the old token stays good.
+        // A server that does not rotate refresh tokens omits the field; the old token stays valid.
         renewed.refreshToken = renewed.refreshToken ?? refreshToken
         renewed.fields = credentials.fields
         return renewed
     }
 
-    /// Asks for tokens with a grant of one's own, such as `authorization_code`.
+    /// Requests tokens with another grant, such as `authorization_code`.
     ///
     /// - Throws: ``NetworkError``.
     public func grant(_ form: HTTPQuery) async throws(NetworkError) -> BearerCredentials {
@@ -74,7 +74,7 @@ public struct OAuthIdentityServer: IdentityServer {
         return BearerCredentials(
             accessToken: answer.token,
             refreshToken: answer.refreshToken,
-            // Counted from before the request, so that the way there and back is on the safe side.
+            // Counted from before the request, so that the round trip errs on the safe side.
             expiresAt: answer.lifetime.map { asked.addingTimeInterval($0) }
         )
     }
@@ -93,8 +93,8 @@ private struct TokenRequest: Endpoint {
         return options
     }
 
-    // Every field has its name in `CodingKeys` so that the client's own setting for names does
-    // not matter: "access_token" and "accessToken" both arrive.
+    // Decodes the fields by hand because the client's own naming strategy must not matter: "access_token" and
+    // "accessToken" both arrive.
     struct Response: Decodable, Sendable {
         let token: String
         let refreshToken: String?

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A refresh that is under way, and those who wait for it.
+/// A refresh in progress, with its waiting callers.
 final class RefreshFlight: Sendable {
     typealias Outcome = Result<Void, AuthenticationError>
 
@@ -14,7 +14,7 @@ final class RefreshFlight: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits for the end; being cancelled ends this wait and nothing else.
+    /// Waits for the outcome; cancellation ends only this wait.
     func outcome() async -> Outcome {
         let waiter = state.withLock { state in
             state.next += 1
@@ -36,9 +36,9 @@ final class RefreshFlight: Sendable {
         }
     }
 
-    /// Names the task that carries the refresh out, so that ``abandon(_:)`` can cancel it.
+    /// Sets the task that performs the refresh, so that ``abandon(_:)`` can cancel it.
     func attach(_ task: Task<Void, Never>) {
-        // A task that ended its refresh by itself may still be cleaning up: it is left alone.
+        // A task that has ended its refresh may still be cleaning up and must not be canceled.
         let isAbandoned = state.withLock { state in
             if state.outcome == nil { state.task = task }
             return state.isAbandoned
@@ -46,7 +46,7 @@ final class RefreshFlight: Sendable {
         if isAbandoned { task.cancel() }
     }
 
-    /// Tells everybody who waits; only the first outcome counts.
+    /// Resumes all waiting callers; only the first outcome counts.
     func end(_ outcome: Outcome) {
         let waiters = state.withLock { state -> [CheckedContinuation<Outcome, Never>] in
             guard state.outcome == nil else { return [] }
@@ -58,7 +58,7 @@ final class RefreshFlight: Sendable {
         for waiter in waiters { waiter.resume(returning: outcome) }
     }
 
-    /// Cancels the refresh of a session that is over, and tells everybody who waits.
+    /// Cancels the refresh of a session that has ended and resumes all waiting callers.
     func abandon(_ error: AuthenticationError) {
         let task = state.withLock { state in
             state.isAbandoned = true

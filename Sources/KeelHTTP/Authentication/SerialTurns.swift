@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Lets one task at a time do something that takes a while, in the order in which they asked.
+/// A serial queue of asynchronous work, in the order of reservation.
 ///
-/// A turn is reserved without waiting, so that the order can be decided inside a lock. Every
-/// reserved turn must be begun and ended.
+/// A turn is reserved without waiting, so that the order can be decided under a lock. Every reserved turn must be begun
+/// and ended.
 package final class SerialTurns: Sendable {
     private struct State {
         var next = 0
@@ -15,7 +15,7 @@ package final class SerialTurns: Sendable {
 
     package init() {}
 
-    /// Takes a place at the end of the line.
+    /// Reserves a turn at the end of the queue.
     package func reserve() -> Int {
         state.withLock { state in
             defer { state.next += 1 }
@@ -35,7 +35,7 @@ package final class SerialTurns: Sendable {
         }
     }
 
-    /// Ends the turn that was begun and begins the next one.
+    /// Ends the current turn and begins the next one.
     package func end() {
         let next = state.withLock { state in
             state.serving += 1

@@ -4,30 +4,28 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The credentials that a signed-in user's requests are signed with.
+/// The credentials that sign the requests of a signed-in user.
 ///
-/// An app's own type may carry more, such as the user's identifier. Its texts are secrets: keep
-/// them out of its description and mirror, as ``BearerCredentials`` does.
+/// An app's own type may carry more, such as the user's identifier. The tokens are secrets: keep them out of the type's
+/// description and mirror, as ``BearerCredentials`` does.
 public protocol SessionCredentials: Sendable {
-    /// The token that requests are signed with.
+    /// The token that signs requests.
     var accessToken: String { get }
 
-    /// The token that the identity server takes to renew the credentials, if there is one.
+    /// The token with which the identity server renews the credentials, if there is one.
     var refreshToken: String? { get }
 
-    /// When the access token stops being good; nil where nobody knows.
+    /// When the access token expires; nil if unknown.
     var expiresAt: Date? { get }
 
-    /// Whether the credentials can be renewed; true, unless said otherwise, where there is a
-    /// refresh token.
+    /// Whether the credentials can be renewed; by default true if there is a refresh token.
     var isRenewable: Bool { get }
 
-    /// A random name for the sign-in that these credentials come from; no secret.
+    /// A random identifier of the sign-in that these credentials come from; it is not a secret.
     ///
-    /// ``AuthSession`` gives it at each sign-in and keeps it through renewals. By it an HTTP cache
-    /// keeps users apart. A type of your own that has this property, and codes it with the rest,
-    /// lets a user's cached responses be found again after a restart; unless said otherwise the
-    /// name is not kept, and ends with the session object.
+    /// ``AuthSession`` sets it at each sign-in and keeps it across renewals. HTTP caches use it to keep users apart. If
+    /// your own type has this property and encodes it with the rest, a user's cached responses are found again after a
+    /// restart. The default implementation does not store the identifier, which then ends with the session object.
     var sessionID: String? { get set }
 }
 
@@ -40,14 +38,14 @@ extension SessionCredentials {
     }
 }
 
-/// The tokens that an OAuth 2 server hands out (RFC 6749 section 5.1), and room for more.
+/// The tokens that an OAuth 2 server issues (RFC 6749 section 5.1), with room for more.
 public struct BearerCredentials: SessionCredentials, Codable, Hashable {
     public var accessToken: String
     public var refreshToken: String?
     public var expiresAt: Date?
     public var sessionID: String?
 
-    /// Other values that the app keeps with the tokens, such as a user's identifier.
+    /// Other values stored with the tokens, such as a user's identifier.
     public var fields: [String: String]
 
     /// Creates credentials.

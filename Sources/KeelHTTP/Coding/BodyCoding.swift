@@ -1,8 +1,8 @@
-/// Writes values as the bodies of requests, and reads values from the bodies of responses.
+/// A type that encodes values as request bodies and decodes values from response bodies.
 ///
-/// ``JSONCoding`` is the usual one, and ``FoundationJSONCoding`` takes a decoder and an encoder of
-/// your own. Conform a type for another format, and give it to a client
-/// (``NetworkClient/Configuration/coding``) or to an endpoint (``ServiceEndpoint/coding``):
+/// ``JSONCoding`` is the default, and ``FoundationJSONCoding`` takes your own encoder and decoder. Conform a type for
+/// another format, and set it on a client (``NetworkClient/Configuration/coding``) or an endpoint
+/// (``ServiceEndpoint/coding``):
 ///
 /// ```swift
 /// struct PropertyListCoding: BodyCoding {
@@ -18,21 +18,20 @@
 /// }
 /// ```
 ///
-/// Many calls use a coding at once, and away from the caller's actor.
+/// Many calls use a coding concurrently, off the caller's actor.
 public protocol BodyCoding: Sendable {
-    /// The media type: the `Content-Type` of encoded bodies, and the `Accept` of calls whose answer
-    /// is decoded.
+    /// The media type: the `Content-Type` of encoded bodies, and the `Accept` of calls whose response is decoded.
     var mediaType: String { get }
 
-    /// Returns the bytes of a value.
+    /// Returns the encoded bytes of a value.
     ///
-    /// - Throws: An error that makes a call fail with ``NetworkError/Code/encoding``.
+    /// - Throws: An error with which the call fails as ``NetworkError/Code/encoding``.
     func encode(_ value: some Encodable) throws -> [UInt8]
 
-    /// Returns the value that the bytes stand for.
+    /// Returns the value that the bytes encode.
     ///
-    /// - Throws: An error that makes a call fail with ``NetworkError/Code/decoding``. A
-    ///   `DecodingError` lets the call's error name the place in the body.
+    /// - Throws: An error with which the call fails as ``NetworkError/Code/decoding``. With a `DecodingError`, the
+    ///   call's error names the place in the body.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
 }
 
@@ -40,12 +39,12 @@ extension JSONCoding: BodyCoding {
     public var mediaType: String { "application/json" }
 }
 
-/// The codings of one call: the one of its values, and the one for what is JSON in any case.
+/// The codings of one call: one for its values, and one for parts that are always JSON.
 package struct BodyCodings: Sendable {
     package let values: any BodyCoding
     package let json: any BodyCoding
 
-    /// Creates codings from one for values, and one for JSON where the first is of another format.
+    /// Creates codings; `json` is used only if `values` is of another format.
     package init(_ values: any BodyCoding, json: @autoclosure () -> any BodyCoding) {
         self.values = values
         self.json = values.isJSON ? values : json()
@@ -53,7 +52,7 @@ package struct BodyCodings: Sendable {
 }
 
 extension BodyCoding {
-    /// Whether the format is JSON, under its own name or with the suffix of RFC 6839.
+    /// Whether the format is JSON, by its name or the `+json` suffix (RFC 6839).
     var isJSON: Bool {
         let name = mediaType.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
         return name == "application/json" || name.hasSuffix("+json")

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A way of your own to write dates as text.
+/// A custom text format for dates.
 ///
 /// ```swift
 /// let pattern = Date.VerbatimFormatStyle(
@@ -20,7 +20,7 @@ public import Foundation
 /// configuration.json.dates = .custom(german)
 /// ```
 ///
-/// Two styles with the same name count as equal.
+/// Styles with the same name are equal.
 public struct DateStyle: Sendable, Hashable {
     private final class Storage: Sendable {
         let read: @Sendable (String) -> Date?
@@ -35,18 +35,18 @@ public struct DateStyle: Sendable, Hashable {
         }
     }
 
-    /// The style's name: what tells it from others, and what errors call it.
+    /// The name, which identifies the style and appears in errors.
     public let name: String
 
-    // One reference, so that a coding stays small: each call takes a copy.
+    // A single reference keeps a coding small, because each call copies it.
     private let storage: Storage
 
     /// Creates a style.
     ///
     /// - Parameters:
-    ///   - name: A name that no other style has.
-    ///   - read: Returns the date of a text; nil if the text is none of this style.
-    ///   - write: Returns the text of a date; nil if the style has none for it.
+    ///   - name: A unique name.
+    ///   - read: Parses a date; returns nil if the text does not have this style.
+    ///   - write: Formats a date; returns nil if the style cannot express it.
     public init(
         _ name: String,
         read: @escaping @Sendable (String) -> Date?,
@@ -56,10 +56,10 @@ public struct DateStyle: Sendable, Hashable {
         storage = Storage(read, write)
     }
 
-    /// Returns the date of a text, or nil if the text is none of this style.
+    /// Parses a date, or returns nil if the text does not have this style.
     public func date(of text: String) -> Date? { storage.read(text) }
 
-    /// Returns the text of a date, or nil if the style has none for it.
+    /// Formats a date, or returns nil if the style cannot express it.
     public func text(of date: Date) -> String? { storage.write(date) }
 
     public static func == (one: Self, other: Self) -> Bool { one.name == other.name }

@@ -1,14 +1,14 @@
-/// What a decoding error means to people: the place in the text and what was expected there.
+/// A readable explanation of a decoding error: the place in the text and the expectation.
 ///
-/// It holds no value of the text, which the error's own description may quote.
+/// It contains no value of the text, which the error's own description may quote.
 package struct DecodingFailure {
     package let explanation: String
 
     /// Explains an error.
     ///
     /// - Parameters:
-    ///   - error: The error that the decoding threw.
-    ///   - count: How many steps at the start of its path lead to what was decoded.
+    ///   - error: The error of the decoder.
+    ///   - count: The number of leading steps of the coding path to omit.
     package init(_ error: any Error, droppingFirst count: Int = 0) {
         func place(_ path: [any CodingKey]) -> String {
             let steps = path.dropFirst(count).map { key in

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// JSON in the way of Foundation's coders, set up as you like.
+/// JSON as encoded and decoded by Foundation's coders, with your settings.
 ///
 /// ```swift
 /// configuration.coding = FoundationJSONCoding(
@@ -21,8 +21,7 @@ public import Foundation
 /// )
 /// ```
 ///
-/// Prefer ``JSONCoding`` where its names and dates suffice: its snake case goes together with explicit
-/// `CodingKeys`.
+/// Prefer ``JSONCoding`` if its names and dates suffice: its snake case works together with explicit `CodingKeys`.
 public struct FoundationJSONCoding: BodyCoding {
     public let mediaType: String
 
@@ -33,8 +32,8 @@ public struct FoundationJSONCoding: BodyCoding {
     ///
     /// - Parameters:
     ///   - mediaType: The media type, such as `application/vnd.api+json`.
-    ///   - encoder: Makes an encoder, for each body a new one: calls share none.
-    ///   - decoder: Makes a decoder, for each body a new one.
+    ///   - encoder: Creates the encoder of each body; calls share none.
+    ///   - decoder: Creates the decoder of each body.
     public init(
         mediaType: String = "application/json",
         encoder: @escaping @Sendable () -> JSONEncoder = { JSONEncoder() },

@@ -6,13 +6,12 @@ package import Foundation
 
 /// Dates as RFC 3339 text, the form of ISO 8601 that web services use.
 ///
-/// Foundation's formats refuse a fraction that is not announced, and follow the Julian calendar
-/// before 1582, which RFC 3339 does not.
+/// Foundation's formats reject an unannounced fraction, and use the Julian calendar before 1582, unlike RFC 3339.
 package enum InternetDate {
-    /// Returns the date that a text names, or nil if it is not RFC 3339.
+    /// Parses a date, or returns nil if the text is not RFC 3339.
     ///
-    /// Reads any number of digits after the second, `Z` or any offset with or without its colon, and
-    /// a space or a small letter between date and time. A second of 60 is the next minute's first.
+    /// Accepts any number of fraction digits, `Z` or any offset with or without its colon, and a space or a lowercase
+    /// letter between date and time. A second of 60 is the first second of the next minute.
     package static func parse(_ text: String) -> Date? {
         var text = text
         return text.withUTF8 { bytes in
@@ -21,7 +20,7 @@ package enum InternetDate {
         }
     }
 
-    /// Returns the first moment in UTC of a day such as `2025-01-31`, or nil if the text is none.
+    /// Returns the start in UTC of a day such as `2025-01-31`, or nil if the text is not a day.
     static func parseDay(_ text: String) -> Date? {
         text.utf8.count == 10 ? parse(text + "T00:00:00Z") : nil
     }
@@ -31,13 +30,12 @@ package enum InternetDate {
         format(date, hasFraction: false).map { String($0.prefix(10)) }
     }
 
-    /// Returns the text of a date in UTC, or nil for a year outside 0 to 9999.
+    /// Formats a date in UTC, or returns nil for a year outside 0 to 9999.
     ///
-    /// With a fraction it has three digits behind the second; without, it names the second that
-    /// had begun.
+    /// A fraction has three digits, rounded; without a fraction, the time is rounded down to the second.
     package static func format(_ date: Date, hasFraction: Bool) -> String? {
         let seconds = date.timeIntervalSince1970
-        // The years 0 and 9999; also what keeps the conversion to an integer safe.
+        // The years 0 to 9999, which also keeps the conversion to an integer safe.
         guard seconds >= -62_167_219_200, seconds < 253_402_300_800 else { return nil }
         let total = Int64((seconds * 1000).rounded(hasFraction ? .toNearestOrEven : .down))
         let (day, milliseconds) = total.quotientAndFloor(by: 86_400_000)
@@ -74,8 +72,8 @@ package enum InternetDate {
         }
     }
 
-    // Days and dates of the proleptic Gregorian calendar, counted in years that begin in March: the
-    // leap day is then a year's last, and months have a regular pattern of 153 days in five.
+    // Days and dates of the proleptic Gregorian calendar, in years that begin in March: the leap day is then the last
+    // of the year, and months have a regular pattern of 153 days in five.
 
     fileprivate static func day(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
@@ -130,7 +128,7 @@ extension InternetDate {
             return Date(timeIntervalSince1970: Double(whole) + fraction)
         }
 
-        /// The zone's distance from UTC in seconds.
+        /// The offset from UTC in seconds.
         private mutating func offset() -> Int64? {
             if take("Z") || take("z") { return 0 }
             let sign: Int64
@@ -147,7 +145,7 @@ extension InternetDate {
             var scale = 1.0
             var count = 0
             while let digit = digit() {
-                // A double holds no more digits than these behind a number of seconds.
+                // A double holds no more fraction digits than these after a number of seconds.
                 if count < 15 {
                     value = value * 10 + Double(digit)
                     scale *= 10
@@ -185,7 +183,7 @@ extension InternetDate {
 }
 
 extension Int64 {
-    /// The quotient rounded down, and the rest, which is never negative.
+    /// Returns the quotient rounded down and the nonnegative remainder.
     fileprivate func quotientAndFloor(by divisor: Int64) -> (quotient: Int64, rest: Int64) {
         let (quotient, rest) = quotientAndRemainder(dividingBy: divisor)
         return rest < 0 ? (quotient - 1, rest + divisor) : (quotient, rest)

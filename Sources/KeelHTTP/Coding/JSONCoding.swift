@@ -4,53 +4,52 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How a service writes JSON: its names and its dates.
+/// The JSON conventions of a service: its names and its dates.
 public struct JSONCoding: Sendable, Hashable {
-    /// How the names of properties are written.
+    /// The spelling of property names.
     public enum Names: Sendable, Hashable {
         /// As in the Swift type.
         case asWritten
-        /// `createdAt` is written `created_at`, and so are `imageURL` and `imageUrl` `image_url`.
+        /// `createdAt` becomes `created_at`, and both `imageURL` and `imageUrl` become `image_url`.
         ///
-        /// Reading looks for a key as the type writes it, then for its snake case. Explicit
-        /// `CodingKeys` such as `"price_level"` therefore work as well as plain properties do.
-        /// Writing leaves a key alone that has no capital letter; the keys of a dictionary are data
-        /// and are touched neither way.
+        /// Decoding looks for a key as the type spells it, then for its snake case. Explicit `CodingKeys` such as
+        /// `"price_level"` therefore work as well as plain properties. Encoding leaves a key without capital letters
+        /// unchanged. The keys of a dictionary are data and are never changed.
         ///
-        /// A type that lists its container's `allKeys` sees `image_url` as the first of its keys
-        /// that fits: `image_url`, `imageUrl`, `imageURL`.
+        /// A type that lists its container's `allKeys` sees `image_url` as the first of its keys that matches:
+        /// `image_url`, `imageUrl`, `imageURL`.
         case snakeCase
     }
 
-    /// How dates are written.
+    /// The format of dates.
     public enum Dates: Sendable, Hashable {
-        /// As RFC 3339 text in whole seconds, such as `2025-01-31T08:00:00Z`.
+        /// RFC 3339 text in whole seconds, such as `2025-01-31T08:00:00Z`.
         ///
-        /// Read with or without a fraction, with `Z` or any offset.
+        /// Decoding accepts any fraction, and `Z` or any offset.
         case iso8601
-        /// As RFC 3339 text in milliseconds, such as `2025-01-31T08:00:00.125Z`.
+        /// RFC 3339 text in milliseconds, such as `2025-01-31T08:00:00.125Z`.
         ///
-        /// Read as ``iso8601`` is.
+        /// Decoding accepts the same texts as ``iso8601``.
         case iso8601WithFraction
-        /// As a number of seconds since 1 January 1970.
+        /// The number of seconds since 1 January 1970.
         case secondsSince1970
-        /// As a number of milliseconds since 1 January 1970.
+        /// The number of milliseconds since 1 January 1970.
         case millisecondsSince1970
-        /// As a day alone, such as `2025-01-31`: its first moment in UTC.
+        /// A day, such as `2025-01-31`: its start in UTC.
         ///
-        /// Writing leaves the time of day out. Reading takes a day only.
+        /// Encoding drops the time of day; decoding accepts only a day.
         case day
-        /// As text in a style of your own.
+        /// Text in a custom style.
         case custom(DateStyle)
     }
 
-    /// How the names of properties are written.
+    /// The spelling of property names.
     public var names: Names
 
-    /// How dates are written.
+    /// The format of dates.
     public var dates: Dates
 
-    /// Creates a configuration.
+    /// Creates JSON conventions.
     public init(names: Names = .asWritten, dates: Dates = .iso8601) {
         self.names = names
         self.dates = dates
@@ -62,7 +61,7 @@ public struct JSONCoding: Sendable, Hashable {
     /// Names in snake case, dates as ISO 8601.
     public static let snakeCase = JSONCoding(names: .snakeCase)
 
-    /// Returns the JSON text of a value.
+    /// Encodes a value as JSON.
     ///
     /// - Throws: `EncodingError` if the value has no JSON form.
     public func encode(_ value: some Encodable) throws -> [UInt8] {
@@ -74,17 +73,17 @@ public struct JSONCoding: Sendable, Hashable {
             case .millisecondsSince1970: .millisecondsSince1970
             case .iso8601, .iso8601WithFraction, .day, .custom: .custom(dates.write)
             }
-        // Foundation's own strategies for names are not used: they cannot read explicit keys.
+        // Foundation's own key strategies are not used: they cannot decode explicit keys.
         switch names {
         case .asWritten: return Array(try encoder.encode(value))
         case .snakeCase: return Array(try encoder.encode(SnakeCaseEncodable(value)))
         }
     }
 
-    /// Returns the value that a JSON text stands for.
+    /// Decodes a value from JSON.
     ///
-    /// - Throws: `DecodingError` if the text is not JSON or does not fit the type. Its coding path
-    ///   has the names of the JSON text.
+    /// - Throws: `DecodingError` if the text is not JSON or does not match the type. Its coding path has the names of
+    ///   the JSON text.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy =
@@ -103,8 +102,8 @@ public struct JSONCoding: Sendable, Hashable {
 }
 
 extension JSONCoding.Dates {
-    /// The date as this style writes it outside JSON; nil for one that the style cannot write, such
-    /// as a year outside 0 to 9999.
+    /// Returns the date in this format outside JSON; nil if the format cannot express it, such as a year outside 0 to
+    /// 9999.
     func text(of date: Date) -> String? {
         switch self {
         case .iso8601: InternetDate.format(date, hasFraction: false)
@@ -118,7 +117,7 @@ extension JSONCoding.Dates {
         }
     }
 
-    /// The date of a text in a style of text; nil if the text is none of it.
+    /// Parses a date in a text format; nil if the text does not have it.
     private func date(of text: String) -> Date? {
         switch self {
         case .day: InternetDate.parseDay(text)

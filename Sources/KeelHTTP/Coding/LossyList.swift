@@ -6,13 +6,13 @@
 /// log(page.dropped.map(\.description))
 /// ```
 ///
-/// One element that does not fit its type costs that element, not the whole response. What is no
-/// list at all is still an error. Writing gives a plain list.
+/// An element that does not match its type costs only that element, not the whole response. A value that is not a list
+/// is still an error. Encoding produces a plain list.
 public struct LossyList<Element: Decodable> {
-    /// The elements that could be decoded, in their order.
+    /// The decoded elements, in order.
     public var elements: [Element]
 
-    /// The elements that were left out, in order.
+    /// The elements that could not be decoded, in order.
     public var dropped: [DroppedElement]
 
     /// Creates a list.
@@ -22,12 +22,12 @@ public struct LossyList<Element: Decodable> {
     }
 }
 
-/// An element of a ``LossyList`` that did not fit its type.
+/// An element of a ``LossyList`` that did not match its type.
 public struct DroppedElement: Sendable, Hashable, CustomStringConvertible {
-    /// Where the element stands in the list, from 0 on.
+    /// The position of the element in the list, from 0.
     public let index: Int
 
-    /// The reason, with its place inside the element; never a value.
+    /// The reason, with its place inside the element but without any value.
     public let reason: String
 
     /// Creates a report.
@@ -36,7 +36,7 @@ public struct DroppedElement: Sendable, Hashable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// The index and the reason on one line, fit for a log.
+    /// The index and the reason on one line, safe for logs.
     public var description: String { "[\(index)]: \(reason)" }
 }
 
@@ -53,7 +53,7 @@ extension LossyList: Decodable {
             } catch {
                 let failure = DecodingFailure(error, droppingFirst: depth)
                 dropped.append(DroppedElement(index: index, reason: failure.explanation))
-                // A decoder stays where it failed.
+                // A decoder does not advance past an element that it failed to decode.
                 if container.currentIndex == index { _ = try container.decode(Ignored.self) }
             }
             guard container.currentIndex > index else {
@@ -65,7 +65,7 @@ extension LossyList: Decodable {
         }
     }
 
-    /// Fits whatever there is.
+    /// Matches any value.
     private struct Ignored: Decodable {
         init(from decoder: any Decoder) {}
     }

@@ -4,10 +4,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A decoder that asks another one for each key as it is written, then for its snake case.
+/// A decoder that looks up each key in its base as spelled, then in snake case.
 ///
-/// `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase` renames the keys of the text before the
-/// type asks, so that an explicit key `"price_level"` finds nothing, nor does a property `imageURL`.
+/// `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase` renames the keys of the text before the type looks them up,
+/// so neither an explicit key `"price_level"` nor a property `imageURL` finds its value.
 struct SnakeCaseDecoder: Decoder {
     let base: any Decoder
 
@@ -35,19 +35,19 @@ struct SnakeCaseDecoder: Decoder {
     }
 }
 
-/// A stand-in for a type, which an error should not name.
+/// A wrapper of a type, which errors should name instead of the wrapper.
 protocol DecodingStandIn {
     static var original: any Any.Type { get }
 }
 
-/// A value that is decoded through ``SnakeCaseDecoder``, whoever decodes this.
+/// A value that is decoded through ``SnakeCaseDecoder``, whichever decoder is used.
 struct SnakeCaseDecodable<Value: Decodable>: Decodable, DecodingStandIn {
     static var original: any Any.Type { Value.self }
 
     let value: Value
 
     init(from decoder: any Decoder) throws {
-        // A type that the JSON coder writes in its own way must meet that one itself.
+        // Foundation's JSON decoder treats these types specially and must see them itself.
         if JSONLeaf.contains(Value.self) {
             value = try decoder.singleValueContainer().decode(Value.self)
         } else {
@@ -56,7 +56,7 @@ struct SnakeCaseDecodable<Value: Decodable>: Decodable, DecodingStandIn {
     }
 }
 
-/// The types for which Foundation's JSON coders have a form of their own.
+/// The types that Foundation's JSON coders treat specially.
 enum JSONLeaf {
     static func contains(_ type: any Any.Type) -> Bool {
         type == Date.self || type == URL.self || type == Data.self || type == Decimal.self
@@ -75,7 +75,7 @@ private struct SnakeCaseKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerPro
         }
     }
 
-    /// The key of the text; if there is none, the one that an error should name.
+    /// Returns the key of the text; if there is none, the key that an error should name.
     private func resolved(_ key: Key) -> SnakeCaseKey {
         let written = SnakeCaseKey(asWritten: key)
         let converted = SnakeCaseKey(converting: key)

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An encoder that hands each key to another one in snake case, the keys of dictionaries excepted.
+/// An encoder that passes keys to its base in snake case, except the keys of dictionaries.
 struct SnakeCaseEncoder: Encoder {
     let base: any Encoder
 
@@ -32,7 +32,7 @@ struct SnakeCaseEncoder: Encoder {
     }
 }
 
-/// A value that is encoded through ``SnakeCaseEncoder``, whoever encodes this.
+/// A value that is encoded through ``SnakeCaseEncoder``, whichever encoder is used.
 struct SnakeCaseEncodable<Value: Encodable>: Encodable {
     let value: Value
 
@@ -41,7 +41,7 @@ struct SnakeCaseEncodable<Value: Encodable>: Encodable {
     }
 
     func encode(to encoder: any Encoder) throws {
-        // A type that the JSON coder writes in its own way must meet that one itself.
+        // Foundation's JSON encoder treats these types specially and must see them itself.
         if JSONLeaf.contains(Value.self) {
             var container = encoder.singleValueContainer()
             try container.encode(value)
@@ -51,13 +51,13 @@ struct SnakeCaseEncodable<Value: Encodable>: Encodable {
     }
 }
 
-/// What tells the keys of a dictionary from those of a type.
+/// Tells the keys of a dictionary from those of a type.
 ///
-/// The standard library's type of such keys has no public name, so a dictionary is asked for it.
+/// The standard library's type of such keys has no public name; encoding a dictionary reveals it.
 private enum DictionaryKeys {
     static let type: ObjectIdentifier? = {
         let probe = KeyTypeProbe()
-        // An empty dictionary cannot fail; if a later version says otherwise, the type is unknown.
+        // Encoding an empty dictionary cannot fail; if a later version fails, the type stays unknown.
         _ = try? JSONEncoder().encode(probe)
         return probe.keyType.withLock { $0 }
     }()

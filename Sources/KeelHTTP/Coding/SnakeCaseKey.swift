@@ -1,4 +1,4 @@
-/// A key with a name that is only known while the program runs.
+/// A key with a name that is known only at run time.
 struct SnakeCaseKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -16,23 +16,21 @@ struct SnakeCaseKey: CodingKey {
         self.init(String(intValue), intValue: intValue)
     }
 
-    /// The same key with its name as it is.
     init(asWritten key: some CodingKey) {
         self.init(key.stringValue, intValue: key.intValue)
     }
 
-    /// The same key with its name in snake case.
     init(converting key: some CodingKey) {
         self.init(Self.snakeCase(key.stringValue), intValue: key.intValue)
     }
 }
 
 extension SnakeCaseKey {
-    /// Returns a name with its words in small letters, an underscore between two of them.
+    /// Returns a name with its words in lowercase, separated by underscores.
     ///
-    /// A word begins at a capital letter that follows a small one or a digit, and at the last of
-    /// several capital letters if a small one follows: `imageURLPath` has three words. A name
-    /// without capital letters is returned as it is.
+    /// A word begins at a capital letter that follows a lowercase letter or a digit, and at the last of several capital
+    /// letters if a lowercase letter follows: `imageURLPath` has three words. A name without capital letters is
+    /// returned unchanged.
     static func snakeCase(_ name: String) -> String {
         var isASCII = true
         var hasCapital = false
@@ -44,7 +42,7 @@ extension SnakeCaseKey {
         return hasCapital ? snakeCase(ascii: name) : name
     }
 
-    /// The same for a name of ASCII alone: nearly all are, and each is asked for very often.
+    /// A fast path for ASCII, because nearly all names are and each is looked up very often.
     private static func snakeCase(ascii name: String) -> String {
         var name = name
         return name.withUTF8 { bytes in
@@ -95,10 +93,9 @@ extension SnakeCaseKey {
         return text
     }
 
-    /// Returns the names of properties that may be written as `name`, the likely ones first.
+    /// Returns the property names whose snake case may be `name`, the likely ones first.
     ///
-    /// Each word but the first may be an acronym; of more than five words only the first ones are
-    /// tried as such.
+    /// Each word but the first may be an acronym; only the first four of these words are tried as acronyms.
     static func properties(writtenAs name: String) -> [String] {
         let underscores = name.prefix { $0 == "_" }
         let words = name.dropFirst(underscores.count).split(separator: "_").map(String.init)

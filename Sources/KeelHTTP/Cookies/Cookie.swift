@@ -4,16 +4,16 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A cookie as a jar keeps it (RFC 6265bis section 5.7).
+/// A cookie as a jar stores it (RFC 6265bis section 5.7).
 ///
-/// Its value is often a session's secret: descriptions, dumps and mirrors leave it out. The
-/// encoded form has it, so keep that where secrets are kept.
+/// Its value is often the secret of a session: descriptions, dumps and mirrors omit it. The encoded form includes it,
+/// so store that where secrets are stored.
 public struct Cookie: Sendable, Hashable, Codable {
-    /// Which requests from other sites may carry a cookie.
+    /// The cross-site requests that may carry a cookie.
     public enum SameSite: String, Sendable, Hashable, Codable {
-        /// Only requests of the same site.
+        /// Only same-site requests.
         case strict
-        /// Requests of the same site, and following a link from another.
+        /// Same-site requests, and top-level navigation from another site.
         case lax
         /// All requests; needs ``Cookie/isSecure``.
         case none
@@ -23,28 +23,28 @@ public struct Cookie: Sendable, Hashable, Codable {
     public var name: String
     /// The value as the server wrote it, quotation marks included.
     public var value: String
-    /// The host, or the domain whose hosts all get the cookie, in small letters.
+    /// The host, or the domain whose hosts all get the cookie, in lowercase.
     public var domain: String
-    /// Whether only the very host that set the cookie gets it back.
+    /// Whether only the exact host that set the cookie gets it back.
     public var isHostOnly: Bool
     /// The path below which the cookie is sent.
     public var path: String
-    /// When the cookie ends; nil is with the session.
+    /// When the cookie expires; nil means at the end of the session.
     public var expiresAt: Date?
-    /// Whether the cookie goes over secure connections only.
+    /// Whether the cookie is sent only over secure connections.
     public var isSecure: Bool
-    /// Whether scripts of a page must not see the cookie; a jar only notes it.
+    /// Whether scripts of a page must not see the cookie; a jar only records it.
     public var isHTTPOnly: Bool
-    /// Which requests from other sites may carry the cookie; nil where the server did not say.
+    /// The cross-site requests that may carry the cookie; nil if the server did not say.
     ///
-    /// An app's requests have no site that they come from: a jar only notes it.
+    /// A jar only records it, because an app's requests have no originating site.
     public var sameSite: SameSite?
     /// When a cookie with this name, domain and path was first set.
     public var createdAt: Date
     /// When the cookie was last set or sent.
     public var usedAt: Date
 
-    /// Tells one cookie from another: setting one with the same key replaces it.
+    /// The identity of a cookie: a new cookie with the same key replaces the old one.
     struct Key: Hashable {
         var name: String
         var domain: String

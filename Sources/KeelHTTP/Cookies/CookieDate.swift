@@ -4,9 +4,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads the dates of cookies, which come in many odd forms (RFC 6265bis section 5.1.1).
+/// A parser of cookie dates, which come in many odd forms (RFC 6265bis section 5.1.1).
 enum CookieDate {
-    /// Returns the date that a text means, or nil if it means none.
+    /// Parses a date, or returns nil if the text has none.
     static func read(_ text: String) -> Date? {
         var time: (Int, Int, Int)?
         var day: Int?
@@ -38,7 +38,7 @@ enum CookieDate {
         }
     }
 
-    /// Reads a number of so many digits; what follows them must not be a digit.
+    /// Parses a number with the given count of digits, followed by no further digit.
     private static func number(_ token: Substring.UTF8View, digits: ClosedRange<Int>) -> Int? {
         let found = token.prefix { (0x30...0x39).contains($0) }
         guard digits.contains(found.count) else { return nil }
@@ -69,7 +69,7 @@ enum CookieDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// The date in the Gregorian calendar, or nil if there is no such day.
+    /// Returns the date in the Gregorian calendar, or nil if the day does not exist.
     private static func date(
         _ year: Int,
         _ month: Int,
@@ -79,7 +79,7 @@ enum CookieDate {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         guard day <= lengths[month - 1] else { return nil }
-        // Days since 1 March of year 0, so that the leap day is a year's last.
+        // Days since 1 March of year 0, so that the leap day is the last of a year.
         let shifted = month > 2 ? year : year - 1
         let passed = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let days = 365 * shifted + shifted / 4 - shifted / 100 + shifted / 400 + passed - 719_468

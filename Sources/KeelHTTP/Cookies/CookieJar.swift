@@ -7,39 +7,38 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A layer that keeps the cookies that servers set and sends them back (RFC 6265bis).
+/// A layer that stores the cookies that servers set and sends them back (RFC 6265bis).
 ///
 /// ```swift
 /// let jar = CookieJar()
 /// configuration.attemptMiddleware.append(jar)
 /// ```
 ///
-/// It belongs to the layers of the attempt: each redirect gets and sets its own cookies. A call
-/// that has a `Cookie` field of its own keeps it, and its response still sets cookies.
+/// It belongs to the layers of the attempt: each redirect sends and sets its own cookies. A call with its own `Cookie`
+/// field keeps it, and its response still sets cookies.
 ///
-/// It keeps to RFC 6265bis with these choices of its own:
+/// The jar follows RFC 6265bis with these choices:
 ///
-/// - `Secure` cookies are set and sent over https, and over http to this device itself.
-/// - An app's requests have no site that they come from, so `SameSite` is noted and never keeps a
-///   cookie back; `HttpOnly` is noted too.
-/// - A cookie for a public suffix, such as `co.uk`, is refused unless the suffix is the host itself
-///   (section 5.5): the names below a public suffix belong to different owners.
-///   ``isWellKnownSuffix(_:)`` says which suffixes are known. An app that talks to hosts that it does
-///   not choose should pass a test over the whole public suffix list.
+/// - `Secure` cookies are set and sent over https, and over http to the local device.
+/// - `SameSite` and `HttpOnly` are recorded but never withhold a cookie, because an app's requests have no originating
+///   site.
+/// - A cookie for a public suffix, such as `co.uk`, is refused unless the suffix is the host itself (section 5.5): the
+///   names below a public suffix belong to different owners. ``isWellKnownSuffix(_:)`` knows the most common suffixes.
+///   An app that talks to hosts that it does not choose should pass a test that uses the whole public suffix list.
 ///
-/// Cookies live in memory. ``cookies`` is `Codable`: save it where secrets are kept, and give it
-/// to the next jar. No description of a jar or a cookie holds a value.
+/// Cookies are stored in memory. ``cookies`` is `Codable`: save it where secrets are stored, and pass it to the next
+/// jar. Descriptions of jars and cookies contain no value.
 public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
-    /// How many cookies a jar keeps; those used longest ago go first.
+    /// The maximum number of cookies in a jar; the least recently used ones are evicted first.
     ///
-    /// A jar beyond the limit of all domains loses at most a sixteenth of it at once.
+    /// A jar that exceeds the total limit evicts up to a sixteenth of it at once.
     public struct Limits: Sendable, Hashable {
-        /// The most cookies of one domain.
+        /// The maximum number of cookies per domain.
         public var perDomain: Int
-        /// The most cookies of all domains.
+        /// The maximum number of cookies of all domains.
         public var total: Int
 
-        /// Creates limits; RFC 6265bis section 6.1 asks for these at the least.
+        /// Creates limits; the defaults are the minimum of RFC 6265bis section 6.1.
         public init(perDomain: Int = 50, total: Int = 3000) {
             self.perDomain = perDomain
             self.total = total
@@ -53,18 +52,17 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
     /// Creates a jar.
     ///
     /// - Parameters:
-    ///   - cookies: The cookies that an earlier jar had.
-    ///   - limits: How many cookies are kept.
-    ///   - isPublicSuffix: Whether domains below this one, which is in small letters, belong to
-    ///     different owners.
-    ///   - now: Tells the time that expiry is compared with.
+    ///   - cookies: The cookies of an earlier jar.
+    ///   - limits: The maximum number of cookies.
+    ///   - isPublicSuffix: Whether the domains below this one, given in lowercase, belong to different owners.
+    ///   - now: Returns the time that expiry is compared with.
     public init(
         _ cookies: [Cookie] = [],
         limits: Limits = Limits(),
         isPublicSuffix: @escaping @Sendable (String) -> Bool = CookieJar.isWellKnownSuffix,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        // A jar with another test may have taken what this one refuses.
+        // A jar with another suffix test may have accepted cookies that this one refuses.
         let kept = cookies.filter { $0.isHostOnly || !isPublicSuffix($0.domain) }
         self.kept = Mutex(CookieTable(kept, limits: limits))
         self.isPublicSuffix = isPublicSuffix
@@ -73,17 +71,17 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
 
     /// Whether a domain is one of the public suffixes that a jar knows without a list.
     ///
-    /// Known are all domains without a dot, such as `com`; those by which the registries of countries
-    /// divide their names, such as `co.uk`, `com.au` and `ne.jp`; and those of services whose
-    /// customers have the names below, such as `github.io`.
+    /// These are all domains without a dot, such as `com`; those under which country registries assign names, such as
+    /// `co.uk`, `com.au` and `ne.jp`; and those of services that give subdomains to their customers, such as
+    /// `github.io`.
     ///
-    /// - Parameter domain: A domain in small letters.
-    /// - Returns: Whether names below it belong to different owners, as far as is known here.
+    /// - Parameter domain: A domain in lowercase.
+    /// - Returns: Whether the names below it are known to belong to different owners.
     public static func isWellKnownSuffix(_ domain: String) -> Bool {
         PublicSuffixes.contains(domain)
     }
 
-    /// The cookies that have not expired, the oldest first.
+    /// The unexpired cookies, oldest first.
     public var cookies: [Cookie] {
         let now = now()
         return kept.withLock { kept in
@@ -91,7 +89,7 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
         }
     }
 
-    /// Forgets the cookies for which `condition` holds.
+    /// Removes the cookies that satisfy `condition`.
     public func remove(where condition: (Cookie) -> Bool = { _ in true }) {
         kept.withLock { $0.remove(where: condition) }
     }
@@ -111,9 +109,9 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
 
     // MARK: Sending
 
-    /// The value of the `Cookie` field for a request; nil if there is no cookie for it.
+    /// Returns the `Cookie` field for a request; nil if no cookie matches.
     ///
-    /// Cookies with longer paths come first, among equals those set earlier.
+    /// Cookies with longer paths come first, and older ones first among equals.
     public func cookieField(for head: HTTPRequest) -> String? {
         guard let origin = HTTPOrigin(head) else { return nil }
         let path = head.cookiePath
@@ -145,7 +143,7 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
 
     // MARK: Keeping
 
-    /// Keeps the cookies that `Set-Cookie` fields of a response set, as far as they may.
+    /// Stores the cookies of a response's `Set-Cookie` fields that the server may set.
     public func store(_ fields: [String], from head: HTTPRequest) {
         guard !fields.isEmpty, let origin = HTTPOrigin(head) else { return }
         let now = now()
@@ -170,7 +168,7 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
         }
     }
 
-    /// Returns the cookie to keep, or nil if the server may not set it.
+    /// Returns the cookie to store, or nil if the server may not set it.
     private func cookie(
         _ set: SetCookie,
         from origin: HTTPOrigin,
@@ -179,7 +177,7 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
     ) -> Cookie? {
         var domain = set.domain
         if let wanted = domain, isPublicSuffix(wanted) || CookieRules.isAddress(wanted) {
-            // A server may name itself; it gets a cookie for itself alone.
+            // A server may name itself and gets a host-only cookie.
             guard wanted == origin.host else { return nil }
             domain = nil
         }
@@ -202,9 +200,9 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
         return obeysPrefix(cookie, pathWasNamed: set.path != nil) ? cookie : nil
     }
 
-    /// Names that begin like this promise something to whoever reads them (section 4.1.3).
+    /// Whether the cookie meets the guarantee that its name prefix gives to readers (section 4.1.3).
     private func obeysPrefix(_ cookie: Cookie, pathWasNamed: Bool) -> Bool {
-        // A nameless cookie whose value begins so would look like one with such a name.
+        // A nameless cookie whose value begins this way would look like one with such a name.
         let name = (cookie.name.isEmpty ? cookie.value : cookie.name).lowercased()
         if cookie.name.isEmpty { return !name.hasPrefix("__secure-") && !name.hasPrefix("__host-") }
         if name.hasPrefix("__secure-") { return cookie.isSecure }
@@ -223,7 +221,7 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
         return set.expires.map { min($0, now.addingTimeInterval(limit)) }
     }
 
-    /// Whether an insecure server would cover a secure cookie of the same name (section 5.7).
+    /// Whether an insecure server would shadow a secure cookie of the same name (section 5.7).
     private func isShadowed(
         _ cookie: Cookie,
         by others: some Sequence<Cookie>,
@@ -245,12 +243,12 @@ extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, Cust
 }
 
 extension HTTPOrigin {
-    /// Whether nobody can read along on the way there.
+    /// Whether the connection to the origin is protected from eavesdroppers.
     fileprivate var isTrustworthy: Bool { scheme == "https" || CookieRules.isLoopback(host) }
 }
 
 extension HTTPRequest {
-    /// The path of the target as cookies see it: without the query, at least a slash.
+    /// The path of the target for cookies: without the query, and at least a slash.
     fileprivate var cookiePath: String {
         let path = (path ?? "").prefix { $0 != "?" && $0 != "#" }
         return path.hasPrefix("/") ? String(path) : "/"

@@ -1,19 +1,19 @@
-/// How hosts, domains and paths of cookies are compared (RFC 6265bis section 5.1).
+/// The comparison of hosts, domains and paths of cookies (RFC 6265bis section 5.1).
 enum CookieRules {
-    /// Whether a host is a domain or lies in it.
+    /// Whether a host is equal to a domain or below it.
     static func domain(_ domain: String, matches host: String) -> Bool {
         if host == domain { return true }
         return host.hasSuffix(".\(domain)") && !isAddress(host)
     }
 
-    /// Whether a path is a cookie's path or lies below it.
+    /// Whether a path is equal to a cookie's path or below it.
     static func path(_ path: String, matches target: String) -> Bool {
         if target == path { return true }
         guard target.hasPrefix(path) else { return false }
         return path.hasSuffix("/") || target.dropFirst(path.count).first == "/"
     }
 
-    /// The path that a cookie has whose server named none.
+    /// Returns the path of a cookie for which the server named none.
     static func defaultPath(of target: String) -> String {
         guard target.hasPrefix("/"), let slash = target.lastIndex(of: "/"),
             slash != target.startIndex
@@ -21,7 +21,7 @@ enum CookieRules {
         return String(target[..<slash])
     }
 
-    /// Whether a host is an address: an address has no domain above it.
+    /// Whether a host is an IP address, which has no domain above it.
     static func isAddress(_ host: String) -> Bool {
         if host.hasPrefix("[") || host.contains(":") { return true }
         // The last label of a name is never a number (WHATWG URL, section 3.5).
@@ -30,7 +30,7 @@ enum CookieRules {
             || last.lowercased().hasPrefix("0x")
     }
 
-    /// Whether a host is this device itself.
+    /// Whether a host is the local device.
     static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]"
             || (isAddress(host) && host.hasPrefix("127."))

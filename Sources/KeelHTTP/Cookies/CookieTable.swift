@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The cookies of a jar, found by their domain and bounded in number.
+/// The cookies of a jar, indexed by domain and bounded in number.
 struct CookieTable: Sendable {
     private var domains: [String: [Cookie.Key: Cookie]] = [:]
     private(set) var count = 0
@@ -15,10 +15,10 @@ struct CookieTable: Sendable {
         for cookie in cookies { put(cookie) }
     }
 
-    /// All cookies, in no order.
+    /// All cookies, in no particular order.
     var all: some Sequence<Cookie> { domains.values.lazy.flatMap(\.values) }
 
-    /// The cookies whose domain is a host or lies above it: what a request to it may get.
+    /// Returns the cookies whose domain is the host or above it: the candidates for a request.
     func cookies(for host: String) -> [Cookie] {
         var found: [Cookie] = []
         var domain = host[...]
@@ -31,7 +31,7 @@ struct CookieTable: Sendable {
 
     subscript(key: Cookie.Key) -> Cookie? { domains[key.domain]?[key] }
 
-    /// Keeps a cookie; it takes the place of one with the same key.
+    /// Stores a cookie, replacing one with the same key.
     mutating func put(_ cookie: Cookie) {
         if domains[cookie.domain, default: [:]].updateValue(cookie, forKey: cookie.key) == nil {
             count += 1
@@ -48,14 +48,14 @@ struct CookieTable: Sendable {
         for cookie in Array(all) where condition(cookie) { remove(cookie.key) }
     }
 
-    /// Keeps to the limits after cookies were put into this domain.
+    /// Enforces the limits after cookies were put into this domain.
     ///
-    /// Only a domain or a table that is full is looked through; of a full table a sixteenth goes, so
-    /// that not each further cookie costs a way through it.
+    /// Only a full domain or table is searched. A full table loses a sixteenth, so that not every further cookie costs
+    /// a pass over it.
     mutating func evict(from domain: String, at now: Date) {
         if let here = domains[domain], here.count > limits.perDomain {
             removeExpired(among: here.values, at: now)
-            // Within a domain, cookies that are not secure go before those that are.
+            // Within a domain, insecure cookies are evicted before secure ones.
             let first = (domains[domain] ?? [:]).values
                 .sorted { ($0.isSecure ? 1 : 0, $0.usedAt) < ($1.isSecure ? 1 : 0, $1.usedAt) }
             for cookie in first.dropLast(max(0, limits.perDomain)) { remove(cookie.key) }

@@ -1,9 +1,9 @@
-/// The domains below which names belong to different owners, as far as they are known without the
-/// whole public suffix list (https://publicsuffix.org), which has 10,000 rows and changes weekly.
+/// The domains below which names belong to different owners, as far as known without the whole public suffix list
+/// (https://publicsuffix.org), which has 10,000 rows and changes weekly.
 enum PublicSuffixes {
-    /// Whether a domain is one of them; it is written in small letters.
+    /// Whether a domain, given in lowercase, is a known public suffix.
     static func contains(_ domain: String) -> Bool {
-        // A dot at the end makes no other domain.
+        // A trailing dot does not make a different domain.
         let name = domain.hasSuffix(".") ? domain.dropLast() : domain[...]
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count > 1 else { return true }
@@ -14,12 +14,12 @@ enum PublicSuffixes {
             || registriesOfCountry[String(labels[1])]?.contains(label) == true
     }
 
-    /// What registries of nearly all countries divide their names by.
+    /// The labels under which the registries of nearly all countries assign names.
     private static let registries: Set<String> = [
         "ac", "co", "com", "edu", "gov", "mil", "net", "org",
     ]
 
-    /// What some of them divide their names by beside that.
+    /// Additional labels of individual registries.
     private static let registriesOfCountry: [String: Set<String>] = [
         "ar": ["gob", "int", "tur"],
         "at": ["gv", "or"],
@@ -44,7 +44,7 @@ enum PublicSuffixes {
         "za": ["law", "nom", "school", "web"],
     ]
 
-    /// Domains of services that give the names below to their customers.
+    /// The domains of services that give subdomains to their customers.
     private static let shared: Set<String> = [
         "amplifyapp.com", "appspot.com", "azurestaticapps.net", "azurewebsites.net",
         "blogspot.com", "cloudapp.net", "cloudfront.net", "cloudfunctions.net", "duckdns.org",

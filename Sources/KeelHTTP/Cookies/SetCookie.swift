@@ -4,22 +4,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A `Set-Cookie` field taken apart (RFC 6265bis section 5.6).
+/// A parsed `Set-Cookie` field (RFC 6265bis section 5.6).
 struct SetCookie: Sendable, Hashable {
     var name: String
     var value: String
-    /// The domain in small letters, without a dot in front; nil where there is none.
+    /// The domain in lowercase, without a leading dot; nil if there is none.
     var domain: String?
-    /// The path; nil where the default one is meant.
+    /// The path; nil means the default path.
     var path: String?
     var expires: Date?
-    /// In seconds; it goes before ``expires``.
+    /// The lifetime in seconds; it takes precedence over ``expires``.
     var maxAge: Int?
     var isSecure = false
     var isHTTPOnly = false
     var sameSite: Cookie.SameSite?
 
-    /// Reads a field; nil if it must be ignored.
+    /// Parses a field; nil if it must be ignored.
     init?(_ field: String) {
         guard !field.unicodeScalars.contains(where: Self.isForbidden) else { return nil }
         let parts = field.split(separator: ";", omittingEmptySubsequences: false)
@@ -41,7 +41,6 @@ struct SetCookie: Sendable, Hashable {
         let equals = attribute.firstIndex(of: "=")
         let name = Self.trim(attribute[..<(equals ?? attribute.endIndex)]).lowercased()
         let value = equals.map { Self.trim(attribute[attribute.index(after: $0)...]) } ?? ""
-        // An attribute that long says nothing that anybody means.
         guard value.utf8.count <= 1024 else { return }
         switch name {
         case "expires":
@@ -69,7 +68,7 @@ struct SetCookie: Sendable, Hashable {
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
         }
-        // A number beyond all bounds is as good as the bound.
+        // A number that overflows saturates.
         return Int(text) ?? (text.hasPrefix("-") ? .min : .max)
     }
 
@@ -86,13 +85,12 @@ struct SetCookie: Sendable, Hashable {
 }
 
 extension SetCookie {
-    /// Takes apart what a platform has joined: several `Set-Cookie` fields with commas in between.
+    /// Splits `Set-Cookie` fields that a platform has joined with commas.
     ///
-    /// URLSession hands fields of one name over as one. Unlike in other fields, a comma may stand
-    /// inside of a `Set-Cookie` field, in a date above all (RFC 9110 section 5.3), so a field begins
-    /// only behind a comma that a name and an equals sign follow. Foundation's `HTTPCookie` goes by
-    /// the same rule; it cannot tell a value such as `1, b=2` from two fields either, and a field
-    /// that has only a value stays part of the one before.
+    /// URLSession joins fields of the same name. Unlike other fields, a `Set-Cookie` field may contain commas, above
+    /// all in dates (RFC 9110 section 5.3), so a field begins only after a comma that a name and an equals sign follow.
+    /// Foundation's `HTTPCookie` uses the same rule. It cannot tell a value such as `1, b=2` from two fields, and a
+    /// field with only a value stays part of the previous one.
     static func fields(inJoined text: String) -> [String] {
         let bytes = text.utf8
         var fields: [String] = []
@@ -108,7 +106,7 @@ extension SetCookie {
         return fields.filter { !$0.isEmpty }
     }
 
-    /// Whether a name and an equals sign come next.
+    /// Whether the text begins with a name and an equals sign.
     private static func beginsPair(_ text: Substring.UTF8View) -> Bool {
         let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         let text = text.drop(while: isBlank)

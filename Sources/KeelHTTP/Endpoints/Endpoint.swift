@@ -2,8 +2,8 @@ public import HTTPTypes
 
 /// One operation of a service, as a value.
 ///
-/// Conform an enumeration with a case for each operation, and call it through
-/// ``ServiceClient``, naming the response at the call:
+/// Conform an enumeration with a case per operation, and call it through ``ServiceClient``, naming the response type in
+/// the call:
 ///
 /// ```swift
 /// enum AuthEndpoint: ServiceEndpoint {
@@ -24,36 +24,34 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// An endpoint need not be `Sendable`: the client reads it before it goes to work, on the caller's
-/// actor.
+/// An endpoint need not be `Sendable`: the client reads it on the caller's actor before it starts to work.
 public protocol ServiceEndpoint {
-    /// The method; `GET` unless said otherwise.
+    /// The method; `GET` by default.
     var method: HTTPRequest.Method { get }
 
-    /// The path below the client's base URL, or an address of its own: ``EndpointPath/url(_:)``.
+    /// The path below the client's base URL, or an absolute URL: ``EndpointPath/url(_:)``.
     var path: EndpointPath { get }
 
-    /// The query; none unless said otherwise.
+    /// The query; empty by default.
     var query: HTTPQuery { get }
 
     /// Header fields that replace the client's default fields of the same name.
     var headers: HTTPFields { get }
 
-    /// The body; none unless said otherwise.
+    /// The body; none by default.
     var body: RequestBody? { get }
 
-    /// The total time for the call; nil, unless said otherwise, uses the client's.
+    /// The total time for the call; nil, the default, uses the client's.
     var timeout: Duration? { get }
 
-    /// The call's options for the layers it passes; none unless said otherwise.
+    /// The options of the call for the layers; none by default.
     var options: HTTPCallOptions { get }
 
-    /// Which types the bodies of refusing responses are read as, beside those that the service and
-    /// the client name; none unless said otherwise.
+    /// The types as which the bodies of responses outside 200 to 299 are decoded, before those of the service and the
+    /// client; none by default.
     var failures: [FailureBody] { get }
 
-    /// How values of the request and the response are written; nil, unless said otherwise, uses the
-    /// client's.
+    /// The coding of values in the request and the response; nil, the default, uses the client's.
     ///
     /// ```swift
     /// var coding: (any BodyCoding)? { JSONCoding(names: .snakeCase, dates: .day) }
@@ -72,7 +70,7 @@ extension ServiceEndpoint {
     public var coding: (any BodyCoding)? { nil }
 }
 
-/// An operation of a service that knows what it returns.
+/// An operation of a service with a declared response type.
 ///
 /// ```swift
 /// struct GetRestaurant: Endpoint {
@@ -84,14 +82,14 @@ extension ServiceEndpoint {
 /// let restaurant = try await client.request(GetRestaurant(id: "42"))
 /// ```
 ///
-/// In a target whose default isolation is the main actor, declare the response type `nonisolated`:
-/// it is decoded off the main actor.
+/// In a target whose default isolation is the main actor, declare the response type `nonisolated`: it is decoded off
+/// the main actor.
 public protocol Endpoint: ServiceEndpoint {
-    /// The type that the response body is decoded to; ``EmptyResponse`` where there is none.
+    /// The type that the response body is decoded as; ``EmptyResponse`` if there is no body.
     associatedtype Response: Decodable & Sendable
 }
 
-/// The response of an endpoint that answers without a body, or with one that nobody reads.
+/// The response of an endpoint without a body, or with a body to ignore.
 public struct EmptyResponse: Decodable, Sendable, Hashable {
     /// Creates the value.
     public init() {}

@@ -7,15 +7,14 @@ extension EndpointPath {
     /// }
     /// ```
     ///
-    /// The expansion of `{?…}` and `{&…}`, and all that follows a question mark of the template,
-    /// goes into the query, before the endpoint's own ``ServiceEndpoint/query``.
+    /// The expansions of `{?…}` and `{&…}`, and everything after a question mark of the template, become part of the
+    /// query, before the endpoint's own ``ServiceEndpoint/query``.
     ///
-    /// The promises of a literal path hold here too. The client refuses the path, with
-    /// ``NetworkError/Code/invalidURL``, if the template is not valid, has a fragment, or if a value
-    /// in the path is missing from `{id}` or is empty. Values of `{id}`, `{.id}`, `{/id}` and `{;id}`
-    /// stay inside their segments. A value of `{+path}` may have slashes and so any number of
-    /// segments below the base URL, but it cannot leave that: dot segments, a question mark and a
-    /// number sign are refused. In the query a value of `{+more}` may add parameters of its own.
+    /// The guarantees of a literal path hold here too. A call fails with ``NetworkError/Code/invalidURL`` if the
+    /// template is not valid or has a fragment, or if a value in the path is missing from `{id}` or is empty. Values of
+    /// `{id}`, `{.id}`, `{/id}` and `{;id}` stay inside their segments. A value of `{+path}` may contain slashes, and
+    /// with them any number of segments below the base URL, but cannot leave it: dot segments, question marks and
+    /// number signs are refused. In the query, a value of `{+more}` may add parameters.
     public init(template: String, _ values: [String: URITemplate.Value]) {
         do throws(URITemplateError) {
             self.init(template: try URITemplate(template), values)
@@ -24,9 +23,9 @@ extension EndpointPath {
         }
     }
 
-    /// Creates a path, and a part of the query, from a URI template that was read before.
+    /// Creates a path, and a part of the query, from a parsed URI template.
     ///
-    /// It promises what the initializer with the template's text does.
+    /// The guarantees are those of the initializer that takes the template as text.
     public init(template: URITemplate, _ values: [String: URITemplate.Value]) {
         var target = TemplateTarget()
         do throws(URITemplateError) {
@@ -43,7 +42,7 @@ extension EndpointPath {
     }
 }
 
-/// A path and a query that grow with the parts of a template.
+/// The path and the query of a template, built part by part.
 private struct TemplateTarget {
     var path = ""
     var query = ""
@@ -103,9 +102,9 @@ private struct TemplateTarget {
         }
     }
 
-    /// The first variable whose value would leave a segment empty.
+    /// Returns the first variable whose value would leave a segment empty.
     ///
-    /// A label and a segment may be left out altogether; that is what they are for.
+    /// Labels and segments may be omitted altogether.
     private func emptyVariable(
         of expression: URITemplate.Expression,
         _ values: [String: URITemplate.Value]

@@ -6,29 +6,27 @@ public import Foundation
 
 /// The path of an endpoint below its client's base URL.
 ///
-/// Write it as a string literal. The literal's own text is structure; a value put in by
-/// interpolation stays inside its segment, whatever characters it has:
+/// Write it as a string literal. The literal's own text is structure; an interpolated value stays inside its segment,
+/// whatever characters it contains:
 ///
 /// ```swift
 /// var path: EndpointPath { "/restaurants/\(name)/menu" }    // name = "Fish & Chips / Bar?"
 /// // /restaurants/Fish%20%26%20Chips%20%2F%20Bar%3F/menu
 /// ```
 ///
-/// The client refuses a path, with ``NetworkError/Code/invalidURL``, if an interpolated value is
-/// empty or makes a segment of dots only: either would silently name another resource. It also
-/// refuses a literal with a question mark or a number sign: a query belongs into the endpoint's
-/// `query`.
+/// A call fails with ``NetworkError/Code/invalidURL`` if an interpolated value is empty or a segment consists only of
+/// dots, because either would silently name another resource. It also fails if the literal contains a question mark or
+/// a number sign: a query belongs in the endpoint's `query`.
 ///
-/// A path can also be written as a URI template, see `init(template:_:)`, and an address outside of
-/// the base URL as ``url(_:)``.
+/// A path can also be a URI template, see `init(template:_:)`, or a URL outside of the base URL, see ``url(_:)``.
 public struct EndpointPath: Sendable, Hashable {
-    /// What became of the text.
+    /// The outcome of reading the text.
     enum Content: Sendable, Hashable {
-        /// The encoded path without its leading slash, and the encoded query that it brings.
+        /// The encoded path without its leading slash, and the encoded query that comes with it.
         case usable(path: String, query: String)
-        /// An address that owes nothing to the base URL.
+        /// A URL that is independent of the base URL.
         case absolute(URL)
-        /// Why the client must refuse the path.
+        /// The reason to refuse the path.
         case refused(String)
     }
 
@@ -46,13 +44,12 @@ public struct EndpointPath: Sendable, Hashable {
         }
     }
 
-    /// Creates a path from what ``encodedForm`` gave.
+    /// Creates a path from its ``encodedForm``.
     package init(encodedForm form: (path: String, query: String)) {
         self.init(encoded: form.path, query: form.query)
     }
 
-    /// The encoded path and the query that it brings; nil for a path that a client refuses, and for
-    /// an address of its own.
+    /// The encoded path and the query that comes with it; nil for a path that is refused and for an absolute URL.
     package var encodedForm: (path: String, query: String)? {
         guard case .usable(let path, let query) = content else { return nil }
         return (path, query)
@@ -62,26 +59,25 @@ public struct EndpointPath: Sendable, Hashable {
         content = .refused(reason)
     }
 
-    /// An absolute address in place of a path below the base URL, such as a link from a response.
+    /// Creates a path from an absolute URL, such as a link in a response.
     ///
     /// ```swift
     /// let next = try await client.get(.url(page.next), as: Page.self)
     /// ```
     ///
-    /// Path and query are sent as the URL has them, and a fragment is not sent. The endpoint's `query`
-    /// is added. If the address has not the origin of the client's base URL, then the client's
-    /// ``NetworkClient/Configuration/defaultHeaders`` stay away, and so do the credentials of
-    /// ``NetworkClient/Configuration/authorize(with:alsoAt:)``: they are meant for that origin alone.
-    /// The endpoint's own header fields are sent in any case, and
-    /// ``NetworkClient/Configuration/pins`` hold for every address.
+    /// The path and the query are sent as they are in the URL, without the fragment, and the endpoint's `query` is
+    /// appended. If the URL does not have the origin of the client's base URL, then the client's
+    /// ``NetworkClient/Configuration/defaultHeaders`` and the credentials of
+    /// ``NetworkClient/Configuration/authorize(with:alsoAt:)`` are not sent: they are meant for that origin alone. The
+    /// endpoint's own header fields are always sent, and ``NetworkClient/Configuration/pins`` apply to every address.
     ///
-    /// A call fails with ``NetworkError/Code/invalidURL`` unless the URL is absolute, begins with
-    /// `http` or `https` and has no user information.
+    /// A call fails with ``NetworkError/Code/invalidURL`` unless the URL is absolute, begins with `http` or `https` and
+    /// has no user information.
     public static func url(_ url: URL) -> EndpointPath { EndpointPath(absolute: url) }
 
     private init(absolute url: URL) { content = .absolute(url) }
 
-    /// Creates a path of segments, each of which may hold any text.
+    /// Creates a path from segments, each of which may contain any text.
     public init(segments: [String]) {
         let isComplete = segments.allSatisfy { !$0.isEmpty }
         self.init(
@@ -90,8 +86,8 @@ public struct EndpointPath: Sendable, Hashable {
         )
     }
 
-    /// Dot segments are resolved away by servers and proxies, also when their dots are encoded
-    /// (RFC 3986 section 5.2.4 and 6.2.2.2), so no path may hold one.
+    /// Servers and proxies resolve dot segments away, even if their dots are encoded (RFC 3986 sections 5.2.4 and
+    /// 6.2.2.2), so no path may contain one.
     private static func isSafe(_ path: String) -> Bool {
         var segment = DotSegment()
         for byte in path.utf8 {
@@ -106,10 +102,10 @@ public struct EndpointPath: Sendable, Hashable {
         return !segment.isOne
     }
 
-    /// Finds out, byte by byte, whether a segment is one dot or two, encoded or not.
+    /// Detects, byte by byte, whether a segment is one or two dots, encoded or not.
     private struct DotSegment {
         private var dots = 0
-        /// How many bytes of `%2e` were read.
+        /// The number of bytes of `%2e` read.
         private var encoded = 0
         private var hasOther = false
 
@@ -137,7 +133,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
     /// Collects the literal text and the values of a path.
     ///
-    /// There is no overload for an optional: its text would be "Optional(…)".
+    /// There is no overload for optionals: their text would be "Optional(…)".
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         fileprivate var encoded: String?
 
@@ -149,29 +145,29 @@ extension EndpointPath: ExpressibleByStringInterpolation {
             append(PercentEncoding.encodePath(literal))
         }
 
-        /// Adds a value that stays inside its segment.
+        /// Appends a value that stays inside its segment.
         public mutating func appendInterpolation(_ value: some StringProtocol) {
             append(value.isEmpty ? nil : PercentEncoding.encode(value))
         }
 
-        /// Adds a number or another value that is written as it is read.
+        /// Appends a number or another value with a lossless description.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
             appendInterpolation(value.description)
         }
 
-        /// Adds the text of an enumeration's case or of a typed identifier.
+        /// Appends the raw value of an enumeration's case or of a typed identifier.
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
         where Value.RawValue: StringProtocol {
             appendInterpolation(value.rawValue)
         }
 
-        /// Adds a UUID in its usual form, in capitals.
+        /// Appends a UUID in its usual form, in capitals.
         public mutating func appendInterpolation(_ value: UUID) {
             appendInterpolation(value.uuidString)
         }
 
-        // A literal's percent sign and an interpolated value must not meet in one triplet: every
-        // part is encoded by itself, and a part that cannot be makes the whole path unusable.
+        // A literal's percent sign and an interpolated value must not form a triplet together: each part is encoded
+        // separately, and a part that cannot be encoded makes the whole path unusable.
         private mutating func append(_ part: String?) {
             guard let part else {
                 encoded = nil

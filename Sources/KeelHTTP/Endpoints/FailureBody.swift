@@ -1,9 +1,9 @@
 public import HTTPTypes
 
-/// Which type the body of a refusing response is read as.
+/// The type as which the body of a response outside 200 to 299 is decoded.
 ///
-/// Declare it where it holds: for one endpoint (``ServiceEndpoint/failures``), for a service
-/// (``ServiceClient/init(_:failures:)``) or for a client (``NetworkClient/Configuration/failures``).
+/// Declare it for an endpoint (``ServiceEndpoint/failures``), for a service (``ServiceClient/init(_:failures:)``) or
+/// for a client (``NetworkClient/Configuration/failures``).
 ///
 /// ```swift
 /// struct SignUp: Endpoint {
@@ -18,16 +18,15 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// Of all declarations for a status, the endpoint's before the service's before the client's, the
-/// first whose type fits the body counts. After those, a body of the media type
-/// `application/problem+json` is read as ``ProblemDetails``. A body that fits no type, or that is
-/// longer than ``NetworkClient/Configuration/errorBodyLimit``, leaves the error as it would be
-/// without a declaration.
+/// The endpoint's declarations come before the service's, and those before the client's; the first one for the status
+/// whose type matches the body applies. After those, a body of the media type `application/problem+json` is decoded as
+/// ``ProblemDetails``. A body that matches no type, or that is longer than
+/// ``NetworkClient/Configuration/errorBodyLimit``, leaves the error as it would be without a declaration.
 public struct FailureBody: Sendable {
     private let statuses: ClosedRange<Int>
     private let read: @Sendable ([UInt8], any BodyCoding) throws -> any Sendable
 
-    /// Reads the JSON body of one status as a type.
+    /// Decodes the JSON body of one status.
     public static func json<Value: Decodable & Sendable>(
         _ type: Value.Type,
         for status: HTTPResponse.Status
@@ -35,8 +34,7 @@ public struct FailureBody: Sendable {
         json(type, for: status.code...status.code)
     }
 
-    /// Reads the JSON bodies of a range of statuses as a type, of all refusing ones unless said
-    /// otherwise.
+    /// Decodes the JSON bodies of a range of statuses, by default from 300 to 599.
     public static func json<Value: Decodable & Sendable>(
         _ type: Value.Type,
         for statuses: ClosedRange<Int> = 300...599
@@ -44,7 +42,7 @@ public struct FailureBody: Sendable {
         FailureBody(statuses: statuses) { bytes, coding in try coding.decode(type, from: bytes) }
     }
 
-    /// Reads the bodies of a range of statuses in a way of one's own, such as another format.
+    /// Decodes the bodies of a range of statuses with a closure, such as for another format.
     public static func custom(
         for statuses: ClosedRange<Int>,
         read: @escaping @Sendable ([UInt8]) throws -> any Sendable
@@ -52,7 +50,7 @@ public struct FailureBody: Sendable {
         FailureBody(statuses: statuses) { bytes, _ in try read(bytes) }
     }
 
-    /// Returns the value of a refusing response, or nil if no declaration fits.
+    /// Returns the decoded body of a response, or nil if no declaration matches.
     static func value(
         of response: NetworkResponse,
         declared: [FailureBody],

@@ -5,17 +5,17 @@ public import Foundation
 #endif
 
 extension HTTPQuery {
-    /// How several values of one name are written.
+    /// The notation for several values of one name.
     public enum ListStyle: Sendable, Hashable {
         /// `tag=a&tag=b`, as HTML forms do.
         case repeated
         /// `tag=a%2Cb`: one item with commas.
         case commaSeparated
-        /// `tag[]=a&tag[]=b`, as PHP and Rails read it.
+        /// `tag[]=a&tag[]=b`, as PHP and Rails expect.
         case bracketed
     }
 
-    /// Adds several values of one name; none at all adds nothing.
+    /// Appends several values of one name; an empty array appends nothing.
     public mutating func append(
         _ name: String,
         _ values: [some LosslessStringConvertible],
@@ -31,13 +31,13 @@ extension HTTPQuery {
         }
     }
 
-    /// Adds the raw value of an enumeration's case or of a typed identifier; nil adds nothing.
+    /// Appends the raw value of an enumeration's case or of a typed identifier; nil appends nothing.
     public mutating func append<Value: RawRepresentable>(_ name: String, _ value: Value?)
     where Value.RawValue: LosslessStringConvertible {
         append(name, value?.rawValue)
     }
 
-    /// Adds a value that has a raw value and a text of its own, as that text; nil adds nothing.
+    /// Appends the description of a value that has both a raw value and a description; nil appends nothing.
     public mutating func append<Value: RawRepresentable & LosslessStringConvertible>(
         _ name: String,
         _ value: Value?
@@ -45,7 +45,7 @@ extension HTTPQuery {
         append(name, value?.description)
     }
 
-    /// Adds the raw values of an enumeration's cases; none at all adds nothing.
+    /// Appends the raw values of an enumeration's cases; an empty array appends nothing.
     public mutating func append<Value: RawRepresentable>(
         _ name: String,
         _ values: [Value],
@@ -54,7 +54,7 @@ extension HTTPQuery {
         append(name, values.map(\.rawValue), style: style)
     }
 
-    /// Adds a date as a service's JSON would write it; nil adds nothing.
+    /// Appends a date in a format of the service's JSON; nil appends nothing.
     public mutating func append(
         _ name: String,
         _ date: Date?,
@@ -64,7 +64,7 @@ extension HTTPQuery {
         append(name, dates.text(of: date))
     }
 
-    /// Adds a UUID in its usual form, in capitals; nil adds nothing.
+    /// Appends a UUID in its usual form, in capitals; nil appends nothing.
     public mutating func append(_ name: String, _ value: UUID?) {
         append(name, value?.uuidString)
     }

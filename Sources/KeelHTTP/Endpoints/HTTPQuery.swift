@@ -1,4 +1,4 @@
-/// The query of a request: names and values in order, encoded when the request is made.
+/// The query of a request: ordered names and values, encoded when the request is built.
 ///
 /// ```swift
 /// // A city that is nil is left out.
@@ -27,16 +27,16 @@ public struct HTTPQuery: Sendable, Hashable {
         self.items = items
     }
 
-    /// Adds an item at the end; a nil value adds nothing.
+    /// Appends an item; a nil value appends nothing.
     public mutating func append(_ name: String, _ value: (some LosslessStringConvertible)?) {
         guard let value else { return }
         items.append(Item(name: name, value: value.description))
     }
 
-    /// The query as it is sent, without a question mark; empty if there are no items.
+    /// The query as sent, without a question mark; empty if there are no items.
     ///
-    /// Everything but unreserved characters is percent-encoded, a space as `%20` and a plus sign
-    /// as `%2B`: RFC 3986 and HTML forms then read the same.
+    /// Everything but unreserved characters is percent-encoded, including a space as `%20` and a plus sign as `%2B`, so
+    /// that RFC 3986 and HTML forms agree on the meaning.
     public var encoded: String {
         guard !items.isEmpty else { return "" }
         return items.map {
@@ -47,7 +47,7 @@ public struct HTTPQuery: Sendable, Hashable {
 }
 
 extension HTTPQuery: ExpressibleByDictionaryLiteral {
-    /// Creates a query from names and values; an item whose value is nil is left out.
+    /// Creates a query from names and values; items with a nil value are omitted.
     public init(dictionaryLiteral elements: (String, String?)...) {
         items = elements.compactMap { name, value in value.map { Item(name: name, value: $0) } }
     }

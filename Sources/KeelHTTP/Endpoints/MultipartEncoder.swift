@@ -1,4 +1,4 @@
-/// Writes a form as the body of a request, RFC 7578.
+/// Encodes a form as the body of a request (RFC 7578).
 struct MultipartEncoder {
     let form: MultipartForm
 
@@ -6,10 +6,10 @@ struct MultipartEncoder {
         self.form = form
     }
 
-    /// Bodies up to this size that are all in memory are put together, larger ones are streamed.
+    /// The largest body to assemble in memory if all its parts are there; larger ones are streamed.
     private static let joinedSize: Int64 = 1 << 20
 
-    /// The media type with the boundary, in quotation marks only where RFC 9110 asks for them.
+    /// The media type with the boundary, quoted only if RFC 9110 requires it.
     var contentType: String {
         let isToken = form.boundary.utf8.allSatisfy { !"'(),/:=? ".utf8.contains($0) }
         let boundary = isToken ? form.boundary : "\"\(form.boundary)\""
@@ -31,7 +31,7 @@ struct MultipartEncoder {
     private func source(of part: MultipartForm.Part, _ coding: any BodyCoding) throws -> HTTPBody {
         switch part.content {
         case .bytes(let bytes):
-            // A random boundary was chosen so that it does not occur here.
+            // A random boundary was chosen not to occur here.
             if form.isBoundaryGiven { try checkAbsence(in: bytes, of: part) }
             return HTTPBody(bytes)
         case .value(let encode):
@@ -60,7 +60,7 @@ struct MultipartEncoder {
         return Array((head + "\r\n\r\n").utf8)
     }
 
-    /// Encodes what would end a quoted name, and nothing else: so says WHATWG.
+    /// Encodes only the characters that would end a quoted name, as WHATWG HTML specifies.
     private static func escape(_ name: String) -> String {
         var escaped = ""
         for scalar in name.unicodeScalars {
@@ -74,7 +74,7 @@ struct MultipartEncoder {
         return escaped
     }
 
-    /// A line end of any kind in a field's name counts as CR LF; file names are left alone.
+    /// Normalizes every line end in a field's name to CR LF; file names are left alone.
     private static func normalizingLines(_ name: String) -> String {
         var lines = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
@@ -115,7 +115,7 @@ extension MultipartEncoder {
         )
     }
 
-    /// Whether the bytes hold a line that a reader would take for the end of a part.
+    /// Whether the bytes contain a sequence that a reader would take for the end of a part.
     static func contains(_ boundary: String, in bytes: [UInt8]) -> Bool {
         let delimiter = Array("--\(boundary)".utf8)
         guard bytes.count >= delimiter.count else { return false }

@@ -15,17 +15,16 @@ public import Foundation
 /// let album = try await client.upload(.multipart(form), to: AddAlbum())
 /// ```
 ///
-/// Files are read while they are sent and are never whole in memory. The body has a known length
-/// if every part has one, and can be repeated if every part can.
+/// Files are read while they are sent and are never in memory as a whole. The body has a known length if every part has
+/// one, and is replayable if every part is.
 ///
-/// Names and file names are written as browsers write them (WHATWG HTML, "multipart/form-data
-/// encoding algorithm"): in UTF-8, a quotation mark as `%22`, line ends as `%0D` and `%0A`. The
-/// values of text parts are sent as they are.
+/// Names and file names are written as browsers do (WHATWG HTML, "multipart/form-data encoding algorithm"): in UTF-8, a
+/// quotation mark as `%22`, line ends as `%0D` and `%0A`. The values of text parts are sent unchanged.
 public struct MultipartForm: Sendable {
     /// The parts in the order in which they are sent; a name may occur more than once.
     public let parts: [Part]
 
-    /// The text between the parts; it occurs in none of them whose bytes are known beforehand.
+    /// The text between the parts; it occurs in no part whose bytes are known in advance.
     public let boundary: String
 
     let isBoundaryGiven: Bool
@@ -36,7 +35,7 @@ public struct MultipartForm: Sendable {
         self.init(parts, using: &generator)
     }
 
-    /// Creates a form with a boundary made of random numbers from `generator`.
+    /// Creates a form with a random boundary from `generator`.
     public init(_ parts: [Part], using generator: inout some RandomNumberGenerator) {
         var boundary = Self.randomBoundary(using: &generator)
         while Self.contains(parts, boundary) {
@@ -47,10 +46,10 @@ public struct MultipartForm: Sendable {
         isBoundaryGiven = false
     }
 
-    /// Creates a form with a boundary of one's own.
+    /// Creates a form with your own boundary.
     ///
-    /// A call that sends the form fails with ``NetworkError/Code/encoding`` if the boundary is not
-    /// one of RFC 2046 (1 to 70 characters) or occurs in a part whose bytes are known beforehand.
+    /// A call that sends the form fails with ``NetworkError/Code/encoding`` if the boundary does not conform to RFC
+    /// 2046 (1 to 70 characters) or occurs in a part whose bytes are known in advance.
     public init(_ parts: [Part], boundary: String) {
         self.parts = parts
         self.boundary = boundary
@@ -60,7 +59,7 @@ public struct MultipartForm: Sendable {
     private static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String
     {
         let characters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-        // 24 of 62 characters: 142 bits, which no content meets by chance.
+        // 24 of 62 characters are 142 bits, which no content matches by chance.
         let random = (0..<24).compactMap { _ in characters.randomElement(using: &generator) }
         return "KeelFormBoundary" + String(random)
     }
@@ -79,7 +78,7 @@ extension MultipartForm {
         /// The field's name.
         public var name: String
 
-        /// The file's name; nil for a field that is no file.
+        /// The file's name; nil for a field that is not a file.
         public var filename: String?
 
         /// The media type; nil sends none, which means text.
@@ -94,18 +93,18 @@ extension MultipartForm {
             case stream(HTTPBody)
         }
 
-        /// A field with a text, a number or another value that is written as it is read.
+        /// Creates a field with a text, a number or another value with a lossless description.
         public static func text(_ name: String, _ value: some LosslessStringConvertible) -> Part {
             Part(name: name, content: .bytes(Array(value.description.utf8)))
         }
 
-        /// A field with a value as JSON, as ``RequestBody/json(_:)`` has it.
+        /// Creates a field with a value as JSON, encoded like ``RequestBody/json(_:)``.
         public static func json(_ name: String, _ value: some Encodable & Sendable) -> Part {
             let content = Content.value { coding in try coding.encode(value) }
             return Part(name: name, contentType: "application/json", content: content)
         }
 
-        /// A field or file with these bytes.
+        /// Creates a field or file with these bytes.
         public static func bytes(
             _ name: String,
             _ bytes: some Sequence<UInt8>,
@@ -120,9 +119,9 @@ extension MultipartForm {
             )
         }
 
-        /// A file that is read from disk while it is sent.
+        /// Creates a part from a file that is read from disk while it is sent.
         ///
-        /// It is sent under its own name unless `filename` is another. See ``HTTPBody/file(_:)``.
+        /// The part has the file's own name unless `filename` replaces it. See ``HTTPBody/file(_:)``.
         public static func file(
             _ name: String,
             at url: URL,
@@ -137,7 +136,7 @@ extension MultipartForm {
             )
         }
 
-        /// A field or file that is produced while it is sent.
+        /// Creates a field or file that is produced while it is sent.
         public static func stream(
             _ name: String,
             _ body: HTTPBody,
@@ -154,7 +153,7 @@ extension MultipartForm {
     }
 }
 
-/// Why a form could not be written.
+/// The reason why a form could not be encoded.
 public struct MultipartFormError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The flaw of the form; it names a part, never a value.
     public let description: String

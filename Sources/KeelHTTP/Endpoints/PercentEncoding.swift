@@ -1,9 +1,8 @@
-/// Percent-encoding of single values, RFC 3986 section 2.
+/// Percent-encoding of single values (RFC 3986 section 2).
 enum PercentEncoding {
     /// Returns `text` with every byte encoded that is not unreserved (RFC 3986 section 2.3).
     ///
-    /// The result stands for exactly this text wherever it is put: in one segment of a path, in the
-    /// name or the value of a query item.
+    /// The result means exactly this text in any place: in a path segment, or in the name or the value of a query item.
     static func encode(_ text: some StringProtocol) -> String {
         if text.utf8.allSatisfy(isUnreserved) { return String(text) }
         var encoded = ""
@@ -18,11 +17,11 @@ enum PercentEncoding {
         return encoded
     }
 
-    /// Returns a path written by a programmer with what cannot stand in a path encoded.
+    /// Encodes the characters of a path literal that cannot occur in a path.
     ///
-    /// Slashes, existing percent triplets and the delimiters that RFC 3986 section 3.3 allows in a
-    /// segment stay. Returns nil if the text holds a question mark or a number sign, which would
-    /// end the path, or a percent sign that begins no triplet.
+    /// Slashes, percent triplets and the delimiters that RFC 3986 section 3.3 allows in a segment are kept. Returns nil
+    /// if the text contains a question mark or a number sign, which would end the path, or a percent sign that begins
+    /// no triplet.
     static func encodePath(_ text: some StringProtocol) -> String? {
         if text.utf8.allSatisfy(isOfPath) { return String(text) }
         var encoded = ""
@@ -43,8 +42,8 @@ enum PercentEncoding {
         return encoded
     }
 
-    /// Returns a text with every byte encoded that is neither unreserved nor reserved (RFC 3986
-    /// section 2.2), percent triplets kept.
+    /// Returns a text with every byte encoded that is neither unreserved nor reserved (RFC 3986 section 2.2); percent
+    /// triplets are kept.
     static func encodeReserved(_ text: some Collection<UInt8>) -> String {
         var encoded = ""
         let bytes = Array(text)
@@ -76,7 +75,7 @@ enum PercentEncoding {
         text.unicodeScalars.append(digits[Int(byte & 15)])
     }
 
-    /// Whether a byte may stand in a path as it is (RFC 3986 section 3.3).
+    /// Whether a byte may occur in a path unencoded (RFC 3986 section 3.3).
     private static func isOfPath(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "/"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"),

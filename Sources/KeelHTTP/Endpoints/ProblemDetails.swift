@@ -1,8 +1,8 @@
-/// A service's description of a problem, in the common form of RFC 9457.
+/// A service's description of a problem, in the standard format of RFC 9457.
 ///
-/// A refusing response of the media type `application/problem+json` is read as this type without
-/// any declaration: `error.failure(as: ProblemDetails.self)`. For members of one's own, declare a
-/// type that reads this one from the same decoder:
+/// The body of a response outside 200 to 299 with the media type `application/problem+json` is decoded as this type
+/// without a declaration: `error.failure(as: ProblemDetails.self)`. For additional members, declare a type that decodes
+/// this one from the same decoder:
 ///
 /// ```swift
 /// struct OutOfCredit: Decodable, Sendable {
@@ -18,22 +18,22 @@
 /// }
 /// ```
 public struct ProblemDetails: Sendable, Hashable {
-    /// The media type of such a body.
+    /// The media type of problem bodies.
     public static let mediaType = "application/problem+json"
 
-    /// Names the kind of problem with a URI; `about:blank` says no more than the status does.
+    /// A URI that identifies the kind of problem; `about:blank` adds nothing to the status.
     public var type: String
 
-    /// A short summary of the kind of problem, for people.
+    /// A short human-readable summary of the kind of problem.
     public var title: String?
 
-    /// The status, as the service wrote it into the body.
+    /// The status as stated in the body.
     public var status: Int?
 
-    /// The explanation of this occurrence, for people.
+    /// A human-readable explanation of this occurrence.
     public var detail: String?
 
-    /// Names this occurrence of the problem with a URI.
+    /// A URI that identifies this occurrence.
     public var instance: String?
 
     /// Creates a description of a problem.
@@ -57,7 +57,7 @@ extension ProblemDetails: Codable {
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        // A member of another type is ignored, not an error (RFC 9457 section 3.1).
+        // A member of the wrong type is ignored rather than an error (RFC 9457 section 3.1).
         func text(_ key: CodingKeys) -> String? { try? container.decode(String.self, forKey: key) }
         self.init(
             type: text(.type) ?? "about:blank",

@@ -4,13 +4,12 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The body that an endpoint sends, before the client has encoded it.
+/// The body of an endpoint's request, before the client encodes it.
 public struct RequestBody: Sendable {
-    /// The media type that is sent unless the endpoint's headers name another; nil for a
-    /// ``value(_:)``, which has that of its coding.
+    /// The media type, unless the endpoint's headers set another; nil for ``value(_:)``, which uses that of its coding.
     public let contentType: String?
 
-    /// Whether the bytes come from elsewhere while they are sent.
+    /// Whether the bytes are read or produced while they are sent.
     package let isStreamed: Bool
 
     package let make: @Sendable (BodyCodings) throws -> HTTPBody
@@ -35,7 +34,7 @@ public struct RequestBody: Sendable {
         self.make = make
     }
 
-    /// The media type that is sent with these codings, unless the endpoint's headers name another.
+    /// Returns the media type with these codings, unless the endpoint's headers set another.
     package func mediaType(in codings: BodyCodings) -> String? {
         switch kind {
         case .made: contentType
@@ -44,15 +43,17 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// A value as JSON, in the endpoint's or the client's coding if that is one of JSON, and in the
-    /// client's ``NetworkClient/Configuration/json`` otherwise.
+    /// Creates a body with a value as JSON.
+    ///
+    /// It uses the endpoint's or the client's coding if that is JSON, and the client's
+    /// ``NetworkClient/Configuration/json`` otherwise.
     public static func json(_ value: some Encodable & Sendable) -> RequestBody {
         RequestBody(contentType: "application/json", kind: .json) { codings in
             HTTPBody(try codings.json.encode(value))
         }
     }
 
-    /// A value in the endpoint's or the client's coding, which may be of any format.
+    /// Creates a body with a value in the endpoint's or the client's coding, in any format.
     ///
     /// See ``ServiceEndpoint/coding`` and ``NetworkClient/Configuration/coding``.
     public static func value(_ value: some Encodable & Sendable) -> RequestBody {
@@ -61,7 +62,7 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// Bytes as they are.
+    /// Creates a body of bytes.
     public static func bytes(
         _ bytes: some Sequence<UInt8>,
         contentType: String = "application/octet-stream"
@@ -70,7 +71,7 @@ public struct RequestBody: Sendable {
         return RequestBody(contentType: contentType) { _ in body }
     }
 
-    /// A text in UTF-8.
+    /// Creates a body of UTF-8 text.
     public static func text(
         _ text: String,
         contentType: String = "text/plain; charset=utf-8"
@@ -78,13 +79,13 @@ public struct RequestBody: Sendable {
         bytes(text.utf8, contentType: contentType)
     }
 
-    /// Names and values as an HTML form sends them (`application/x-www-form-urlencoded`).
+    /// Creates a body of names and values in the format of HTML forms (`application/x-www-form-urlencoded`).
     public static func form(_ fields: HTTPQuery) -> RequestBody {
         let body = HTTPBody(Array(fields.encoded.utf8))
         return RequestBody(contentType: "application/x-www-form-urlencoded") { _ in body }
     }
 
-    /// Fields and files as an HTML form sends them (`multipart/form-data`).
+    /// Creates a body of fields and files in the format of HTML forms (`multipart/form-data`).
     public static func multipart(_ form: MultipartForm) -> RequestBody {
         let encoder = MultipartEncoder(form)
         let isStreamed = form.parts.contains { part in
@@ -98,7 +99,7 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// A file that is read from disk while it is sent, see ``HTTPBody/file(_:)``.
+    /// Creates a body from a file that is read from disk while it is sent; see ``HTTPBody/file(_:)``.
     ///
     /// A call fails with ``NetworkError/Code/file`` if the file cannot be opened.
     public static func file(
@@ -108,7 +109,7 @@ public struct RequestBody: Sendable {
         RequestBody(contentType: contentType, isStreamed: true) { _ in try HTTPBody.file(url) }
     }
 
-    /// A body that is produced while it is sent.
+    /// Creates a body that is produced while it is sent.
     public static func stream(_ body: HTTPBody, contentType: String) -> RequestBody {
         RequestBody(contentType: contentType, isStreamed: true) { _ in body }
     }

@@ -13,26 +13,25 @@ public import Foundation
 /// let token = try await auth.request(.login(credentials), as: Token.self)
 /// ```
 ///
-/// Several services share one transport: ``NetworkClientProvider`` makes their clients from one
-/// configuration.
+/// Several services can share one transport: ``NetworkClientProvider`` creates their clients from one configuration.
 public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
-    /// The client that carries the calls out.
+    /// The client that carries out the calls.
     public let client: NetworkClient
 
-    /// Which types the bodies of refusing responses are read as, unless an endpoint says otherwise.
+    /// The types as which the bodies of responses outside 200 to 299 are decoded, after the endpoint's own.
     public let failures: [FailureBody]
 
-    /// Creates the service's client.
+    /// Creates the client of a service.
     ///
     /// - Parameters:
-    ///   - client: The client that carries the calls out.
-    ///   - failures: Which types the bodies of refusing responses are read as.
+    ///   - client: The client that carries out the calls.
+    ///   - failures: The types as which the bodies of responses outside 200 to 299 are decoded.
     public init(_ client: NetworkClient, failures: [FailureBody] = []) {
         self.client = client
         self.failures = failures
     }
 
-    /// Calls an operation and decodes what it returns.
+    /// Calls an operation and decodes its response.
     ///
     /// - Throws: ``NetworkError``.
     public func request<Response: Decodable & Sendable>(
@@ -44,7 +43,7 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         try await client.value(of: plan(endpoint, timeout, options), as: type)
     }
 
-    /// Calls an operation whose answer has no body of interest.
+    /// Calls an operation and ignores the body of its response.
     ///
     /// - Throws: ``NetworkError``.
     public func request(
@@ -55,7 +54,7 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         _ = try await client.value(of: plan(endpoint, timeout, options), as: EmptyResponse.self)
     }
 
-    /// Calls an operation and leaves the status and the body to the caller.
+    /// Calls an operation and returns its complete response, whatever the status.
     public func response(
         to endpoint: Service,
         timeout: Duration? = nil,
@@ -64,7 +63,7 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         await client.result(of: plan(endpoint, timeout, options))
     }
 
-    /// Sends a body, such as a file or a form with files, and decodes what the operation returns.
+    /// Sends a body, such as a file or a form with files, and decodes the operation's response.
     ///
     /// See ``NetworkClient/upload(_:to:as:observer:timeout:options:)``.
     ///
@@ -97,7 +96,7 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         return try await client.bytes(of: plan)
     }
 
-    /// Calls an operation and writes its response to a file, as it arrives.
+    /// Calls an operation and writes its response to a file as it arrives.
     ///
     /// See ``NetworkClient/download(from:to:observer:timeout:options:)``.
     ///
@@ -116,12 +115,12 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         return try await client.written(plan, file)
     }
 
-    /// Calls an operation and hands its body over as it arrives.
+    /// Calls an operation and returns its body as a stream.
     ///
     /// See ``NetworkClient/stream(_:timeoutCovers:timeout:options:)``.
     ///
-    /// - Throws: ``NetworkError``, also for a status outside 200 to 299. The body itself fails
-    ///   with ``TransportError``.
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299. The body itself fails with
+    ///   ``TransportError``.
     public func stream(
         _ endpoint: Service,
         timeoutCovers scope: StreamTimeoutScope = .head,
@@ -135,8 +134,8 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
     ///
     /// See ``NetworkClient/events(_:limits:)``.
     ///
-    /// - Throws: ``NetworkError``; ``NetworkError/Code/invalidResponse`` if the response is not of
-    ///   type `text/event-stream`.
+    /// - Throws: ``NetworkError``; ``NetworkError/Code/invalidResponse`` if the response is not of type
+    ///   `text/event-stream`.
     public func events(
         _ endpoint: Service,
         limits: ServerSentEventLimits = ServerSentEventLimits()
@@ -144,14 +143,14 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         try await client.events(of: plan(endpoint), limits)
     }
 
-    /// Reads an operation as server-sent events and connects again whenever the stream is cut off.
+    /// Reads an operation's server-sent events and reconnects whenever the stream breaks off.
     ///
     /// See ``NetworkClient/eventStream(_:policy:)``.
     ///
     /// - Parameters:
-    ///   - endpoint: What is asked for; `GET` unless it says otherwise.
-    ///   - policy: When and how often to connect again.
-    /// - Returns: The stream; its elements are fetched while it is read.
+    ///   - endpoint: The operation; `GET` by default.
+    ///   - policy: When and how often to reconnect.
+    /// - Returns: The stream; its events are fetched while it is read.
     public func eventStream(
         _ endpoint: Service,
         policy: EventStreamPolicy = EventStreamPolicy()
@@ -159,7 +158,7 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         EventStream(client: client, plan: plan(endpoint), policy: policy)
     }
 
-    /// Reads an operation, for a call that is made later.
+    /// Returns an operation's request, to be sent later.
     package func prepared<Response: Decodable & Sendable>(
         _ endpoint: Service,
         as type: Response.Type,

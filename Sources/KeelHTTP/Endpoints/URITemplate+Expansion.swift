@@ -1,5 +1,5 @@
 extension URITemplate.Mark {
-    /// What stands before the first defined variable.
+    /// The text before the first defined variable.
     fileprivate var first: String {
         switch self {
         case .simple, .reserved: ""
@@ -7,7 +7,7 @@ extension URITemplate.Mark {
         }
     }
 
-    /// What stands between two variables.
+    /// The text between two variables.
     fileprivate var separator: String {
         switch self {
         case .simple, .reserved, .fragment: ","
@@ -21,7 +21,7 @@ extension URITemplate.Mark {
         [.parameter, .query, .continuation].contains(self)
     }
 
-    /// What stands between a name and an empty value.
+    /// The text between a name and an empty value.
     fileprivate var beforeEmpty: String { self == .parameter ? "" : "=" }
 
     /// Whether reserved characters and percent triplets of a value are kept.
@@ -33,7 +33,7 @@ extension URITemplate.Mark {
 }
 
 extension URITemplate.Expression {
-    /// Returns what the expression stands for, RFC 6570 section 3.2.1.
+    /// Returns the expansion of the expression (RFC 6570 section 3.2.1).
     func expanded(_ values: [String: URITemplate.Value]) throws(URITemplateError) -> String {
         var pieces: [String] = []
         for variable in variables {
@@ -79,7 +79,7 @@ extension URITemplate.Expression {
 
     /// Returns the first characters (Unicode scalars) of a text.
     ///
-    /// Where percent triplets are kept, one is a single character: the RFC forbids cutting it.
+    /// If percent triplets are kept, each counts as one character: the RFC forbids splitting it.
     private func prefix(of text: String, _ length: Int) -> String {
         guard mark.keepsReserved else {
             return String(String.UnicodeScalarView(text.unicodeScalars.prefix(length)))

@@ -1,4 +1,4 @@
-/// A template of a URI with variables in braces, RFC 6570 level 4.
+/// A URI template with variables in braces (RFC 6570 level 4).
 ///
 /// ```swift
 /// let template = try URITemplate("/users/{id}{?fields*}")
@@ -18,26 +18,25 @@
 /// | `{&list*}` | `&list=x&list=y` |
 /// | `{var:1}` | `a`: the first characters of a string |
 ///
-/// A variable without a value, an empty list and empty pairs leave nothing behind. Names of pairs
-/// are encoded as strictly as their values, where the RFC would let reserved characters through:
-/// a name cannot add a parameter. With `{+var:3}` and `{#var:3}` a percent triplet of the value is
-/// one character, so none is cut in two.
+/// A variable without a value, an empty list and empty pairs expand to nothing. Names of pairs are encoded as strictly
+/// as their values, although the RFC would keep reserved characters: a name cannot add a parameter. With `{+var:3}` and
+/// `{#var:3}` a percent triplet of the value counts as one character and is never split.
 public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
-    /// The template as it was written.
+    /// The template's text.
     public let description: String
 
     let parts: [Part]
 
-    /// Reads a template.
+    /// Parses a template.
     ///
-    /// - Throws: ``URITemplateError``, with the place of the mistake.
+    /// - Throws: ``URITemplateError`` with the position of the mistake.
     public init(_ text: some StringProtocol) throws(URITemplateError) {
         description = String(text)
         var parser = URITemplateParser(Array(text.utf8))
         parts = try parser.parse()
     }
 
-    /// The names of the variables in the order of their first use.
+    /// The names of the variables, in the order of their first use.
     public var variableNames: [String] {
         var names: [String] = []
         for part in parts {
@@ -49,12 +48,11 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         return names
     }
 
-    /// Returns the text that the template stands for with these values.
+    /// Returns the template expanded with these values.
     ///
-    /// A variable that has no value here is undefined.
+    /// A variable without a value is undefined.
     ///
-    /// - Throws: ``URITemplateError/Reason/prefixOfMany`` if a list or pairs are given to a
-    ///   variable with a prefix.
+    /// - Throws: ``URITemplateError/Reason/prefixOfMany`` if a variable with a prefix has a list or pairs as its value.
     public func expanded(_ values: [String: Value]) throws(URITemplateError) -> String {
         var text = ""
         for part in parts {
@@ -72,12 +70,12 @@ extension URITemplate {
     public enum Value: Sendable, Hashable {
         /// One text.
         case string(String)
-        /// Several texts in order; none at all is as if the variable had no value.
+        /// Several texts in order; an empty list is undefined.
         case list([String])
-        /// Names with values in order; none at all is as if the variable had no value.
+        /// Names with values in order; empty pairs are undefined.
         case pairs([HTTPQuery.Item])
 
-        /// A number or another value that is written as it is read.
+        /// Creates the value from a number or another value with a lossless description.
         public init(_ value: some LosslessStringConvertible) {
             self = .string(value.description)
         }
@@ -85,12 +83,12 @@ extension URITemplate {
 
     /// A piece of a template.
     enum Part: Sendable, Hashable {
-        /// Text, already encoded.
+        /// Text that is already encoded.
         case literal(String)
         case expression(Expression)
     }
 
-    /// What stands between two braces.
+    /// The contents of a pair of braces.
     struct Expression: Sendable, Hashable {
         var mark: Mark
         var variables: [Variable]
@@ -99,7 +97,7 @@ extension URITemplate {
     struct Variable: Sendable, Hashable {
         var name: String
         var modifier: Modifier?
-        /// Where the variable begins in the template, in bytes.
+        /// The position of the variable in the template, in bytes.
         var offset: Int
     }
 
@@ -108,7 +106,7 @@ extension URITemplate {
         case prefix(Int)
     }
 
-    /// The character behind an opening brace (RFC 6570 section 2.2).
+    /// The operator after an opening brace (RFC 6570 section 2.2).
     enum Mark: UInt8, Sendable {
         case simple = 0
         case reserved = 0x2B  // +

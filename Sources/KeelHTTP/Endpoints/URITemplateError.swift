@@ -1,27 +1,27 @@
-/// Why a URI template could not be read or expanded.
+/// The reason why a URI template could not be parsed or expanded.
 public struct URITemplateError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure; later versions may add more.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
-        /// A character that no literal part of a template may have (RFC 6570 section 2.1).
+        /// A character that must not occur in a literal part (RFC 6570 section 2.1).
         public static let literal = Reason(description: "a character that must be encoded")
         /// A brace without its partner.
         public static let unbalancedBrace = Reason(description: "a brace without its partner")
-        /// An operator that RFC 6570 keeps for later, or one that it does not know.
+        /// An operator that RFC 6570 reserves or does not define.
         public static let unknownOperator = Reason(description: "an unknown operator")
-        /// A name that is empty or has a character that no name may have.
+        /// A name that is empty or contains an invalid character.
         public static let variableName = Reason(description: "a name that is not valid")
         /// A prefix that is not a number from 1 to 9999, or more than one modifier.
         public static let modifier = Reason(description: "a modifier that is not valid")
-        /// A prefix of a list or of pairs, of which there is none (RFC 6570 section 2.4.1).
+        /// A prefix of a list or of pairs, for which it is not defined (RFC 6570 section 2.4.1).
         public static let prefixOfMany = Reason(description: "a prefix of a list or of pairs")
     }
 
     /// The flaw.
     public let reason: Reason
 
-    /// Where in the template it is wrong, in bytes of UTF-8 from its start.
+    /// The position of the mistake in the template, in UTF-8 bytes.
     public let offset: Int
 
     init(_ reason: Reason, at offset: Int) {
@@ -29,6 +29,6 @@ public struct URITemplateError: Error, Sendable, Hashable, CustomStringConvertib
         self.offset = offset
     }
 
-    /// The reason and the place; no value of a variable.
+    /// The reason and the position, without any value of a variable.
     public var description: String { "The template has \(reason) at byte \(offset)." }
 }

@@ -1,4 +1,4 @@
-/// Takes the text of a URI template apart, RFC 6570 section 2.
+/// A parser of URI templates (RFC 6570 section 2).
 struct URITemplateParser {
     private let bytes: [UInt8]
     private var position = 0
@@ -29,7 +29,7 @@ struct URITemplateParser {
                 guard PercentEncoding.isTriplet(bytes[position...]) else {
                     throw URITemplateError(.literal, at: position)
                 }
-            // The RFC's errata 6937 adds the apostrophe to what a literal may have.
+            // Erratum 6937 of the RFC allows the apostrophe in a literal.
             case ...0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"),
                 UInt8(ascii: "\\"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "|"):
                 throw URITemplateError(.literal, at: position)

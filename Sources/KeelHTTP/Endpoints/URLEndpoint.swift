@@ -6,15 +6,15 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An absolute address as an operation: an image of a CDN, a signed URL, a link from a response.
+/// An absolute URL as an operation: an image of a CDN, a signed URL, a link in a response.
 ///
 /// ```swift
 /// let image = try await client.download(from: URLEndpoint(restaurant.imageURL))
 /// ```
 ///
-/// See ``EndpointPath/url(_:)`` for what a call to another origin is sent with.
+/// See ``EndpointPath/url(_:)`` for the header fields of a call to another origin.
 public struct URLEndpoint: ServiceEndpoint, Sendable {
-    /// The address.
+    /// The URL.
     public var url: URL
 
     public var method: HTTPRequest.Method
@@ -25,7 +25,7 @@ public struct URLEndpoint: ServiceEndpoint, Sendable {
 
     public var path: EndpointPath { .url(url) }
 
-    /// Creates an operation on an address.
+    /// Creates an operation on a URL.
     public init(
         _ url: URL,
         method: HTTPRequest.Method = .get,

@@ -1,20 +1,19 @@
-/// One attempt at a call, as an error remembers it.
+/// A record of one attempt at a call, kept in an error.
 public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
-    /// The outcome of the attempt: the name of an error code, or a status.
+    /// The result of an attempt.
     public enum Outcome: Sendable, Hashable {
-        /// It failed with this code.
+        /// The attempt failed with this code.
         case failed(TransportError.Code)
-        /// It was answered with this status.
+        /// The server answered with this status.
         case answered(status: Int)
     }
 
-    /// Its number, counted from 1.
+    /// The number of the attempt, counted from 1.
     public var number: Int
 
-    /// The outcome.
     public var outcome: Outcome
 
-    /// How long it took.
+    /// The time that the attempt took.
     public var duration: Duration
 
     /// Creates a record of an attempt.
@@ -24,7 +23,7 @@ public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
         self.duration = duration
     }
 
-    /// The number, the outcome and the time, fit for a log.
+    /// The number, the outcome and the duration, safe for logs.
     public var description: String {
         let result =
             switch outcome {

@@ -7,7 +7,7 @@ extension NetworkError {
         public let isTransient: Bool
         public let advice: String
 
-        /// The sentence that an error has when its maker gave no better one.
+        /// The default message of an error with this code.
         package let summary: String
 
         private init(_ name: String, isTransient: Bool, _ summary: String, advice: String) {
@@ -24,7 +24,7 @@ extension NetworkError {
 }
 
 extension NetworkError.Code {
-    /// No valid URL can be made of the base URL and the endpoint.
+    /// The base URL and the endpoint do not form a valid URL.
     public static let invalidURL = Self(
         "invalidURL",
         isTransient: false,
@@ -40,7 +40,7 @@ extension NetworkError.Code {
         advice: "See the cause: it names the value that has no JSON form."
     )
 
-    /// The answer is not what was asked for: not HTTP, or of another kind.
+    /// The response is not valid HTTP, or not of the expected kind.
     public static let invalidResponse = Self(
         "invalidResponse",
         isTransient: false,
@@ -48,7 +48,7 @@ extension NetworkError.Code {
         advice: "Check that the base URL belongs to the service; a login page may be in between."
     )
 
-    /// The server refused the request with a status that has no code of its own here.
+    /// The server refused the request with a status that has no specific code here.
     public static let status = Self(
         "status",
         isTransient: false,
@@ -72,7 +72,7 @@ extension NetworkError.Code {
         advice: "Sign in again, then repeat the request."
     )
 
-    /// There is nothing at the address: status 404.
+    /// The address does not exist: status 404.
     public static let notFound = Self(
         "notFound",
         isTransient: false,
@@ -80,7 +80,7 @@ extension NetworkError.Code {
         advice: "Check the identifier; the item may have been deleted."
     )
 
-    /// The response has no body where one was expected.
+    /// The response has no body, although the type requires one.
     public static let noData = Self(
         "noData",
         isTransient: false,
@@ -88,7 +88,7 @@ extension NetworkError.Code {
         advice: "For endpoints that answer without a body, use EmptyResponse or an optional."
     )
 
-    /// The response body is not what the type expects.
+    /// The response body does not match the type.
     public static let decoding = Self(
         "decoding",
         isTransient: false,
@@ -96,7 +96,7 @@ extension NetworkError.Code {
         advice: "Compare the type with the API; the cause names the place and the expectation."
     )
 
-    /// A time limit passed.
+    /// A time limit passed before the call was complete.
     public static let timeout = Self(
         "timeout",
         isTransient: true,
@@ -104,7 +104,7 @@ extension NetworkError.Code {
         advice: "Check the network connection, then try again."
     )
 
-    /// The server could not be reached at all.
+    /// The server could not be reached.
     public static let noConnection = Self(
         "noConnection",
         isTransient: true,
@@ -120,7 +120,7 @@ extension NetworkError.Code {
         advice: "Try again if repeating the request does no harm."
     )
 
-    /// A file that was to be sent or received could not be read or written.
+    /// A file to send or receive could not be read or written.
     public static let file = Self(
         "file",
         isTransient: false,
@@ -128,7 +128,7 @@ extension NetworkError.Code {
         advice: "See the cause: check the path, its permissions and the space that is left."
     )
 
-    /// The exchange failed in another way, which the cause tells.
+    /// The exchange failed in another way; the cause is the ``TransportError``.
     public static let transport = Self(
         "transport",
         isTransient: false,
@@ -136,7 +136,7 @@ extension NetworkError.Code {
         advice: "See the transport error in the cause."
     )
 
-    /// The call was cancelled by its caller.
+    /// The caller canceled the call.
     public static let cancelled = Self(
         "cancelled",
         isTransient: false,

@@ -2,32 +2,31 @@ import HTTPTypes
 import KeelCore
 
 extension NetworkError {
-    /// Creates the error that a failed exchange means to a caller.
+    /// Creates the error that a caller gets for a failed exchange.
     public init(_ error: TransportError) {
-        // A request that could not be put together was refused by the client itself, which had a
-        // more exact reason.
+        // The client itself refuses a request that cannot be built, and its error is the more precise one.
         if error.code == .invalidRequest, let reason = error.cause as? NetworkError {
             self = reason
             return
         }
         var code = error.cause is HTTPFileError ? .file : Self.code(for: error.code)
-        // Who could not reach the identity server is not signed out.
+        // A caller that cannot reach the identity server is not signed out.
         if let reason = error.cause as? AuthenticationError, reason.isTransient {
             code = (reason.cause as? NetworkError)?.code ?? .unavailable
         }
         self.init(code, error.message, url: error.url, cause: error)
     }
 
-    /// Creates the error that a refusing status means, or nil for a status from 200 to 299.
+    /// Creates the error for a status outside 200 to 299, or returns nil for a status inside that range.
     ///
-    /// It is the error that ``NetworkClient/request(_:timeout:options:)`` would throw for a response
-    /// that ``NetworkClient/response(to:timeout:options:)`` gave.
+    /// It is the error that ``NetworkClient/request(_:timeout:options:)`` would throw for a response of
+    /// ``NetworkClient/response(to:timeout:options:)``.
     ///
     /// - Parameters:
     ///   - response: The response.
     ///   - url: The target, already redacted.
-    ///   - failures: Which types the body is read as.
-    ///   - coding: How the service writes JSON.
+    ///   - failures: The types as which the body is decoded.
+    ///   - coding: The JSON conventions of the service.
     public init?(
         refusing response: NetworkResponse,
         url: String? = nil,
@@ -37,9 +36,7 @@ extension NetworkError {
         self.init(refusal: response, url: url, declared: failures, coding: coding)
     }
 
-    /// Creates the error that a refusing status means, or nil for a status from 200 to 299.
-    ///
-    /// The body is read as one of the types that are declared for it, in this coding.
+    /// Creates the error for a status outside 200 to 299, with the body decoded as one of its declared types.
     init?(
         refusal response: NetworkResponse,
         url: String?,
@@ -49,7 +46,7 @@ extension NetworkError {
         let status = response.head.status
         guard status.kind != .successful else { return nil }
         let code = Self.code(for: status)
-        // The reason phrase is the server's own text, and HTTP/2 has none: the number suffices.
+        // The reason phrase is the server's own text and does not exist in HTTP/2; the number suffices.
         let message = "\(code.summary) Its status is \(status.code)."
         self.init(
             code,
@@ -89,9 +86,9 @@ extension NetworkError {
 }
 
 extension NetworkError {
-    /// Creates the error of a body that does not fit its type.
+    /// Creates the error for a body that cannot be decoded as its type.
     ///
-    /// The message names the place in the body and what was expected there, never a value.
+    /// The message names the place in the body and the expectation, never a value.
     init(undecodable response: NetworkResponse, url: String?, cause: any Error) {
         self.init(
             .decoding,

@@ -1,38 +1,38 @@
 public import HTTPTypes
 public import KeelCore
 
-/// Why a call of ``NetworkClient`` gave no value.
+/// The reason why a call of ``NetworkClient`` returned no value.
 ///
-/// It covers the exchange, through ``transportError``, and what the status and the body mean.
-/// Neither the message nor the description holds a query string, a header field or a byte of a
-/// body; ``response`` has them for code that needs them.
+/// It covers failures of the exchange, through ``transportError``, and failures that the status or the body indicate.
+/// The message and the description contain no query string, header field or byte of a body; code that needs them reads
+/// ``response``.
 public struct NetworkError: KeelError, CustomDebugStringConvertible {
     public let code: Code
     public let message: String
     public let cause: (any Error)?
 
-    /// The response, where one arrived: its head and the first bytes of its body.
+    /// The response, if one arrived: its head and the first bytes of its body.
     ///
-    /// Of a body that belongs to a refusing status, at most
-    /// ``NetworkClient/Configuration/errorBodyLimit`` bytes are kept.
+    /// For a status outside 200 to 299, at most ``NetworkClient/Configuration/errorBodyLimit`` bytes of the body are
+    /// kept.
     public let response: NetworkResponse?
 
     /// The target without user information, query and fragment.
     public let url: String?
 
-    /// The body of a refusing response, as the type that was declared for its status.
+    /// The body of a response outside 200 to 299, decoded as the type declared for its status.
     ///
-    /// See ``FailureBody``. It is never part of a message or a description.
+    /// See ``FailureBody``. Messages and descriptions never contain it.
     public let failure: (any Sendable)?
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: A sentence about the failure; nil uses the code's own. No query, field or body.
-    ///   - response: The response, where one arrived.
+    ///   - message: A sentence about the failure, without query, header field or body; nil uses the code's own.
+    ///   - response: The response, if one arrived.
     ///   - url: The target, already redacted.
-    ///   - cause: The error underneath.
+    ///   - cause: The underlying error.
     ///   - failure: The decoded body of the response.
     public init(
         _ code: Code,
@@ -50,19 +50,18 @@ public struct NetworkError: KeelError, CustomDebugStringConvertible {
         self.failure = failure
     }
 
-    /// The body of a refusing response, if it was read as this type.
+    /// Returns ``failure`` if it is of the given type.
     public func failure<Value: Sendable>(as type: Value.Type) -> Value? { failure as? Value }
 
-    /// The status of the response, where one arrived.
+    /// The status of the response, if one arrived.
     public var status: HTTPResponse.Status? { response?.head.status }
 
-    /// The failure of the exchange, where it was the exchange that failed.
+    /// The error of the exchange, if the exchange failed.
     public var transportError: TransportError? { cause as? TransportError }
 
-    /// The code, the message and the target on one line, fit for a log.
+    /// The code, the message and the target on one line, safe for logs.
     ///
-    /// A cause is named only if it is a ``TransportError``: the text of a decoding error can quote
-    /// the body.
+    /// Only a ``TransportError`` is included as the cause, because the text of a decoding error can quote the body.
     public var description: String {
         var text = "\(code.name): \(message)"
         if let url { text += " [\(url)]" }
@@ -74,7 +73,7 @@ public struct NetworkError: KeelError, CustomDebugStringConvertible {
 }
 
 extension NetworkError: CustomReflectable {
-    // Test failures and `dump` print what reflection shows: without this, the body's bytes.
+    // Test failures and `dump` print the mirror, which would otherwise show the bytes of the body.
     public var customMirror: Mirror {
         Mirror(self, children: ["code": code.name, "message": message, "url": url ?? ""])
     }

@@ -1,17 +1,17 @@
-/// Why a call was not repeated although its failure is one that may pass.
+/// The reason why a call was not repeated despite a transient failure.
 public struct RetryRefusal: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
-    /// Creates a reason, for a layer that has one of its own.
+    /// Creates a reason, for layers with reasons of their own.
     public init(_ description: String) { self.description = description }
 
     /// All attempts that the policy allows were made.
     public static let attemptsSpent = Self("attempts spent")
-    /// The server may have acted on the request, and acting twice may do harm.
+    /// The server may have acted on the request, and repeating it may do harm.
     public static let notIdempotent = Self("not idempotent")
-    /// The body of the request cannot be sent a second time.
+    /// The body of the request cannot be sent again.
     public static let notReplayable = Self("body not replayable")
-    /// The retry budget of the origin is spent: too many calls there fail.
+    /// The retry budget of the origin is spent because too many calls to it fail.
     public static let budgetSpent = Self("retry budget spent")
     /// The circuit of the origin is open.
     public static let circuitOpen = Self("circuit open")

@@ -7,10 +7,10 @@ extension TransportError {
         public let isTransient: Bool
         public let advice: String
 
-        /// The sentence that an error has when its maker gave no better one.
+        /// The default message of an error with this code.
         package let summary: String
 
-        /// The phase that an error has when its maker gave no other one.
+        /// The default phase of an error with this code.
         package let usualPhase: Phase?
 
         private init(
@@ -36,7 +36,7 @@ extension TransportError {
 // MARK: - Before the request was sent
 
 extension TransportError.Code {
-    /// The request could not be put together.
+    /// The request could not be built.
     public static let invalidRequest = Self(
         "invalidRequest",
         isTransient: false,
@@ -45,7 +45,7 @@ extension TransportError.Code {
         advice: "Check the base URL, the path, the header fields and the body of the endpoint."
     )
 
-    /// The transport cannot work with what it was configured with.
+    /// The configuration of the transport is not valid.
     public static let invalidConfiguration = Self(
         "invalidConfiguration",
         isTransient: false,
@@ -54,7 +54,7 @@ extension TransportError.Code {
         advice: "Check the certificates, keys and addresses that the transport was given."
     )
 
-    /// The rules that the platform has for apps forbid the connection.
+    /// The platform's rules for apps forbid the connection.
     public static let platformPolicy = Self(
         "platformPolicy",
         isTransient: false,
@@ -81,7 +81,7 @@ extension TransportError.Code {
         advice: "Check the spelling of the host in the base URL."
     )
 
-    /// The host name could not be looked up at the moment.
+    /// The host name could not be looked up for now.
     public static let nameLookupFailed = Self(
         "nameLookupFailed",
         isTransient: true,
@@ -90,7 +90,7 @@ extension TransportError.Code {
         advice: "Check the network connection and the name servers, then try again."
     )
 
-    /// Nobody listens at the host and port.
+    /// No process is listening at the host and port.
     public static let connectionRefused = Self(
         "connectionRefused",
         isTransient: true,
@@ -99,7 +99,7 @@ extension TransportError.Code {
         advice: "Check the port, and whether the server runs; it may just be starting."
     )
 
-    /// The connection was not open, its secure channel included, within the time for it.
+    /// The connection, including its TLS handshake, was not established in time.
     public static let connectTimeout = Self(
         "connectTimeout",
         isTransient: true,
@@ -108,7 +108,7 @@ extension TransportError.Code {
         advice: "Try again; if it goes on, check whether the server speaks the URL's scheme."
     )
 
-    /// No connection became free within the time for it.
+    /// No connection became free in time.
     public static let poolTimeout = Self(
         "poolTimeout",
         isTransient: true,
@@ -117,7 +117,7 @@ extension TransportError.Code {
         advice: "Send fewer requests at once, or allow the transport more connections."
     )
 
-    /// The secure channel could not be negotiated.
+    /// The TLS handshake failed.
     public static let tlsHandshakeFailed = Self(
         "tlsHandshakeFailed",
         isTransient: false,
@@ -126,7 +126,7 @@ extension TransportError.Code {
         advice: "Check that the server speaks TLS on this port, in a version that is allowed."
     )
 
-    /// The server's certificate is expired or not signed by anyone who is trusted.
+    /// The server's certificate has expired, or its issuer is not trusted.
     public static let tlsUntrusted = Self(
         "tlsUntrusted",
         isTransient: false,
@@ -144,7 +144,7 @@ extension TransportError.Code {
         advice: "Check the host in the base URL; someone may be answering in its place."
     )
 
-    /// The server asked for a client certificate and did not accept what it got.
+    /// The server required a client certificate and did not accept the one it got.
     public static let tlsClientCertificate = Self(
         "tlsClientCertificate",
         isTransient: false,
@@ -153,7 +153,7 @@ extension TransportError.Code {
         advice: "Give the transport a certificate that the server knows."
     )
 
-    /// None of the server's public keys is one of the pinned ones.
+    /// The server's public key is not one of the pinned keys.
     public static let tlsPinMismatch = Self(
         "tlsPinMismatch",
         isTransient: false,
@@ -162,7 +162,7 @@ extension TransportError.Code {
         advice: "Ship the new key's pin in an update of the app; or someone reads along."
     )
 
-    /// The proxy asks for credentials.
+    /// The proxy requires credentials.
     public static let proxyUnauthorized = Self(
         "proxyUnauthorized",
         isTransient: false,
@@ -171,7 +171,7 @@ extension TransportError.Code {
         advice: "Give the transport a user and a password that the proxy knows."
     )
 
-    /// A proxy refused the connection or spoke nonsense.
+    /// The proxy refused the connection or sent an invalid response.
     public static let proxyFailed = Self(
         "proxyFailed",
         isTransient: false,
@@ -180,7 +180,7 @@ extension TransportError.Code {
         advice: "Check the address and the credentials of the proxy."
     )
 
-    /// The circuit of this origin is open: its last calls failed, so no call is tried now.
+    /// The origin's circuit is open because its last calls failed, so no call is attempted.
     public static let circuitOpen = Self(
         "circuitOpen",
         isTransient: true,
@@ -189,7 +189,7 @@ extension TransportError.Code {
         advice: "Try again after a while; the cause is the failure that opened the circuit."
     )
 
-    /// A limit of this client, on the rate or the number of calls, refuses the call.
+    /// A limit of this client on the rate or the number of calls refuses the call.
     public static let throttled = Self(
         "throttled",
         isTransient: true,
@@ -210,7 +210,7 @@ extension TransportError.Code {
 // MARK: - While the exchange was under way
 
 extension TransportError.Code {
-    /// The server kept silent for too long, before the head or between two pieces of the body.
+    /// The server was silent for too long, before the head or within the body.
     public static let responseTimeout = Self(
         "responseTimeout",
         isTransient: true,
@@ -219,7 +219,7 @@ extension TransportError.Code {
         advice: "Try again; for slow operations allow more time."
     )
 
-    /// The request could not be written for too long.
+    /// The server accepted no bytes of the request for too long.
     public static let writeTimeout = Self(
         "writeTimeout",
         isTransient: true,
@@ -228,7 +228,7 @@ extension TransportError.Code {
         advice: "Try again; for large uploads on slow networks allow more time."
     )
 
-    /// The total time for the call ran out.
+    /// The total time for the call has run out.
     public static let deadlineExceeded = Self(
         "deadlineExceeded",
         isTransient: true,
@@ -245,7 +245,7 @@ extension TransportError.Code {
         advice: "Try again if repeating the request does no harm."
     )
 
-    /// A connection that had been kept for reuse was closed by the server just then.
+    /// The server had closed an idle connection by the time that it was reused.
     public static let staleConnection = Self(
         "staleConnection",
         isTransient: true,
@@ -254,7 +254,7 @@ extension TransportError.Code {
         advice: "Try again if repeating the request does no harm: it gets a new connection."
     )
 
-    /// The server refused the stream without having looked at the request (RFC 9113, 8.7).
+    /// The server refused the stream without processing the request (RFC 9113 section 8.7).
     public static let streamRefused = Self(
         "streamRefused",
         isTransient: true,
@@ -263,7 +263,7 @@ extension TransportError.Code {
         advice: "Try again: the server promises that it has done nothing."
     )
 
-    /// The server ended the stream of this request with an error of HTTP/2.
+    /// The server ended the request's stream with an HTTP/2 error.
     public static let streamReset = Self(
         "streamReset",
         isTransient: true,
@@ -272,7 +272,7 @@ extension TransportError.Code {
         advice: "Try again if repeating the request does no harm."
     )
 
-    /// One attempt took longer than an attempt may.
+    /// One attempt exceeded its time limit.
     public static let attemptTimeout = Self(
         "attemptTimeout",
         isTransient: true,
@@ -280,7 +280,7 @@ extension TransportError.Code {
         advice: "Try again; for large responses and slow operations give attempts more time."
     )
 
-    /// The body came more slowly than the minimum rate.
+    /// The body arrived more slowly than the minimum rate.
     public static let tooSlow = Self(
         "tooSlow",
         isTransient: true,
@@ -298,7 +298,7 @@ extension TransportError.Code {
         advice: "Try again; if it goes on, the server or something between breaks responses."
     )
 
-    /// The peer does not speak HTTP, or breaks its rules.
+    /// The peer does not speak HTTP, or violates the protocol.
     public static let protocolViolation = Self(
         "protocolViolation",
         isTransient: false,
@@ -325,7 +325,7 @@ extension TransportError.Code {
         advice: "The server, or something between, breaks compressed responses: report it there."
     )
 
-    /// The response body grows out of proportion when it is decompressed.
+    /// The response body grew too much when it was decompressed.
     public static let decompressionLimit = Self(
         "decompressionLimit",
         isTransient: false,
@@ -352,7 +352,7 @@ extension TransportError.Code {
         advice: "Read each body from one task at a time."
     )
 
-    /// The response could not be written to the file that it was meant for.
+    /// The response could not be written to its file.
     public static let fileNotWritten = Self(
         "fileNotWritten",
         isTransient: false,
@@ -361,7 +361,7 @@ extension TransportError.Code {
         advice: "Check that the folder exists and may be written to, and that the disk has room."
     )
 
-    /// The request body failed while it was produced.
+    /// Producing the request body failed.
     public static let bodyProducerFailed = Self(
         "bodyProducerFailed",
         isTransient: false,
@@ -370,7 +370,7 @@ extension TransportError.Code {
         advice: "See the cause: it is the error of the body's own source."
     )
 
-    /// A layer had to send the body a second time, and it can be read only once.
+    /// A layer had to send the body again, but it can be read only once.
     public static let bodyNotReplayable = Self(
         "bodyNotReplayable",
         isTransient: false,
@@ -388,7 +388,7 @@ extension TransportError.Code {
         advice: "Sign in again; the cause tells why the credentials could not be renewed."
     )
 
-    /// The call was cancelled by its caller.
+    /// The caller canceled the call.
     public static let cancelled = Self(
         "cancelled",
         isTransient: false,
@@ -396,7 +396,7 @@ extension TransportError.Code {
         advice: "Nothing to do: the caller no longer wants the result."
     )
 
-    /// A failure that none of the other codes describes.
+    /// A failure that no other code describes.
     public static let unknown = Self(
         "unknown",
         isTransient: false,
@@ -408,7 +408,7 @@ extension TransportError.Code {
 // MARK: - Redirects
 
 extension TransportError.Code {
-    /// The server sent the call to a place where it had been already.
+    /// The server redirected the call to an address that it had already visited.
     public static let redirectLoop = Self(
         "redirectLoop",
         isTransient: false,
@@ -417,7 +417,7 @@ extension TransportError.Code {
         advice: "The server's configuration is wrong, or it expects a cookie or a credential."
     )
 
-    /// The server redirected more often than allowed.
+    /// The server redirected more often than the policy allows.
     public static let redirectLimit = Self(
         "redirectLimit",
         isTransient: false,
@@ -426,7 +426,7 @@ extension TransportError.Code {
         advice: "Ask for the final address, or raise the limit of the redirect policy."
     )
 
-    /// The server redirected from a secure to an insecure address.
+    /// The server redirected from https to http.
     public static let redirectDowngrade = Self(
         "redirectDowngrade",
         isTransient: false,
@@ -435,7 +435,7 @@ extension TransportError.Code {
         advice: "Ask for the final address over https; an insecure one is never followed."
     )
 
-    /// The server redirected to an address that is missing or cannot be read.
+    /// The server redirected to an address that is missing or cannot be parsed.
     public static let redirectInvalid = Self(
         "redirectInvalid",
         isTransient: false,

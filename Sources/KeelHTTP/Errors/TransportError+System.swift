@@ -9,15 +9,15 @@ internal import Bionic
 #endif
 
 extension TransportError.Code {
-    /// The code for an `errno` of a connection that failed.
+    /// Creates the code for the `errno` of a failed connection.
     ///
-    /// For transports that own their sockets. An unreachable host or network is ``offline`` only while
-    /// connecting, when nothing has been sent. An established connection can end with the same numbers
-    /// (`tcp(7)`); the server may then have acted on the request, so the code is ``connectionLost``.
+    /// For transports that own their sockets. An unreachable host or network is ``offline`` only while connecting, when
+    /// nothing has been sent. An established connection can fail with the same numbers (`tcp(7)`); the server may then
+    /// have acted on the request, so the code is ``connectionLost``.
     ///
     /// - Parameters:
-    ///   - number: The number, as `errno` has it.
-    ///   - phase: How far the exchange had come.
+    ///   - number: The value of `errno`.
+    ///   - phase: How far the exchange had progressed.
     package init(systemError number: CInt, in phase: TransportError.Phase) {
         switch number {
         case ECONNREFUSED: self = .connectionRefused
@@ -31,9 +31,9 @@ extension TransportError.Code {
         }
     }
 
-    /// The code for a number of `getaddrinfo` that failed to find a name.
+    /// Creates the code for a failed `getaddrinfo`.
     ///
-    /// - Parameter number: The number, one of `EAI_…`.
+    /// - Parameter number: One of the `EAI_…` values.
     package init(lookupFailure number: Int) {
         let passing = [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY, EAI_FAIL].map { Int($0) }
         self = passing.contains(number) ? .nameLookupFailed : .hostNotFound

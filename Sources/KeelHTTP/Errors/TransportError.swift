@@ -1,31 +1,30 @@
 public import KeelCore
 
-/// Why an HTTP exchange did not take place, or did not reach its end.
+/// The reason why an HTTP exchange did not take place or did not complete.
 ///
-/// It says nothing about statuses: a response with status 500 is a successful exchange. Neither
-/// the message nor the description holds a query string, a header field or a byte of a body.
+/// Statuses are not errors: a response with status 500 is a successful exchange. The message and the description
+/// contain no query string, header field or byte of a body.
 ///
-/// Compare errors by their ``code``: `error.code == .offline`. An error is not `Equatable`, because its
-/// ``cause`` can be any error, and because two failures of one kind differ in their target, their
-/// call and their attempts.
+/// Compare errors by their ``code``: `error.code == .offline`. The type is not `Equatable` because its ``cause`` can be
+/// any error, and because two failures of one kind differ in their target, their call and their attempts.
 public struct TransportError: KeelError {
-    /// How far an exchange had come.
+    /// A step of an exchange.
     public struct Phase: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
-        /// The request was being put together; nothing was sent.
+        /// The request was being built; nothing was sent.
         public static let build = Phase(description: "build")
-        /// A free connection was being waited for.
+        /// The call was waiting for a free connection.
         public static let pool = Phase(description: "pool")
         /// The host name was being looked up.
         public static let resolve = Phase(description: "resolve")
         /// The connection was being opened.
         public static let connect = Phase(description: "connect")
-        /// The secure channel was being negotiated.
+        /// The TLS handshake was in progress.
         public static let tls = Phase(description: "tls")
         /// The request was being sent.
         public static let send = Phase(description: "send")
-        /// The response head was being waited for.
+        /// The client was waiting for the response head.
         public static let awaitHead = Phase(description: "awaitHead")
         /// The response body was being read.
         public static let readBody = Phase(description: "readBody")
@@ -35,11 +34,11 @@ public struct TransportError: KeelError {
 
     /// Whether the server may have acted on the request.
     public enum Processed: String, Sendable, Hashable {
-        /// It cannot have: repeating the request is safe whatever its method.
+        /// It did not: repeating the request is safe whatever its method.
         case no
-        /// It may have: repeating is safe only for idempotent requests.
+        /// It may have: repeating the request is safe only if it is idempotent.
         case maybe
-        /// It has: a response had begun.
+        /// It did: a response had begun.
         case yes
     }
 
@@ -47,7 +46,7 @@ public struct TransportError: KeelError {
     public let message: String
     public let cause: (any Error)?
 
-    /// How far the exchange had come, where that is known.
+    /// The step that failed, if known.
     public let phase: Phase?
 
     /// Whether the server may have acted on the request.
@@ -56,35 +55,35 @@ public struct TransportError: KeelError {
     /// The target without user information, query and fragment.
     public private(set) var url: String?
 
-    /// The call that failed, where it had a name.
+    /// The identifier of the failed call, if it has one.
     public private(set) var callID: HTTPCallID?
 
-    /// Whether the connection had carried another exchange before, where that is known.
+    /// Whether the connection carried another exchange before, if known.
     public var reusedConnection: Bool?
 
-    /// How many bytes of the request, its head included, had been handed to the network, where
-    /// that is known: with 0 the server cannot have acted on it.
+    /// The number of bytes of the request, including its head, handed to the network, if known; with 0 the server
+    /// cannot have acted on the request.
     public var bytesSent: Int64?
 
-    /// How many bytes of the response body had arrived, where that is known.
+    /// The number of bytes of the response body that arrived, if known.
     public var bytesReceived: Int64?
 
-    /// All attempts at the call, this one last; empty where the call is made once and in one layer.
+    /// All attempts at the call, ending with this one; empty if no layer repeats calls.
     public var attempts: [HTTPAttempt] = []
 
-    /// Why the call was not repeated, where its failure is one that may pass.
+    /// The reason why the call was not repeated, if its failure is transient.
     public var retryRefusal: RetryRefusal?
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: A sentence about the failure; nil uses the code's own. No query, field or body.
-    ///   - phase: How far the exchange had come; nil uses the usual phase of the code.
-    ///   - processed: Whether the server may have acted; nil derives it from the phase.
+    ///   - message: A sentence about the failure, without query, header field or body; nil uses the code's own.
+    ///   - phase: The step that failed; nil uses the code's usual phase.
+    ///   - processed: Whether the server may have acted on the request; nil derives it from the phase.
     ///   - url: The target, already redacted.
-    ///   - cause: The error underneath. Its description ends up in logs: leave it out where it
-    ///     may quote header fields or contents.
+    ///   - cause: The underlying error. Its description ends up in logs: omit it if it may quote header fields or
+    ///     contents.
     public init(
         _ code: Code,
         _ message: String? = nil,
@@ -101,7 +100,7 @@ public struct TransportError: KeelError {
         self.cause = cause
     }
 
-    /// The code, the message, the target and the phase on one line, fit for a log.
+    /// The code, the message, the target and the phase on one line, safe for logs.
     public var description: String {
         var text = "\(code.name): \(message)"
         if let url { text += " [\(url)]" }
@@ -112,7 +111,7 @@ public struct TransportError: KeelError {
         return text
     }
 
-    /// Returns this error with the target named, unless one is named already.
+    /// Returns this error with its target set, unless it has one.
     package func located(at url: String) -> TransportError {
         guard self.url == nil else { return self }
         var located = self
@@ -120,12 +119,12 @@ public struct TransportError: KeelError {
         return located
     }
 
-    /// Returns this error with the call and its target named, unless they are named already.
+    /// Returns this error with its call and target set, unless it has them.
     package func located(in call: HTTPCall) -> TransportError {
         located(at: call.redactedURL, in: call.id)
     }
 
-    /// Returns this error with the call and its target named, unless they are named already.
+    /// Returns this error with its call and target set, unless it has them.
     package func located(at url: String, in call: HTTPCallID) -> TransportError {
         var located = self
         located.url = self.url ?? url
@@ -143,7 +142,7 @@ public struct TransportError: KeelError {
 }
 
 extension TransportError {
-    /// An error that says how large a response may be.
+    /// An error that states the limit.
     package static func responseTooLarge(limit: Int) -> TransportError {
         TransportError(
             .responseTooLarge,
