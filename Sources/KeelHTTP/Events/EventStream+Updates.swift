@@ -1,7 +1,7 @@
 import KeelCore
 
 extension EventStream {
-    /// The events of a stream together with what happens to its connection.
+    /// The events of a stream together with the changes of its connection.
     public struct Updates: AsyncSequence, Sendable {
         public typealias Element = EventStreamUpdate
         public typealias Failure = NetworkError
@@ -34,13 +34,13 @@ extension EventStream {
                 parser = ServerSentEventParser(lastEventID: stream.policy.lastEventID)
             }
 
-            /// The identifier that was last seen; keep it to go on from there later.
+            /// The identifier last seen; save it to resume from there later.
             public var lastEventID: String { parser.lastEventID }
 
             public mutating func next(
                 isolation actor: isolated (any Actor)? = #isolation
             ) async throws(NetworkError) -> EventStreamUpdate? {
-                // Whatever is thrown from here on, the sequence is over.
+                // If anything below throws, the sequence has ended.
                 let current = stage
                 stage = .ended
                 switch current {
@@ -106,7 +106,7 @@ extension EventStream {
                 return try lost(nil)
             }
 
-            /// Decides what follows the end of a connection.
+            /// Decides how to continue after the end of a connection.
             private mutating func lost(
                 _ error: NetworkError?
             ) throws(NetworkError) -> EventStreamUpdate? {
@@ -120,7 +120,7 @@ extension EventStream {
                 let policy = stream.policy
                 let backOff = policy.retry.longestDelay(before: failures) * policy.jitter()
                 let asked = Swift.max(serverDelay ?? .zero, error?.retryAfter ?? .zero)
-                // What the server asks for is the least; the rest spreads its clients.
+                // The server's pause is the minimum; the rest spreads out its clients.
                 let pause = Swift.min(asked, policy.longestServerPause) + backOff
                 stage = .waiting(pause)
                 return .waiting(pause, error)

@@ -1,22 +1,22 @@
 import HTTPTypes
 import KeelCore
 
-/// A stream of server-sent events that connects again by itself (WHATWG HTML, section 9.2).
+/// A stream of server-sent events that reconnects on its own (WHATWG HTML, section 9.2).
 ///
 /// ```swift
 /// for try await event in client.eventStream(WatchOrders()) { show(event) }
 /// ```
 ///
-/// - Nothing happens before the first element is asked for, and everything happens in the task
-///   that asks: the stream ends with it, and a slow reader slows the server down.
-/// - After a lost connection, a stream that the server closed, or a status that may pass, it
-///   connects again with `Last-Event-ID`, after a pause that grows with each failure.
-/// - The server ends it with status 204. Any other status than 200, and another content type, end
-///   it with an error.
-/// - The total time limit of the client covers each connection up to its response head only.
+/// - The stream does nothing until the first element is requested, and works in the task that requests elements: it
+///   ends with that task, and a slow reader slows the server down.
+/// - After a lost connection, a stream closed by the server, or a transient status, it reconnects with `Last-Event-ID`,
+///   after a pause that grows with each failure.
+/// - The server ends the stream with status 204. Any other status than 200, and any other content type, ends it with an
+///   error.
+/// - The client's total time limit covers each connection only up to its response head.
 ///
-/// Use ``updates`` to see the connections too. A stream can be read several times; each reader
-/// has a connection of its own.
+/// Use ``updates`` to observe the connections as well. A stream can be read several times; each reader has its own
+/// connection.
 public struct EventStream: AsyncSequence, Sendable {
     public typealias Element = ServerSentEvent
     public typealias Failure = NetworkError
@@ -25,7 +25,7 @@ public struct EventStream: AsyncSequence, Sendable {
     let plan: RequestPlan
     let policy: EventStreamPolicy
 
-    /// The events together with what happens to the connection.
+    /// The events together with the changes of the connection.
     public var updates: Updates { Updates(stream: self) }
 
     public func makeAsyncIterator() -> Iterator {
@@ -40,7 +40,7 @@ public struct EventStream: AsyncSequence, Sendable {
             self.updates = updates
         }
 
-        /// The identifier that was last seen; keep it to go on from there later.
+        /// The identifier last seen; save it to resume from there later.
         public var lastEventID: String { updates.lastEventID }
 
         public mutating func next(
@@ -54,16 +54,15 @@ public struct EventStream: AsyncSequence, Sendable {
     }
 }
 
-/// Something that happens on a stream of events.
+/// An event on a stream, or a change of its connection.
 public enum EventStreamUpdate: Sendable {
-    /// A connection is about to be opened; attempts are counted from 1 since the last healthy one.
+    /// A connection is about to be opened; attempts are counted from 1 after the last healthy one.
     case connecting(attempt: Int)
-    /// The server has accepted; events follow.
+    /// The server has accepted the connection; events follow.
     case open
     /// An event has arrived.
     case event(ServerSentEvent)
-    /// The connection has ended, with an error unless the server closed it; the next one is opened
-    /// after this pause.
+    /// The connection has ended, with an error unless the server closed it; the next one is opened after this pause.
     case waiting(Duration, NetworkError?)
 }
 
@@ -71,10 +70,10 @@ extension EventStream {
     /// Opens a connection.
     ///
     /// - Parameters:
-    ///   - lastEventID: The identifier to go on from.
-    ///   - isAfterSilence: Whether the connection before may be dead, and is not to be used again.
-    /// - Returns: The body of the answer; nil if the server wants no more connections.
-    /// - Throws: What opening fails with, or that the answer is no stream of events.
+    ///   - lastEventID: The identifier to resume from.
+    ///   - isAfterSilence: Whether the previous connection may be dead and must not be reused.
+    /// - Returns: The body of the response; nil if the server wants no more connections.
+    /// - Throws: The error of the exchange, or an error if the response is not an event stream.
     func connect(
         _ lastEventID: String,
         isAfterSilence: Bool
@@ -83,7 +82,7 @@ extension EventStream {
         if plan.headers[.accept] == nil { plan.headers[.accept] = "text/event-stream" }
         if plan.headers[.cacheControl] == nil { plan.headers[.cacheControl] = "no-store" }
         if !lastEventID.isEmpty { plan.headers[.lastEventID] = lastEventID }
-        // Connecting again is this stream's own business, with its own pauses.
+        // The stream itself reconnects, with its own pauses.
         plan.options.retry = .never
         if isAfterSilence { plan.options.prefersNewConnection = true }
         let reply = try await client.opened(plan, .head, idle: policy.idleTimeout).reply
@@ -94,7 +93,7 @@ extension EventStream {
         return reply.body
     }
 
-    /// Whether the request may be sent a second time.
+    /// Whether the request may be sent again.
     var mayConnectAgain: Bool {
         if policy.resendsUnsafeRequests { return isReplayable }
         let head = HTTPRequest(
@@ -122,14 +121,14 @@ extension EventStream {
 }
 
 extension NetworkClient {
-    /// Reads an endpoint as server-sent events and connects again whenever the stream is cut off.
+    /// Reads an endpoint's server-sent events and reconnects whenever the stream breaks off.
     ///
     /// For a single connection, use ``events(_:limits:)``.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint; `GET` unless it says otherwise.
-    ///   - policy: When and how often to connect again.
-    /// - Returns: The stream; its elements are fetched while it is read.
+    ///   - endpoint: The endpoint; `GET` by default.
+    ///   - policy: When and how often to reconnect.
+    /// - Returns: The stream; its events are fetched while it is read.
     public func eventStream(
         _ endpoint: some ServiceEndpoint,
         policy: EventStreamPolicy = EventStreamPolicy()
@@ -139,7 +138,7 @@ extension NetworkClient {
 }
 
 extension NetworkError {
-    /// The error of an answer that is no stream of events.
+    /// Creates the error for a response that is not an event stream.
     static func noEventStream(_ head: HTTPResponse) -> NetworkError {
         NetworkError(
             .invalidResponse,
@@ -148,12 +147,12 @@ extension NetworkError {
         )
     }
 
-    /// The pause that the response asks for (RFC 9110 section 10.2.3).
+    /// The pause that the server requests (RFC 9110 section 10.2.3).
     var retryAfter: Duration? { response?.head.retryAfter }
 }
 
 extension HTTPReply {
-    /// Whether the response says that it is a stream of events.
+    /// Whether the response has the type of an event stream.
     var isEventStream: Bool {
         let type = (head.headerFields[.contentType] ?? "").prefix { $0 != ";" && $0 != " " }
         return type.lowercased() == "text/event-stream"

@@ -1,42 +1,42 @@
 public import KeelCore
 
-/// How a stream of events connects again after it was cut off.
+/// When and how often an event stream reconnects.
 public struct EventStreamPolicy: Sendable {
-    /// How often in a row, and after what pauses, connecting is tried.
+    /// The number of consecutive attempts to connect, and the pauses between them.
     ///
-    /// `attempts` counts the connections that brought no healthy stream.
+    /// `attempts` counts the connections without a healthy stream.
     public var retry = RetryPolicy(
         attempts: .max,
         baseDelay: .seconds(1),
         maximumDelay: .seconds(30)
     )
 
-    /// How long a stream must have been open for its end to count as the first failure again.
+    /// How long a stream must have been open for the count of failures to start over.
     public var healthyTime: Duration = .seconds(30)
 
-    /// The longest pause that a server can ask for, with `retry:` or `Retry-After`.
+    /// The longest pause that a server can request, with `retry:` or `Retry-After`.
     public var longestServerPause: Duration = .seconds(300)
 
-    /// How long the server may keep silent before the connection is given up; nil is no limit.
+    /// How long the server may be silent before the connection is dropped; nil means no limit.
     ///
-    /// It finds connections that are dead. Servers should send a comment every 15 seconds or so
-    /// (WHATWG HTML, section 9.2.7); raise it, or set it to nil, for one that is silent for longer.
+    /// The limit detects dead connections. Servers should send a comment about every 15 seconds (WHATWG HTML, section
+    /// 9.2.7); raise the limit or set it to nil for a server with longer silences.
     public var idleTimeout: Duration? = .seconds(60)
 
     /// Whether a request that is not idempotent, such as a `POST`, may be sent again.
     ///
-    /// Where it may not, the sequence ends with the first connection.
+    /// Otherwise the sequence ends with the first connection.
     public var resendsUnsafeRequests = false
 
-    /// How much of the stream is held in memory at the most.
+    /// The maximum sizes of the parts held in memory.
     public var limits = ServerSentEventLimits()
 
-    /// The identifier to go on from; empty begins with what the server sends first.
+    /// The identifier to resume from; empty starts at the server's first event.
     public var lastEventID = ""
 
-    /// Gives the share of the longest pause, from 0 to 1, that is really waited.
+    /// Returns the fraction of the longest pause to wait, from 0 to 1.
     public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
 
-    /// Creates a policy that never gives up, with pauses of up to 30 seconds.
+    /// Creates a policy without a limit on attempts and with pauses of up to 30 seconds.
     public init() {}
 }

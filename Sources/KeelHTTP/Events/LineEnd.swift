@@ -3,7 +3,7 @@ enum LineEnd {
     static let lineFeed = UInt8(ascii: "\n")
     static let carriageReturn = UInt8(ascii: "\r")
 
-    /// Returns the place of the first LF or CR at or after `start`, or the number of bytes.
+    /// Returns the position of the first LF or CR at or after `start`, or the number of bytes.
     static func find(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var index = start
         let count = bytes.count
@@ -23,7 +23,7 @@ enum LineEnd {
         return index
     }
 
-    /// Has the highest bit of the lowest zero byte set, and of no byte below it.
+    /// Returns a word whose lowest bit marks the lowest zero byte, in the highest bit of that byte.
     ///
     /// From section 6-1 of "Hacker's Delight" by Henry Warren.
     @inline(__always)

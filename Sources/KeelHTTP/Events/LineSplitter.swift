@@ -1,10 +1,9 @@
-/// Cuts bytes into lines that end with CR, LF or CRLF, wherever the bytes are cut in pieces.
+/// Splits bytes into lines that end with CR, LF or CRLF, however the bytes are chunked.
 ///
-/// It does no input or output: give it pieces with ``append(_:)``, take lines with ``next()`` until
-/// there is none, and end with ``finish()``. A line that ends with CR is given at once, without
-/// waiting to see whether LF follows, so that a live stream is never one line late.
+/// Pass chunks to ``append(_:)``, call ``next()`` until it returns nil, and end with ``finish()``. A line that ends
+/// with CR is returned immediately, without waiting for a possible LF, so that a live stream is never one line late.
 struct LineSplitter: Sendable {
-    /// The most bytes that a line may have, its end not counted.
+    /// The maximum length of a line in bytes, without its end.
     let limit: Int
 
     private var input: ArraySlice<UInt8> = []
@@ -15,14 +14,14 @@ struct LineSplitter: Sendable {
         self.limit = limit
     }
 
-    /// Adds the next bytes; all earlier lines must have been taken.
+    /// Appends the next bytes; all earlier lines must have been taken.
     mutating func append(_ bytes: ArraySlice<UInt8>) {
         input = input.isEmpty ? bytes : input + bytes
     }
 
-    /// Returns the next complete line, without its end, or nil if more bytes are needed.
+    /// Returns the next complete line without its end, or nil if more bytes are needed.
     ///
-    /// - Throws: ``TransportError/Code/lineTooLong``, as soon as the limit is passed.
+    /// - Throws: ``TransportError/Code/lineTooLong`` as soon as the limit is exceeded.
     mutating func next() throws(TransportError) -> [UInt8]? {
         if mustSkipLineFeed, let first = input.first {
             mustSkipLineFeed = false

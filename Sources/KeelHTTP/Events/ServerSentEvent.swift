@@ -1,14 +1,14 @@
 /// One event of a stream of server-sent events (WHATWG HTML, section 9.2).
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The type of the event; `message` where the server named none.
+    /// The type of the event; `message` if the server did not set one.
     public var type: String
 
     /// The data lines, joined with line feeds.
     public var data: String
 
-    /// The identifier that was last seen on the stream, this event included; empty if none was.
+    /// The identifier last seen on the stream, including this event; empty if there was none.
     ///
-    /// Send it as `Last-Event-ID` to go on from here.
+    /// Send it as `Last-Event-ID` to resume from here.
     public var lastEventID: String
 
     /// Creates an event.
@@ -19,12 +19,12 @@ public struct ServerSentEvent: Sendable, Hashable {
     }
 }
 
-/// How much of a stream of events is held in memory at the most.
+/// The maximum sizes of the parts of an event stream held in memory.
 public struct ServerSentEventLimits: Sendable, Hashable {
-    /// The most bytes that a line may have.
+    /// The maximum length of a line, in bytes.
     public var lineBytes: Int
 
-    /// The most bytes that the data of one event may have.
+    /// The maximum size of the data of one event, in bytes.
     public var eventBytes: Int
 
     /// Creates a set of limits.

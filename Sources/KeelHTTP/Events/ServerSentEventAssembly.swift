@@ -1,4 +1,4 @@
-/// The event that is being put together from lines.
+/// The event under construction.
 struct ServerSentEventAssembly: Sendable {
     private(set) var reconnectionDelay: Duration?
     private(set) var lastEventID: String
@@ -8,8 +8,7 @@ struct ServerSentEventAssembly: Sendable {
     private var data: [UInt8] = []
     private var hasData = false
 
-    // The identifier becomes the stream's only when a blank line comes, so that an event cut off
-    // half-way is asked for again.
+    // The identifier takes effect only at a blank line, so that an event cut off halfway is requested again.
     private var pendingID: String
 
     init(limit: Int, lastEventID: String) {
@@ -18,7 +17,7 @@ struct ServerSentEventAssembly: Sendable {
         pendingID = lastEventID
     }
 
-    /// Takes a line without its end; returns the event that it completes, or why it must not be.
+    /// Processes a line without its end; returns the event that it completes, or the limit that it exceeds.
     mutating func take(
         line: UnsafeRawBufferPointer
     ) -> Result<ServerSentEvent, TransportError>? {
@@ -41,7 +40,7 @@ struct ServerSentEventAssembly: Sendable {
         case 2 where Self.matches(line, "id"):
             if !value.contains(0) { pendingID = String(decoding: value, as: UTF8.self) }
         default:
-            // A comment (its name is empty), or a field that this version of the format lacks.
+            // A comment, whose name is empty, or an unknown field.
             break
         }
         return nil
@@ -49,7 +48,7 @@ struct ServerSentEventAssembly: Sendable {
 
     private mutating func complete() -> ServerSentEvent? {
         lastEventID = pendingID
-        // An event without a data line is none; one with an empty data line is.
+        // Only a data line makes an event; an empty one suffices.
         guard hasData else {
             type = ""
             return nil
@@ -80,7 +79,7 @@ struct ServerSentEventAssembly: Sendable {
 
     private mutating func setDelay(_ value: UnsafeRawBufferPointer) {
         guard !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }) else { return }
-        // A number too large for any clock is as good as no number.
+        // A number too large for any clock is ignored.
         if let milliseconds = Int64(String(decoding: value, as: UTF8.self)) {
             reconnectionDelay = .milliseconds(milliseconds)
         }

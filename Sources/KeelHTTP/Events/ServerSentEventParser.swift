@@ -1,17 +1,16 @@
-/// Turns the bytes of an event stream into events (WHATWG HTML, section 9.2.6).
+/// A parser of event streams (WHATWG HTML, section 9.2.6).
 ///
-/// It does no input or output: give it bytes as they come and take what is complete. What follows
-/// the last blank line of a stream is no event and is dropped with the parser.
-///
-/// Lines are read where they lie: only a line that two pieces share is put together first.
+/// It does no input or output: append bytes as they arrive and take complete events. Text after the last blank line of
+/// a stream is not an event and is dropped with the parser. Lines are parsed in place; only a line that spans two
+/// chunks is copied.
 public struct ServerSentEventParser: Sendable {
     private let limits: ServerSentEventLimits
 
-    // The bytes that were added last, and how far they are read.
+    // The bytes appended last, and the position up to which they are parsed.
     private var input: ArraySlice<UInt8> = []
     private var position = 0
 
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of a line whose end has not arrived yet.
     private var beginning: [UInt8] = []
     private var mustSkipLineFeed = false
     private var isAtStart = true
@@ -19,7 +18,7 @@ public struct ServerSentEventParser: Sendable {
 
     /// Creates a parser at the start of a stream.
     ///
-    /// Give it the identifier last seen on an earlier connection, if there was one.
+    /// Pass the identifier last seen on an earlier connection, if there was one.
     public init(
         limits: ServerSentEventLimits = ServerSentEventLimits(),
         lastEventID: String = ""
@@ -28,13 +27,13 @@ public struct ServerSentEventParser: Sendable {
         assembly = ServerSentEventAssembly(limit: limits.eventBytes, lastEventID: lastEventID)
     }
 
-    /// How long the server asks clients to wait before they connect again; nil until it does.
+    /// The pause that the server requests before a client reconnects; nil if it has not requested one.
     public var reconnectionDelay: Duration? { assembly.reconnectionDelay }
 
-    /// The identifier that a client should send when it connects again; empty if there is none.
+    /// The identifier to send when reconnecting; empty if there is none.
     public var lastEventID: String { assembly.lastEventID }
 
-    /// Adds the next bytes; ``next()`` then gives the events that they complete.
+    /// Appends the next bytes; ``next()`` then returns the events that they complete.
     public mutating func append(_ bytes: ArraySlice<UInt8>) {
         if position == input.count {
             input = bytes
@@ -46,8 +45,8 @@ public struct ServerSentEventParser: Sendable {
 
     /// Returns the next complete event, or nil if more bytes are needed.
     ///
-    /// - Throws: ``TransportError/Code/lineTooLong`` or
-    ///   ``TransportError/Code/responseTooLarge`` when a limit is passed.
+    /// - Throws: ``TransportError/Code/lineTooLong`` or ``TransportError/Code/responseTooLarge`` if a limit is
+    ///   exceeded.
     public mutating func next() throws(TransportError) -> ServerSentEvent? {
         guard position < input.count else { return nil }
         // A second reference, so that the bytes can be read while the parser changes.
@@ -57,7 +56,7 @@ public struct ServerSentEventParser: Sendable {
 
     private typealias Step = Result<ServerSentEvent, TransportError>
 
-    /// Reads up to the next event or failure; nil if more bytes are needed.
+    /// Parses up to the next event or failure; nil if more bytes are needed.
     private mutating func read(_ bytes: UnsafeRawBufferPointer) -> Step? {
         while position < bytes.count {
             if mustSkipLineFeed {
@@ -92,7 +91,7 @@ public struct ServerSentEventParser: Sendable {
         return nil
     }
 
-    /// Takes the end of a line, or a whole one; returns what it completes, if anything.
+    /// Processes the rest of a line, or a whole one; returns the event or failure that results.
     private mutating func take(_ part: UnsafeRawBufferPointer) -> Step? {
         if beginning.isEmpty, !isAtStart { return assembly.take(line: part) }
         var line = beginning
@@ -100,7 +99,7 @@ public struct ServerSentEventParser: Sendable {
         beginning.removeAll(keepingCapacity: true)
         if isAtStart {
             isAtStart = false
-            // One byte order mark at the very start is no part of the text.
+            // A byte order mark at the very start is not part of the text.
             if line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
         }
         return line.withUnsafeBytes { assembly.take(line: $0) }

@@ -1,7 +1,7 @@
 /// The server-sent events of one response, as they arrive.
 ///
-/// The sequence ends when the server closes the stream; an event that was not complete then is
-/// dropped. Dropping the sequence cancels the exchange.
+/// The sequence ends when the server closes the stream and drops an incomplete event. Dropping the sequence cancels the
+/// exchange.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     public typealias Element = ServerSentEvent
     public typealias Failure = TransportError
@@ -31,7 +31,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             self.parser = parser
         }
 
-        /// How long the server asks clients to wait before they connect again.
+        /// The pause that the server requests before a client reconnects.
         public var reconnectionDelay: Duration? { parser.reconnectionDelay }
 
         public mutating func next(

@@ -9,9 +9,8 @@ import Foundation
 
 /// Follows redirects (RFC 9110 section 15.4).
 ///
-/// It never goes from https to http, finds circles, and leaves credentials out of requests to
-/// another origin. Place it inside layers that add credentials: inside, they would be added again
-/// for the new origin.
+/// It never goes from https to http, detects loops, and removes credentials from requests to another origin. Place it
+/// below layers that add credentials: above them, they would add the credentials again for the new origin.
 public struct RedirectMiddleware: HTTPMiddleware, DeadlineKeeping {
     private let policy: RedirectPolicy
     private let timer: DeadlineTimer
@@ -31,7 +30,7 @@ public struct RedirectMiddleware: HTTPMiddleware, DeadlineKeeping {
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
         switch try await hop(call, next) {
-        // Nearly every call ends here, and pays for nothing that only a redirect needs.
+        // Nearly every call ends here, without the cost of the bookkeeping for redirects.
         case .final(let reply): return reply
         case .moved(let target, let status):
             return try await followed(call, to: target, status, next)
@@ -43,7 +42,7 @@ public struct RedirectMiddleware: HTTPMiddleware, DeadlineKeeping {
         case moved(HTTPCall, status: Int)
     }
 
-    /// Makes one request; a reply that redirects is gone with it, and so is what it had a hold on.
+    /// Sends one request; a redirecting reply is released on return, with the resources it holds.
     private func hop(_ call: HTTPCall, _ next: HTTPNext) async throws(TransportError) -> Hop {
         let reply = try await next(call)
         guard let target = try redirected(call, by: reply.head) else { return .final(reply) }
@@ -77,7 +76,7 @@ public struct RedirectMiddleware: HTTPMiddleware, DeadlineKeeping {
         }
     }
 
-    /// Where a call has been.
+    /// A request that the call has already made.
     private struct Stop: Hashable {
         let method: HTTPRequest.Method
         let scheme: String?
@@ -92,7 +91,7 @@ public struct RedirectMiddleware: HTTPMiddleware, DeadlineKeeping {
         }
     }
 
-    /// Returns the call that a response asks for, or nil if the response is the final one.
+    /// Returns the redirected call, or nil if the response is the final one.
     private func redirected(
         _ call: HTTPCall,
         by response: HTTPResponse
@@ -172,7 +171,7 @@ extension HTTPRequest {
             + (target.query(percentEncoded: true).map { "?\($0)" } ?? "")
     }
 
-    /// Whether another request goes to the same scheme, host and port.
+    /// Whether both requests have the same scheme, host and port.
     package func hasSameOrigin(as other: HTTPRequest) -> Bool {
         func origin(_ request: HTTPRequest) -> String {
             let scheme = (request.scheme ?? "http").lowercased()

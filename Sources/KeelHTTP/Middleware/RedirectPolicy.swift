@@ -1,15 +1,15 @@
 public import HTTPTypes
 
-/// Which redirects a client follows.
+/// The redirects that a client follows.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// The methods of calls whose redirects are followed; nil is all methods.
+    /// The methods of calls whose redirects are followed; nil means all methods.
     public var methods: Set<HTTPRequest.Method>?
 
-    /// How many redirects of one call are followed; 0 follows none.
+    /// The maximum number of redirects per call; 0 follows none.
     public var limit: Int
 
-    /// Fields that are left out, beside `Authorization`, `Cookie` and `Proxy-Authorization`, when
-    /// a redirect leads to another origin: list the names of fields that carry API keys.
+    /// Fields that are removed, in addition to `Authorization`, `Cookie` and `Proxy-Authorization`, when a redirect
+    /// leads to another origin: list the fields that carry API keys.
     public var credentialFields: Set<HTTPField.Name>
 
     /// Creates a policy.
@@ -28,11 +28,10 @@ public struct RedirectPolicy: Sendable, Hashable {
 
     /// Follows the redirects of all methods.
     ///
-    /// After status 301 and 302 a `POST`, after 303 any method but `HEAD`, goes on as a `GET`
-    /// without its body (RFC 9110 section 15.4); after 307 and 308 the same request is sent again,
-    /// if its body can be.
+    /// A `POST` after status 301 and 302, and any method but `HEAD` after 303, continues as a `GET` without its body
+    /// (RFC 9110 section 15.4). After 307 and 308 the same request is sent again if its body is replayable.
     public static let all = RedirectPolicy(methods: nil)
 
-    /// Follows none: the redirecting response is the response.
+    /// Follows no redirect: the redirecting response is returned.
     public static let never = RedirectPolicy(methods: [], limit: 0)
 }

@@ -1,10 +1,10 @@
 public import HTTPTypes
 
-/// Tells servers which trace a request belongs to, without a tracer in this process.
+/// Adds the W3C trace context to requests, without a tracer in this process.
 ///
-/// A request that has a valid `traceparent` gets a child of it, any other one the start of a trace.
-/// As a layer of the call, all attempts share one span; as a layer of the attempt too, each has its
-/// own within the trace of the call. With a tracer, use the layers of KeelHTTPObservability instead.
+/// A request with a valid `traceparent` gets a child span of it; any other request starts a trace. In the layers of the
+/// call, all attempts share one span; in the layers of the attempt as well, each has its own span within the trace of
+/// the call. With a tracer, use the layers of KeelHTTPObservability instead.
 public struct TraceContextPropagation: HTTPMiddleware, DeadlineKeeping {
     private let isSampled: Bool
     private let isTrusted: @Sendable (HTTPRequest) -> Bool
@@ -12,8 +12,8 @@ public struct TraceContextPropagation: HTTPMiddleware, DeadlineKeeping {
     /// Creates the layer.
     ///
     /// - Parameters:
-    ///   - isSampled: Whether traces that begin here are marked as recorded.
-    ///   - isTrusted: Which requests carry the fields; from others they are taken away.
+    ///   - isSampled: Whether traces that start here are marked as sampled.
+    ///   - isTrusted: Whether a request may carry the fields; they are removed from other requests.
     public init(
         isSampled: Bool = false,
         isTrusted: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
@@ -43,7 +43,7 @@ public struct TraceContextPropagation: HTTPMiddleware, DeadlineKeeping {
 }
 
 extension HTTPRequest {
-    /// The trace that the request belongs to, from its `traceparent` and `tracestate`.
+    /// The trace context of the request, from its `traceparent` and `tracestate`.
     public var traceContext: TraceContext? {
         let parents = headerFields[values: .traceParent]
         guard parents.count == 1 else { return nil }

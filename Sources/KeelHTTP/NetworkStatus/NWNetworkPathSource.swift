@@ -2,7 +2,7 @@
 import Dispatch
 import Network
 
-/// A source that asks `NWPathMonitor`, on Apple's systems.
+/// A source based on `NWPathMonitor`, for Apple's platforms.
 public struct NWNetworkPathSource: NetworkPathSource {
     /// Creates the source.
     public init() {}
@@ -20,7 +20,7 @@ public struct NWNetworkPathSource: NetworkPathSource {
 extension NetworkPath {
     fileprivate init(_ path: NWPath) {
         self.init(
-            // A path that needs a connection first, such as a VPN on demand, opens when it is used.
+            // A path that requires a connection first, such as a VPN on demand, opens when it is used.
             path.status == .unsatisfied ? .unsatisfied : .satisfied,
             isExpensive: path.isExpensive,
             isConstrained: path.isConstrained,

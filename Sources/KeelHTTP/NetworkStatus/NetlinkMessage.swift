@@ -1,16 +1,16 @@
-/// A message of Linux's routing netlink, as far as network paths are concerned (rtnetlink(7)).
+/// A message of Linux's routing netlink about network paths (rtnetlink(7)).
 ///
-/// Reading is pure: bytes in, values out, in the byte order of this machine.
+/// Parsing is pure and uses the byte order of this machine.
 enum NetlinkMessage: Sendable, Hashable {
-    /// An interface as it is now.
+    /// The current state of an interface.
     case link(NetlinkLink)
-    /// A route to everywhere, through these interfaces.
+    /// A default route through these interfaces.
     case defaultRoute(interfaces: [Int32])
-    /// Something has changed: an interface, an address or a route.
+    /// A notification that an interface, an address or a route has changed.
     case change
     /// The end of the answer to the request with this number.
     case done(UInt32)
-    /// An answer that was disturbed by a change while it was given, or a refusal.
+    /// An answer that a change has interrupted, or a refusal.
     case invalid
 }
 
@@ -20,7 +20,7 @@ struct NetlinkLink: Sendable, Hashable {
     var name: String
     var flags: UInt32
 
-    /// Whether it is switched on and has its cable, its radio link or its other end.
+    /// Whether the interface is enabled and has its cable, its radio link or its peer.
     var isRunning: Bool { flags & 0x1 != 0 && flags & 0x40 != 0 }
     var isLoopback: Bool { flags & 0x8 != 0 }
 
@@ -37,10 +37,10 @@ struct NetlinkLink: Sendable, Hashable {
 }
 
 extension NetlinkMessage {
-    /// Reads the messages of one datagram.
+    /// Parses the messages of one datagram.
     ///
-    /// Answers carry the number of the request in `answering`; everything else is a notification
-    /// and tells only that there was a change.
+    /// Answers carry the number of the request in `answering`; everything else is a notification and says only that
+    /// something has changed.
     static func read(_ bytes: [UInt8], answering request: UInt32) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
         var rest = bytes[...]
@@ -49,7 +49,6 @@ extension NetlinkMessage {
         {
             let message = rest.prefix(Int(length))
             if let read = read(message, answering: request) { messages.append(read) }
-            // Each message begins at a multiple of four bytes.
             rest = rest.dropFirst((Int(length) + 3) & ~3)
         }
         return messages
@@ -83,8 +82,8 @@ extension NetlinkMessage {
     }
 
     private static func route(_ body: ArraySlice<UInt8>) -> NetlinkMessage? {
-        // Destination of length 0, an ordinary route (not "unreachable"), no cached copy, and not
-        // in the table of the device's own addresses.
+        // A destination of length 0, an ordinary route (not "unreachable"), not a cached copy, and not in the table of
+        // local addresses.
         guard body.number(at: 1, as: UInt8.self) == 0, body.number(at: 7, as: UInt8.self) == 1,
             body.number(at: 8, as: UInt32.self).map({ $0 & 0x200 == 0 }) == true
         else { return nil }
@@ -95,7 +94,7 @@ extension NetlinkMessage {
         guard table != 255 else { return nil }
         var interfaces: [Int32] = []
         if let index = attributes[4]?.number(at: 0, as: Int32.self) { interfaces.append(index) }
-        // Several ways at once: each hop has a length, flags and its interface.
+        // A multipath route: each hop has a length, flags and its interface.
         var hops = attributes[9] ?? []
         while let length = hops.number(at: 0, as: UInt16.self), length >= 8,
             let index = hops.number(at: 4, as: Int32.self)
@@ -108,7 +107,7 @@ extension NetlinkMessage {
 }
 
 extension NetworkPath {
-    /// The path that interfaces and default routes of a Linux system make.
+    /// Returns the path that results from the interfaces and default routes of a Linux system.
     static func made(of links: [NetlinkLink], routes: [[Int32]]) -> NetworkPath {
         var interfaces: [NetworkInterface] = []
         for index in routes.joined() {
@@ -128,7 +127,7 @@ extension NetworkPath {
 }
 
 extension ArraySlice<UInt8> {
-    /// The number at an offset, in this machine's byte order; nil beyond the end.
+    /// Returns the number at an offset, in this machine's byte order; nil beyond the end.
     fileprivate func number<Number: FixedWidthInteger>(
         at offset: Int,
         as type: Number.Type
@@ -137,14 +136,14 @@ extension ArraySlice<UInt8> {
         return withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
     }
 
-    /// The values of the attributes that follow one another here, by their type.
+    /// Returns the values of a sequence of attributes by type.
     fileprivate func attributes() -> [UInt16: ArraySlice<UInt8>] {
         var values: [UInt16: ArraySlice<UInt8>] = [:]
         var rest = self
         while let length = rest.number(at: 0, as: UInt16.self), length >= 4,
             Int(length) <= rest.count, let type = rest.number(at: 2, as: UInt16.self)
         {
-            // The two highest bits say how the value is written, not what it is.
+            // The two highest bits describe the encoding of the value, not its type.
             values[type & 0x3FFF] = rest.prefix(Int(length)).dropFirst(4)
             rest = rest.dropFirst((Int(length) + 3) & ~3)
         }

@@ -6,13 +6,13 @@ import Musl
 #endif
 import Synchronization
 
-/// A source that asks Linux's kernel through netlink (rtnetlink(7)).
+/// A source based on netlink, for Linux (rtnetlink(7)).
 ///
-/// There is a way out where a default route leads through an interface that is up and running. The
-/// kernel announces changes; each time, interfaces and routes are read anew, because it announces
-/// some of them only in part: the routes of an interface that goes down vanish without a word.
+/// The path is satisfied if a default route leads through an interface that is up and running. On each notification all
+/// interfaces and routes are read again, because the kernel does not announce every change: the routes of an interface
+/// that goes down disappear without notice.
 ///
-/// Each observation has a thread of its own, which sleeps until something happens.
+/// Each observation has its own thread, which sleeps until the kernel reports a change.
 public struct NetlinkPathSource: NetworkPathSource {
     /// Creates the source.
     public init() {}
@@ -20,7 +20,7 @@ public struct NetlinkPathSource: NetworkPathSource {
     public func observe(
         _ report: @escaping @Sendable (NetworkPath) -> Void
     ) -> @Sendable () -> Void {
-        // The socket belongs to the network namespace of the thread that opens it: the caller's.
+        // The socket belongs to the network namespace of the thread that opens it, which is the caller's.
         guard let watch = NetlinkWatch(report) else {
             report(NetworkPath(.unknown))
             return {}
@@ -35,8 +35,7 @@ public struct NetlinkPathSource: NetworkPathSource {
 
 /// One observation: a netlink socket, a pipe that wakes its thread, and the thread.
 ///
-/// The thread owns the socket and the reading end of the pipe, `stop` the writing end. Whoever is
-/// done with its end closes it, and nobody else.
+/// The thread owns and closes the socket and the reading end of the pipe; `stop` owns and closes the writing end.
 private final class NetlinkWatch: Sendable {
     private let socket: Int32
     private let wakeUp: Int32
@@ -44,8 +43,8 @@ private final class NetlinkWatch: Sendable {
     private let report: @Sendable (NetworkPath) -> Void
 
     init?(_ report: @escaping @Sendable (NetworkPath) -> Void) {
-        // AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE; the module map of the C library has
-        // neither these flags as numbers nor the address type.
+        // AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE: the C library's module map has neither these flags as
+        // numbers nor the address type.
         let socket = Self.open()
         guard socket >= 0 else { return nil }
         var ends: [Int32] = [0, 0]
@@ -67,8 +66,8 @@ private final class NetlinkWatch: Sendable {
         let descriptor = Musl.socket(16, 0o2_000_003, 0)
         #endif
         guard descriptor >= 0 else { return -1 }
-        // struct sockaddr_nl: family, padding, port (0: the kernel chooses), groups: links, and
-        // addresses and routes of IPv4 and IPv6.
+        // struct sockaddr_nl: family, padding, port (0: the kernel chooses), groups: links, and addresses and routes of
+        // IPv4 and IPv6.
         let groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
         let address: [UInt32] = [UInt32(UInt16(16).littleEndian), 0, groups]
         let isBound = address.withUnsafeBytes { bytes in
@@ -107,7 +106,7 @@ private final class NetlinkWatch: Sendable {
         return true
     }
 
-    /// Wakes the thread by closing the pipe, which it takes as the end.
+    /// Wakes the thread by closing the pipe, which ends the thread.
     func stop() {
         guard let end = stopper.withLock({ $0.take() }) else { return }
         close(end)
@@ -125,12 +124,12 @@ private final class NetlinkWatch: Sendable {
         while let reading = readPath(&request) {
             if reading.path != last { report(reading.path) }
             last = reading.path
-            // A change that was announced while the answers came may be missing in them.
+            // The answers may miss a change that was announced while they arrived.
             guard reading.hasChanged ? pause(milliseconds: 20) : waitForChange() else { return }
         }
     }
 
-    /// Sleeps until the kernel announces something; returns false if the observation is over.
+    /// Sleeps until the kernel announces a change; returns false if the observation has ended.
     private func waitForChange() -> Bool {
         guard wait(-1) else { return false }
         // Changes come in groups: an interface that goes up brings addresses and routes along.
@@ -140,11 +139,11 @@ private final class NetlinkWatch: Sendable {
         return true
     }
 
-    /// Reads all interfaces and routes; returns nil if the observation is over.
+    /// Reads all interfaces and routes; returns nil if the observation has ended.
     private func readPath(
         _ request: inout UInt32
     ) -> (path: NetworkPath, hasChanged: Bool)? {
-        // A change in the middle makes an answer invalid; one that never settles is let go.
+        // A change in the meantime invalidates an answer; give up if the system never settles.
         for _ in 0..<20 {
             var links: [NetlinkLink] = []
             var routes: [[Int32]] = []
@@ -169,14 +168,14 @@ private final class NetlinkWatch: Sendable {
         return (NetworkPath(.unknown), false)
     }
 
-    /// Asks for everything of one type; returns nil if the observation is over.
+    /// Requests all entries of one type; returns nil if the observation has ended.
     private func dump(_ type: UInt16, _ family: UInt8, _ number: UInt32) -> [NetlinkMessage]? {
         var bytes: [UInt8] = []
         func append<Number: FixedWidthInteger>(_ value: Number) {
             withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
         }
-        // The head of a request, with the flags "request" and "dump", and an empty ifinfomsg: that
-        // of a route is shorter.
+        // The header of a request with the flags "request" and "dump", and an empty ifinfomsg; the one for routes is
+        // shorter.
         append(UInt32(32))
         append(type)
         append(UInt16(0x301))
@@ -210,7 +209,7 @@ private final class NetlinkWatch: Sendable {
         return count > 0
     }
 
-    /// Sleeps until the socket has something; returns false if the observation is over.
+    /// Sleeps until the socket is readable; returns false if the observation has ended.
     private func wait(_ milliseconds: Int32) -> Bool {
         var descriptors = [
             pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
@@ -220,7 +219,7 @@ private final class NetlinkWatch: Sendable {
         return descriptors[1].revents == 0
     }
 
-    /// Sleeps for a while; returns false if the observation is over.
+    /// Sleeps for the given time; returns false if the observation has ended.
     private func pause(milliseconds: Int32) -> Bool {
         var descriptor = pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)
         while poll(&descriptor, 1, milliseconds) < 0, errno == EINTR {}

@@ -1,25 +1,25 @@
-/// The known properties of the way from this device to others.
+/// The known properties of this device's path to the network.
 public struct NetworkPath: Sendable, Hashable {
-    /// Whether there is a way.
+    /// Whether there is a path to the network.
     public enum Status: Sendable, Hashable {
-        /// There is a way out; whether a certain server can be reached is another matter.
+        /// There is a path; that does not mean that a particular server is reachable.
         case satisfied
-        /// There is none.
+        /// There is no path.
         case unsatisfied
-        /// The system does not tell.
+        /// The system does not report it.
         case unknown
     }
 
-    /// Whether there is a way.
+    /// Whether there is a path to the network.
     public var status: Status
 
-    /// Whether its use costs money by volume, where that is known.
+    /// Whether the path is charged by volume, if known.
     public var isExpensive: Bool?
 
-    /// Whether the user wants little data to be used, where that is known.
+    /// Whether the user wants to save data, if known.
     public var isConstrained: Bool?
 
-    /// The interfaces that the way leads through, the preferred one first where that is known.
+    /// The interfaces of the path, the preferred one first if known.
     public var interfaces: [NetworkInterface]
 
     /// Creates a path.
@@ -42,17 +42,17 @@ public struct NetworkInterface: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// A wireless local network.
         case wifi
-        /// A cable.
+        /// A wired network.
         case wired
         /// A mobile network.
         case cellular
         /// The device itself.
         case loopback
-        /// A tunnel, a bridge, or something that this version does not know.
+        /// A tunnel, a bridge, or a kind that this version does not know.
         case other
     }
 
-    /// Its name, such as `en0`.
+    /// The name, such as `en0`.
     public var name: String
 
     /// The kind of the interface.

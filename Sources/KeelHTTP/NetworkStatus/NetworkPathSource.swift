@@ -1,19 +1,19 @@
-/// A type that knows the network path of this device and learns of its changes.
+/// A type that reports the network path of this device and its changes.
 ///
 /// Apps use ``NetworkStatus``; a source promises that
 ///
-/// - `report` is called with the present path soon after ``observe(_:)``, and again after each
-///   change, in order, never twice at once;
-/// - once the returned function was called, reports end soon and everything that the observation
-///   held is given back; calling it again does nothing.
+/// - it calls `report` with the current path soon after ``observe(_:)`` and after each change, in order and never
+///   concurrently;
+/// - soon after a call of the returned function it makes no more reports and releases all resources of the observation;
+///   calling the function again has no effect.
 public protocol NetworkPathSource: Sendable {
-    /// Begins to watch; call the returned function to end it.
+    /// Starts an observation; call the returned function to end it.
     func observe(
         _ report: @escaping @Sendable (NetworkPath) -> Void
     ) -> @Sendable () -> Void
 }
 
-/// A source for systems that do not tell: the path is unknown.
+/// A source for systems without path information: the path is unknown.
 public struct UnknownNetworkPathSource: NetworkPathSource {
     /// Creates the source.
     public init() {}

@@ -1,30 +1,28 @@
 import Synchronization
 
-/// Whether this device has a way to the network, and when that changes.
+/// The current network path of this device, and its changes.
 ///
 /// ```swift
 /// let network = NetworkStatus()
 /// for await path in network.paths { showBanner(path.status == .unsatisfied) }
 /// ```
 ///
-/// It is a hint, not a promise: a path that is satisfied may lead to a login page, and a request
-/// is the only proof that a server can be reached. Use it to wait after a failure, not to keep from
-/// trying.
+/// The status is a hint: a satisfied path may lead to a login page, and only a request proves that a server is
+/// reachable. Use it to wait after a failure, not to avoid trying.
 ///
-/// The system is watched only while somebody reads ``paths``.
+/// The system is observed only while ``paths`` is being read.
 public final class NetworkStatus: Sendable {
     private let source: any NetworkPathSource
     private let broadcast: StateBroadcast<NetworkPath?>
     private let observation = Mutex<(@Sendable () -> Void)?>(nil)
 
-    /// Creates a status over a source.
+    /// Creates a status based on a source.
     public init(_ source: any NetworkPathSource) {
         self.source = source
         broadcast = StateBroadcast(nil)
     }
 
-    /// Creates a status over what the system offers: `NWPathMonitor` on Apple's systems, netlink
-    /// on Linux.
+    /// Creates a status with the system's source: `NWPathMonitor` on Apple's platforms, netlink on Linux.
     public convenience init() {
         #if canImport(Network)
         self.init(NWNetworkPathSource())
@@ -35,24 +33,24 @@ public final class NetworkStatus: Sendable {
         #endif
     }
 
-    /// The path as it was last reported; unknown while nobody reads ``paths``.
+    /// The path last reported; unknown while ``paths`` is not being read.
     public var current: NetworkPath { broadcast.value ?? NetworkPath(.unknown) }
 
-    /// The path now and after each change; a slow reader gets the newest.
+    /// The current path and each later one; a slow reader gets only the latest.
     public var paths: NetworkPaths {
         let stream = broadcast.watch { [weak self] in self?.matchObservation() }
         matchObservation()
         return NetworkPaths(status: self, stream: stream)
     }
 
-    /// Waits until there is a way to the network.
+    /// Waits until there is a path to the network.
     ///
-    /// Call it before a retry: it returns at once where there is a way or the system does not tell.
+    /// Call it before a retry. It returns immediately if there is a path or the system does not report it.
     ///
     /// - Parameters:
-    ///   - timeout: How long to wait at the most; nil is no limit.
-    ///   - clock: The clock that the time is measured on.
-    /// - Returns: Whether it is worth trying; false after the time is over or the task cancelled.
+    ///   - timeout: The maximum time to wait; nil means no limit.
+    ///   - clock: The clock that measures the time.
+    /// - Returns: Whether a retry is worthwhile; false if the time has passed or the task was canceled.
     public func waitUntilSatisfied(
         timeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
@@ -74,9 +72,9 @@ public final class NetworkStatus: Sendable {
         }
     }
 
-    /// Begins or ends the observation, according to whether somebody watches.
+    /// Starts or ends the observation, depending on whether there are watchers.
     private func matchObservation() {
-        // In the lock, so that of two changes at once the later one decides.
+        // Under the lock, so that the later of two concurrent changes wins.
         observation.withLock { observation in
             if broadcast.isWatched, observation == nil {
                 let gate = ReportGate()
@@ -99,7 +97,7 @@ public final class NetworkStatus: Sendable {
     }
 }
 
-/// Keeps reports away that a source makes although nobody observes any more.
+/// Blocks reports that a source makes after the observation has ended.
 private final class ReportGate: Sendable {
     private let isClosed = Mutex(false)
 
@@ -115,7 +113,7 @@ public struct NetworkPaths: AsyncSequence, Sendable {
     public typealias Element = NetworkPath
     public typealias Failure = Never
 
-    // Keeps the observation alive for as long as somebody reads.
+    // Keeps the observation alive for as long as the sequence is read.
     private let status: NetworkStatus
     private let stream: AsyncStream<NetworkPath?>
 
@@ -141,7 +139,7 @@ public struct NetworkPaths: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async -> NetworkPath? {
-            // Nothing is known before the first report.
+            // Nil means that nothing has been reported yet.
             while let path = await base.next(isolation: actor) {
                 if let path { return path }
             }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A value that changes, and those who watch it.
+/// A value whose changes can be watched.
 ///
-/// A watcher gets the value at once and then the newest one whenever it has changed; one that is
-/// slow misses what lay in between.
+/// A watcher gets the current value and then the latest one after each change; a slow watcher misses intermediate
+/// values.
 final class StateBroadcast<Value: Sendable & Equatable>: Sendable {
     private struct State {
         var value: Value
@@ -21,17 +21,17 @@ final class StateBroadcast<Value: Sendable & Equatable>: Sendable {
 
     var isWatched: Bool { state.withLock { !$0.watchers.isEmpty } }
 
-    /// Changes the value and tells the watchers, unless it is what it was.
+    /// Changes the value and notifies the watchers, unless the value is equal.
     func set(_ value: Value) {
         state.withLock { state in
             guard state.value != value else { return }
             state.value = value
-            // Inside the lock: two changes must reach a watcher in their order.
+            // Under the lock, so that changes reach each watcher in order.
             for watcher in state.watchers.values { watcher.yield(value) }
         }
     }
 
-    /// Adds a watcher; `onEnd` is called when it has gone.
+    /// Adds a watcher; `onEnd` is called when it ends.
     func watch(onEnd: @escaping @Sendable () -> Void = {}) -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Value.self,

@@ -3,29 +3,27 @@ import KeelCore
 
 /// Stops calling an origin whose calls fail, and tries again after a while.
 ///
-/// While too many of the recent calls of an origin fail, its circuit is open: calls fail at once
-/// with ``TransportError/Code/circuitOpen``, whose cause is the last real failure. After a pause one
-/// call is let through; if it succeeds the circuit closes, otherwise the next pause is twice as
-/// long. Such a failure is not repeated.
+/// While too many of an origin's recent calls fail, its circuit is open: calls fail immediately with
+/// ``TransportError/Code/circuitOpen``, whose cause is the last actual failure, and are not retried. After a pause one
+/// call is let through as a probe. If it succeeds the circuit closes; otherwise the next pause is twice as long.
 ///
-/// Failures are transport errors that may pass, and the statuses 500, 502, 503 and 504. Calls that
-/// their callers cancel say nothing. Place it in
-/// ``NetworkClient/Configuration/attemptMiddleware``, so that it sees each attempt.
+/// Transient transport errors and the statuses 500, 502, 503 and 504 count as failures; canceled calls do not count.
+/// Place the layer in ``NetworkClient/Configuration/attemptMiddleware``, so that it sees each attempt.
 public struct CircuitBreakerMiddleware: HTTPMiddleware {
     /// When a circuit opens, and for how long.
     public struct Settings: Sendable, Hashable {
-        /// The part of the recent calls that must fail for the circuit to open.
+        /// The fraction of the recent calls that must fail for the circuit to open.
         public var failureRatio = 0.5
-        /// How many recent calls there must be.
+        /// The minimum number of recent calls for the circuit to open.
         public var minimumCalls = 10
-        /// The span, of which the last one and the one under way are "recent".
+        /// The length of a window; calls of the current and the previous window are recent.
         public var window = Duration.seconds(10)
         /// The first pause.
         public var pause = Duration.seconds(5)
         /// The longest pause.
         public var maximumPause = Duration.seconds(60)
 
-        /// Creates the usual settings.
+        /// Creates the default settings.
         public init() {}
     }
 
@@ -37,7 +35,7 @@ public struct CircuitBreakerMiddleware: HTTPMiddleware {
     ///
     /// - Parameters:
     ///   - settings: When a circuit opens, and for how long.
-    ///   - clock: The clock that pauses are measured on.
+    ///   - clock: The clock that measures windows and pauses.
     public init(
         _ settings: Settings = Settings(),
         clock: any Clock<Duration> = ContinuousClock()
@@ -107,7 +105,7 @@ public struct CircuitBreakerMiddleware: HTTPMiddleware {
 struct Circuit: Sendable {
     enum Admission: Sendable {
         case closed
-        /// The one call that finds out whether the origin is back.
+        /// The call that tests whether the origin has recovered.
         case probe
         case refused((any Error)?)
     }
@@ -129,7 +127,6 @@ struct Circuit: Sendable {
     private var recent = RecentCounts()
     private var lastFailure: (any Error)?
 
-    /// Decides whether a call may pass.
     mutating func admit(
         at now: Duration,
         _ settings: CircuitBreakerMiddleware.Settings
@@ -146,9 +143,9 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Takes note of how a call ended.
+    /// Records the outcome of a call.
     ///
-    /// - Returns: The name of the new state, if it is another one.
+    /// - Returns: The name of the new state, if it has changed.
     mutating func report(
         _ outcome: Outcome,
         _ isProbe: Bool,
@@ -159,7 +156,7 @@ struct Circuit: Sendable {
         case .closed:
             return count(outcome, at: now, settings)
         case .open:
-            // A call from the time before.
+            // The call began before the circuit opened.
             return nil
         case .halfOpen(let pause):
             guard isProbe else { return nil }
@@ -175,7 +172,7 @@ struct Circuit: Sendable {
                 phase = .open(until: now + longer, pause: longer)
                 return "open"
             case .unknown:
-                // The next call may try.
+                // The next call becomes the probe.
                 phase = .open(until: now, pause: pause)
                 return nil
             }

@@ -1,22 +1,21 @@
 import Synchronization
 
-/// Bounds how many exchanges with one origin are under way at once.
+/// Limits the number of concurrent exchanges per origin.
 ///
-/// Calls beyond the limit wait, and go on in the order in which they came; one that is cancelled
-/// leaves the queue at once. Where the queue is full, a call fails with
-/// ``TransportError/Code/throttled``. An exchange lasts until its body has been read to the end or
-/// dropped.
+/// Further calls wait in the order of their arrival; a canceled call leaves the queue immediately. If the queue is
+/// full, a call fails with ``TransportError/Code/throttled``. An exchange lasts until its body has been read to the end
+/// or dropped.
 ///
-/// Place it in ``NetworkClient/Configuration/attemptMiddleware``, so that a call that pauses
-/// between two attempts does not hold a place.
+/// Place it in ``NetworkClient/Configuration/attemptMiddleware``, so that a call does not hold a place during the pause
+/// between two attempts.
 public struct ConcurrencyLimitMiddleware: HTTPMiddleware {
     private let places: OriginPlaces
 
     /// Creates the layer.
     ///
     /// - Parameters:
-    ///   - limit: How many exchanges with one origin may be under way; at least 1.
-    ///   - queue: How many calls for one origin may wait.
+    ///   - limit: The maximum number of concurrent exchanges per origin; at least 1.
+    ///   - queue: The maximum number of waiting calls per origin.
     public init(_ limit: Int, queue: Int = 1000) {
         places = OriginPlaces(limit: max(1, limit), queue: max(0, queue))
     }
@@ -46,7 +45,7 @@ public struct ConcurrencyLimitMiddleware: HTTPMiddleware {
     }
 }
 
-/// A place among the exchanges of an origin; dropping it frees it too.
+/// A place among the exchanges of an origin, freed at the latest when it is dropped.
 private final class OriginPlace: Sendable {
     private let origin: HTTPOrigin
     private let places: OriginPlaces
@@ -68,14 +67,14 @@ private final class OriginPlace: Sendable {
     }
 }
 
-/// The places of all origins, and who waits for them.
+/// The places of all origins, with their waiting calls.
 private final class OriginPlaces: Sendable {
     private enum Answer: Sendable { case granted, full, cancelled }
 
     private struct Queue: Sendable {
         var taken = 0
         var waiting: [UInt64: CheckedContinuation<Answer, Never>] = [:]
-        /// Tickets in the order of arrival, also of some who have left.
+        /// Tickets in the order of arrival, including some that are no longer waiting.
         var order: ArraySlice<UInt64> = []
 
         mutating func nextWaiter() -> CheckedContinuation<Answer, Never>? {
@@ -85,10 +84,10 @@ private final class OriginPlaces: Sendable {
             return nil
         }
 
-        /// Takes a waiter out that has left.
+        /// Removes a waiter that has been canceled.
         mutating func remove(_ ticket: UInt64) -> CheckedContinuation<Answer, Never>? {
             defer {
-                // Tickets of those who have left are let go before they outnumber the others.
+                // Stale tickets are dropped before they outnumber the others.
                 if order.count > 2 * waiting.count + 16 {
                     order = ArraySlice(order.filter { waiting[$0] != nil })
                 }

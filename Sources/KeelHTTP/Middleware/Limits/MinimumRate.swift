@@ -2,10 +2,10 @@ import KeelCore
 import Synchronization
 
 extension HTTPByteStream {
-    /// Fails with ``TransportError/Code/tooSlow`` once fewer bytes arrive than the rate asks for.
+    /// Fails with ``TransportError/Code/tooSlow`` if fewer bytes arrive than the rate requires.
     ///
-    /// The time in which somebody reads is cut into windows. The reading of a window's bytes ends
-    /// when the window does, unless the window has its bytes already; then the next one's does.
+    /// The time spent reading is divided into windows. A read may take until the end of the current window, or of the
+    /// next one if the current window already has its bytes.
     func held(to rate: TransferRate, on timer: DeadlineTimer) -> HTTPByteStream {
         guard rate.bytes > 0, rate.window > .zero else { return self }
         let meter = RateMeter(rate)
@@ -16,7 +16,7 @@ extension HTTPByteStream {
                 read
             )
             guard let piece else { return nil }
-            // The timer may have been beaten by a piece that came when the window was over.
+            // A chunk may arrive before the timer fires although the window is over.
             guard meter.add(piece.count, in: timer.now - start) else {
                 throw .tooSlow(rate)
             }
@@ -31,7 +31,7 @@ extension TransportError {
     }
 }
 
-/// How much of a window is over, and how many of its bytes have come.
+/// The elapsed time and the received bytes of the current window.
 private final class RateMeter: Sendable {
     private let rate: TransferRate
     private let state = Mutex<(time: Duration, bytes: Int)>((.zero, 0))
@@ -44,7 +44,7 @@ private final class RateMeter: Sendable {
         }
     }
 
-    /// Notes a piece; false if a window has ended without its bytes.
+    /// Counts a chunk; returns false if a window has ended without its bytes.
     func add(_ bytes: Int, in time: Duration) -> Bool {
         state.withLock { state in
             state.time += time

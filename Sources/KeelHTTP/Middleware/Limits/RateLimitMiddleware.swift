@@ -1,29 +1,28 @@
 import KeelCore
 
-/// Bounds how many requests are sent to one origin in a span of time.
+/// Limits the rate of requests per origin.
 ///
-/// Requests beyond the rate wait for their turn, in the order in which they came. One whose turn is
-/// further away than it may wait, or than the call has time, fails at once with
-/// ``TransportError/Code/throttled``.
+/// Further requests wait for their turn in the order of their arrival. A request whose wait would exceed `maximumWait`
+/// or the time left for the call fails immediately with ``TransportError/Code/throttled``.
 ///
-/// Place it in ``NetworkClient/Configuration/attemptMiddleware``, so that repetitions count.
+/// Place it in ``NetworkClient/Configuration/attemptMiddleware``, so that retries count.
 public struct RateLimitMiddleware: HTTPMiddleware {
     private let interval: Duration
     private let burst: Int
     private let maximumWait: Duration
     private let clock: any Clock<Duration>
     private let timeline: Timeline
-    /// When the next request of an evenly spaced row is due.
+    /// When the next of the evenly spaced requests is due.
     private let turns = OriginTable(Duration.zero)
 
     /// Creates the layer.
     ///
     /// - Parameters:
-    ///   - count: How many requests may be sent to one origin in each span; at least 1.
-    ///   - span: The span.
-    ///   - burst: How many of them may be sent at once after a quiet time; nil is all of them.
-    ///   - maximumWait: How long a request may wait for its turn; zero refuses at once.
-    ///   - clock: The clock that is waited on.
+    ///   - count: The maximum number of requests per origin in each period; at least 1.
+    ///   - span: The period.
+    ///   - burst: How many of them may be sent at once after an idle time; nil means all.
+    ///   - maximumWait: How long a request may wait for its turn; zero never waits.
+    ///   - clock: The clock that measures waits.
     public init(
         _ count: Int,
         per span: Duration,
@@ -53,7 +52,7 @@ public struct RateLimitMiddleware: HTTPMiddleware {
         return try await next(call)
     }
 
-    /// Takes the next turn and returns how far away it is; nil if that is too far.
+    /// Reserves the next turn and returns the wait for it; nil if the wait is too long.
     private func reserve(for call: HTTPCall) -> Duration? {
         let now = timeline.now
         let longest = min(maximumWait, call.deadline?.remaining ?? maximumWait)

@@ -1,4 +1,4 @@
-/// How many of how many, of late: counted in the window under way and the one before.
+/// Counts of recent items, and of those that are marked, in the current and the previous window.
 struct RecentCounts: Sendable, Hashable {
     private var window: Int64 = 0
     private var last = Counts()
@@ -9,13 +9,13 @@ struct RecentCounts: Sendable, Hashable {
         var marked = 0
     }
 
-    /// How many there were.
+    /// The number of items.
     var all: Int { last.all + current.all }
 
-    /// How many of them count.
+    /// The number of marked items.
     var marked: Int { last.marked + current.marked }
 
-    /// Forgets what is older than two windows.
+    /// Drops the items before the previous window.
     mutating func move(to time: Duration, window length: Duration) {
         let now = Int64(time / max(length, .milliseconds(1)))
         guard now != window else { return }
@@ -24,9 +24,9 @@ struct RecentCounts: Sendable, Hashable {
         window = now
     }
 
-    /// Counts one.
+    /// Counts an item.
     mutating func add() { current.all += 1 }
 
-    /// Counts one that was added as one that counts.
+    /// Marks an item that has been counted.
     mutating func mark() { current.marked += 1 }
 }

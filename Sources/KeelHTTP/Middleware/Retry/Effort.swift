@@ -1,15 +1,15 @@
 import KeelCore
 
-/// What one call has cost so far, and what it may still cost.
+/// The attempts of one call so far, and the decision about the next.
 struct Effort: Sendable {
-    /// The call as the next attempt sends it.
+    /// The call as sent by the next attempt.
     private(set) var call: HTTPCall
 
     private let policy: HTTPRetryPolicy
     private let budget: HTTPRetryBudget?
     private let origin: HTTPOrigin?
     private let firstAttempt: Int
-    /// The limits inside the exchange as the call came with them.
+    /// The timeouts that the call came with.
     private let ownTimeouts: HTTPTimeouts
     private var history: [HTTPAttempt] = []
     private var cost = 0
@@ -23,7 +23,7 @@ struct Effort: Sendable {
         self.call = call
         self.policy = policy
         ownTimeouts = call.timeouts
-        // A call that is never repeated neither pays nor earns.
+        // A call that is never retried neither pays into the budget nor draws on it.
         self.budget = policy.attempts > 1 ? budget : nil
         origin = self.budget.map { _ in call.origin }
         firstAttempt = call.attempt
@@ -61,19 +61,19 @@ struct Effort: Sendable {
         call.attempt += 1
         if advice.needsNewConnection {
             call.options.prefersNewConnection = true
-            // A new connection has all the time that is left: the server may just be slow.
+            // A new connection gets all the time left, because the server may just be slow.
             call.timeouts = ownTimeouts
         }
         if let budget { cost = budget.cost(of: advice.kind) }
     }
 
-    /// Pays back what a success is worth.
+    /// Repays the budget for a success.
     func succeeded() {
         guard let budget, let origin else { return }
         budget.deposit(max(1, cost), origin)
     }
 
-    /// The error that ends the call.
+    /// Returns the error that ends the call.
     func final(_ error: TransportError, _ decision: Decision) -> TransportError {
         var error = error
         error.attempts = history
@@ -84,7 +84,7 @@ struct Effort: Sendable {
         return error
     }
 
-    /// The error of a call that was cancelled in a pause.
+    /// Returns the error of a call that was canceled during a pause.
     func cancelled() -> TransportError {
         var error = TransportError(.cancelled)
         error.attempts = history
@@ -93,24 +93,22 @@ struct Effort: Sendable {
 }
 
 extension HTTPCall {
-    /// Limits the silence of an attempt where the call has no limits on it, and may be made again.
+    /// Limits the silence of an attempt if the call has no such limit and may be repeated.
     ///
-    /// A connection that has died without a word, as after a change of the network, would otherwise
-    /// take all of the call's time.
+    /// Otherwise a connection that dies silently, as after a change of network, would take all of the call's time.
     fileprivate mutating func leavesTimeForAnotherAttempt() {
         guard let deadline, isIdempotent, isReplayable, !(body.map { $0.bytes == nil } ?? false)
         else { return }
-        // The way of the body is no silence of the server.
+        // The time to send the body does not count as silence of the server.
         let sending = sendingTime
         let patience = max(.seconds(10), (deadline.remaining - sending) / 3)
         timeouts.firstByte = timeouts.firstByte ?? patience + sending
-        // A stream's own limit is that of its reader.
+        // For a stream, the reader's own limit applies.
         if collection != nil { timeouts.idle = timeouts.idle ?? patience }
     }
 }
 
 extension HTTPCall {
-    /// How long the body may take on its way: a second for each 64 KiB, half of what a line of
-    /// 1 Mbit/s carries.
+    /// The time to allow for sending the body: a second per 64 KiB, half the speed of a 1 Mbit/s line.
     var sendingTime: Duration { .seconds((body?.length ?? 0) / (64 * 1024)) }
 }

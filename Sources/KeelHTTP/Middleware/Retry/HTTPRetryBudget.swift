@@ -1,40 +1,38 @@
 import KeelCore
 
-/// Bounds how much repetitions add to the load of an origin that is in trouble.
+/// A limit on the load that retries add to an origin in trouble.
 ///
-/// Two limits hold for each origin, and the stricter one counts:
+/// Two limits apply to each origin, and the stricter one decides:
 ///
-/// - A bucket of tokens: a repetition takes 14 of 500, or 5 if the server throttles; a success puts
-///   1 back, one that took a repetition its whole cost. So at most 35 repetitions in a row fail
-///   (the costs of AWS's SDKs since 2026).
-/// - A ratio: of the requests of the last minute or two, at most a tenth are repetitions, beside a
-///   small reserve that lets a client with few requests repeat them ("Site Reliability
-///   Engineering", 2016, chapter 21).
+/// - A token bucket: of 500 tokens, a retry takes 14, or 5 if the server throttles; a success returns 1, or the whole
+///   cost of the retry that it needed. At most 35 retries in a row can fail (the costs of AWS's SDKs since 2026).
+/// - A ratio: at most a tenth of the requests of the last one to two minutes are retries, plus a small reserve for
+///   clients with few requests ("Site Reliability Engineering", 2016, chapter 21).
 ///
 /// Clients that call the same servers can share one budget.
 public final class HTTPRetryBudget: Sendable {
-    /// The numbers of a budget.
+    /// The parameters of a budget.
     public struct Limits: Sendable, Hashable {
-        /// How many tokens an origin begins with and has at the most.
+        /// The initial and maximum number of tokens per origin.
         public var tokens = 500
-        /// The cost of a repetition after a failure.
+        /// The cost of a retry after a failure.
         public var transientCost = 14
-        /// The cost of a repetition after a throttled call.
+        /// The cost of a retry after a throttled call.
         public var throttlingCost = 5
-        /// The part of the recent requests that may be repetitions.
+        /// The fraction of the recent requests that may be retries.
         public var ratio = 0.1
-        /// How many repetitions the ratio does not count in each window.
+        /// The number of retries in each window that the ratio does not limit.
         public var reserve = 20
-        /// The span, of which the last one and the one under way are "recent".
+        /// The length of a window; requests of the current and the previous window are recent.
         public var window = Duration.seconds(60)
 
-        /// Creates the usual limits.
+        /// Creates the default limits.
         public init() {}
     }
 
     private struct Account: Sendable {
         var tokens: Int
-        /// The requests, of which the repetitions count.
+        /// The requests; retries are marked.
         var recent = RecentCounts()
     }
 
@@ -45,18 +43,18 @@ public final class HTTPRetryBudget: Sendable {
     /// Creates a budget.
     ///
     /// - Parameters:
-    ///   - limits: Its numbers.
-    ///   - clock: The clock that windows are measured on.
+    ///   - limits: The parameters.
+    ///   - clock: The clock that measures windows.
     public init(_ limits: Limits = Limits(), clock: any Clock<Duration> = ContinuousClock()) {
         self.limits = limits
         timeline = Timeline(clock)
         accounts = OriginTable(Account(tokens: limits.tokens))
     }
 
-    /// How many tokens an origin has left.
+    /// Returns the number of tokens that an origin has left.
     public func tokens(for origin: HTTPOrigin) -> Int { accounts.with(origin) { $0.tokens } }
 
-    /// Counts a request, before it is sent.
+    /// Counts a request before it is sent.
     func begin(_ origin: HTTPOrigin) {
         let now = timeline.now
         accounts.with(origin) { account in
@@ -69,7 +67,7 @@ public final class HTTPRetryBudget: Sendable {
         kind == .throttling ? limits.throttlingCost : limits.transientCost
     }
 
-    /// Pays for a repetition; false if the origin cannot afford it.
+    /// Pays for a retry; returns false if the origin cannot afford it.
     func withdraw(_ kind: RetryAdvice.Kind, _ origin: HTTPOrigin) -> Bool {
         let cost = cost(of: kind)
         let now = timeline.now

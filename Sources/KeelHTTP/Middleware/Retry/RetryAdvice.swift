@@ -1,40 +1,38 @@
 package import HTTPTypes
 import KeelCore
 
-/// What the outcome of an attempt says about another one.
+/// How to repeat a call after the outcome of an attempt.
 struct RetryAdvice: Sendable, Hashable {
-    /// How much patience is due.
+    /// The class of the pauses.
     enum Kind: Sendable, Hashable {
         case transient
         case throttling
     }
 
     var kind = Kind.transient
-    /// How many attempts such an outcome is worth, this one included.
+    /// The maximum number of attempts after such an outcome, including this one.
     var attempts = Int.max
-    /// How long the server asks to be left alone.
+    /// The pause that the server requests.
     var asked: Duration?
-    /// Whether the connection was the fault.
+    /// Whether the connection caused the failure.
     var needsNewConnection = false
 }
 
-/// Whether another attempt may follow.
 enum RetryVerdict: Sendable, Hashable {
-    /// The outcome would be the same again, or is a success.
+    /// The outcome is a success, or would be the same again.
     case final
-    /// The outcome may pass, but repeating the request is not safe.
+    /// The outcome is transient, but repeating the request is not safe.
     case unsafe(RetryRefusal)
-    /// It may, if attempts, time and budget allow.
+    /// Another attempt may follow if attempts, time and budget allow.
     case may(RetryAdvice)
 
-    /// Judges a failed attempt.
     init(_ error: TransportError, of call: HTTPCall) {
         var advice = RetryAdvice()
         switch error.code {
         case .circuitOpen:
             self = .unsafe(.circuitOpen)
             return
-        // The total time is over, or this client's own limit would refuse again.
+        // The total time has run out, or this client's own limit would refuse the call again.
         case .cancelled, .deadlineExceeded, .throttled:
             self = .final
             return
@@ -51,7 +49,6 @@ enum RetryVerdict: Sendable, Hashable {
         self.init(advice, wasUnprocessed: error.processed == .no || error.bytesSent == 0, call)
     }
 
-    /// Judges an answered attempt.
     init(_ response: HTTPResponse, of call: HTTPCall) {
         var advice = RetryAdvice(asked: response.retryAfter)
         var wasUnprocessed = false
@@ -85,14 +82,14 @@ enum RetryVerdict: Sendable, Hashable {
 }
 
 extension HTTPResponse {
-    /// The pause that the server asks for (RFC 9110 section 10.2.3), as seconds or as a date.
+    /// The pause that the server requests (RFC 9110 section 10.2.3), as seconds or as a date.
     ///
-    /// A date is compared with the response's own `Date`: the clock of this device may be wrong.
-    /// Without that field, a date is not understood.
+    /// A date is compared with the response's own `Date`, because the clock of this device may be wrong. Without that
+    /// field, a date is ignored.
     package var retryAfter: Duration? {
         guard let text = headerFields[.retryAfter] else { return nil }
         if text.utf8.allSatisfy({ (48...57).contains($0) }) {
-            // More digits than fit are a very long pause all the same.
+            // A number that overflows is a very long pause all the same.
             return text.isEmpty ? nil : .seconds(Int64(text) ?? .max / 4)
         }
         guard let sent = headerFields[.date].flatMap({ HTTPDate($0) }),

@@ -1,10 +1,10 @@
 import HTTPTypes
 import KeelCore
 
-/// Makes the attempts of a call: keeps their limits, reads their bodies, repeats those that failed.
+/// Makes the attempts of a call: enforces their limits, reads their bodies, and retries failures.
 ///
-/// A client has exactly one, below redirects and above the layers of the attempt. A body that is to
-/// end in memory is read here, within the attempt.
+/// A client has exactly one, below redirects and above the layers of the attempt. A body that is read into memory is
+/// read here, within the attempt.
 struct RetryMiddleware: HTTPMiddleware, DeadlineKeeping {
     private let policy: HTTPRetryPolicy
     private let clock: any Clock<Duration>
@@ -63,7 +63,7 @@ struct RetryMiddleware: HTTPMiddleware, DeadlineKeeping {
         case kept(HTTPReply, isSuccess: Bool)
         case refused(status: Int, pause: Duration, RetryAdvice)
 
-        /// Whether nothing of it is still to be read.
+        /// Whether all of it has been read.
         var isWhole: Bool {
             guard case .kept(let reply, _) = self else { return true }
             return reply.body.collected != nil
@@ -114,7 +114,7 @@ struct RetryMiddleware: HTTPMiddleware, DeadlineKeeping {
         _ advice: RetryAdvice,
         reason: String
     ) async throws(TransportError) {
-        // Reading what nobody wants took time, too.
+        // Draining the body took time as well.
         let pause = min(pause, max(.zero, effort.call.deadline?.remaining ?? pause))
         effort.call.record(.retrying(after: pause, reason: reason))
         do {

@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// Sends a request once more that found its kept connection closed.
+/// Sends a request again that found its idle connection closed.
 ///
-/// It stands next to the transport: the layers of the attempt see one exchange, and no attempt and
-/// no part of a budget is spent on what is a matter of connections alone.
+/// It is next to the transport: the layers of the attempt see one exchange, and a matter of connections costs neither
+/// an attempt nor tokens.
 struct StaleConnectionMiddleware: HTTPMiddleware, DeadlineKeeping {
     private let policy: HTTPRetryPolicy
 

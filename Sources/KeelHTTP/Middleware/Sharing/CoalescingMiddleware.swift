@@ -1,29 +1,26 @@
 public import HTTPTypes
 import KeelCore
 
-/// Sends identical requests that are under way at the same time once.
+/// Shares one exchange between identical calls that are in progress at the same time.
 ///
-/// The first call of a key carries out the exchange for all; each caller gets its own complete
-/// copy of the response, or the error. A caller that is cancelled leaves the others alone; with the
-/// last one the exchange is cancelled. Because the shared exchange includes redirects and
-/// repetitions, callers do not multiply them.
+/// The first of the identical calls carries out the exchange for all; each caller gets its own complete copy of the
+/// response, or the error. A canceled caller does not affect the others; when the last one is canceled, so is the
+/// exchange. The shared exchange includes redirects and retries, so callers do not multiply them.
 ///
-/// Only `GET` and `HEAD` without a body are shared, and only if their responses are read into
-/// memory: streams are not. Two calls are identical if their target and all their header fields
-/// are, apart from those that name a request (``ignoredFields``), if they ask the same of the layers
-/// below (see ``HTTPCallOptionKey/sharingKey(of:)``; a cache's policy, for one), and if they are
-/// signed for the same user. A client with an ``HTTPAuthorizing`` layer says whose its calls are, and
-/// calls of a token source that cannot tell are not shared. Where a layer of your own adds credentials
-/// further down without being one, name the user in `identity`: otherwise two users of one client
-/// could share a response. A user who signs in while a call is under way gets none that it was asked
-/// for in another's name.
+/// Only `GET` and `HEAD` without a body are shared, and only if their responses are read into memory rather than
+/// streamed. Two calls are identical if they have the same target and header fields, apart from fields that identify a
+/// request (``ignoredFields``), the same options for the layers below (see ``HTTPCallOptionKey/sharingKey(of:)``), such
+/// as a cache policy, and the same user. An ``HTTPAuthorizing`` layer identifies the user of its calls; calls whose
+/// token source cannot identify the user are not shared. If a layer of your own adds credentials further down without
+/// conforming, name the user in `identity`: otherwise two users of one client could share a response. If the user
+/// changes while a call is in progress, the new user never gets the response of the old one.
 ///
-/// Notes of the layers below about the reply, such as where a cache found it, are kept.
+/// Notes of the layers below about the reply, such as whether a cache had it, are kept.
 ///
 /// Place it in ``NetworkClient/Configuration/middleware``, or below a cache in
 /// ``NetworkClient/Configuration/hopMiddleware``.
 public struct CoalescingMiddleware: HTTPMiddleware {
-    /// Fields that do not make two requests different: they name or time a request.
+    /// Fields that do not distinguish two requests, because they only identify or date a request.
     public static let ignoredFields: Set<HTTPField.Name> = Set(
         ["traceparent", "tracestate", "baggage", "X-Request-ID", "X-Correlation-ID"]
             .compactMap { HTTPField.Name($0) } + [.date]
@@ -37,10 +34,10 @@ public struct CoalescingMiddleware: HTTPMiddleware {
     /// Creates the layer.
     ///
     /// - Parameters:
-    ///   - varying: The fields on which the responses of the service depend; nil is all fields.
-    ///     Credentials, ranges and conditions count in any case.
-    ///   - ignored: The fields that do not count where `varying` is nil.
-    ///   - identity: Whose call it is, where that is not to be seen in its fields.
+    ///   - varying: The fields that the responses of the service depend on; nil means all fields. Credentials, ranges
+    ///     and conditions always count.
+    ///   - ignored: The fields to ignore if `varying` is nil.
+    ///   - identity: Returns the user of a call if its fields do not show it.
     public init(
         varying: Set<HTTPField.Name>? = nil,
         ignoring ignored: Set<HTTPField.Name> = Self.ignoredFields,
@@ -51,7 +48,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         self.identity = identity
     }
 
-    /// How many calls wait for an exchange that may be shared.
+    /// The number of calls that wait for an exchange to share.
     package var waiterCount: Int { flights.waiterCount }
 
     public func intercept(
@@ -64,7 +61,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
             let user = await user(of: call), let key = key(of: call, collection, user)
         else { return try await next(call) }
         var shared = call
-        // Each caller has a limit of its own; the first one's must not bind the others.
+        // Each caller has its own deadline; the first one's must not bind the others.
         shared.deadline = nil
         let leader = shared
         let reply: SharedReply
@@ -72,7 +69,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
             reply = try await flights.run(key) {
                 let reply = try await next(leader)
                 let bytes = try await collection.bytes(of: reply, to: leader.head.method)
-                // The token is chosen further down, later than the key was made.
+                // The token is chosen further down, after the key was made.
                 let isSameUser = await self.user(of: leader) == user
                 return SharedReply(reply, bytes, of: leader.id, isForAll: isSameUser)
             }
@@ -85,7 +82,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         return reply.copy
     }
 
-    /// Whose call it is; nil if it will be signed and nobody can tell for whom.
+    /// Returns the user of a call; nil if the call will be signed for a user that cannot be determined.
     private func user(of call: HTTPCall) async -> [String?]? {
         let named = identity(call)
         guard let signer = call.options.signer, call.options.authentication != .none,
@@ -126,17 +123,17 @@ extension HTTPCallOptions {
         static var defaultValue: Bool { true }
     }
 
-    /// Whether the call may share the exchange of an identical one that is under way.
+    /// Whether the call may share the exchange of an identical one in progress.
     public var coalesces: Bool {
         get { self[CoalescenceKey.self] }
         set { self[CoalescenceKey.self] = newValue }
     }
 }
 
-/// What makes two requests the same.
+/// The key by which requests are identical.
 ///
-/// Of the header fields and options, which may hold credentials, only a digest is kept: 128 bits under the
-/// process's own secret key.
+/// Of the header fields and options, which may contain credentials, only a digest is kept: 128 bits under the process's
+/// own secret key.
 private struct RequestIdentity: Hashable, Sendable {
     let method: String
     let origin: HTTPOrigin
@@ -156,7 +153,7 @@ private struct RequestIdentity: Hashable, Sendable {
         self.origin = origin
         path = head.path
         self.collection = collection
-        // Fields of one name stay in their order, which means something; names do not.
+        // The order of fields with the same name matters; the order of names does not.
         let values = Dictionary(grouping: fields, by: \.name).mapValues { $0.map(\.value) }
         digest = [1, 2].map { half in
             var hasher = Hasher()
@@ -169,16 +166,16 @@ private struct RequestIdentity: Hashable, Sendable {
     }
 }
 
-/// A response of which any number of callers can have a copy.
+/// A response that can be copied for any number of callers.
 private struct SharedReply: Sendable {
     let head: HTTPResponse
     let bytes: [UInt8]
     let trailers: HTTPFields?
     let connection: ConnectionInfo?
     let notes: HTTPReplyNotes
-    /// The call that carried it out.
+    /// The call that carried out the exchange.
     let call: HTTPCallID
-    /// Whether the others who waited may have it too.
+    /// Whether the other waiting calls may have the response.
     let isForAll: Bool
 
     init(_ reply: HTTPReply, _ bytes: [UInt8], of call: HTTPCallID, isForAll: Bool) {

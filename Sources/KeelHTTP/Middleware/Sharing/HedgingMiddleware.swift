@@ -1,29 +1,27 @@
 public import HTTPTypes
 import KeelCore
 
-/// Sends a second request beside one that is slower than nearly all others, and takes the first
-/// answer.
+/// Sends a second request alongside an unusually slow one, and takes the first answer.
 ///
-/// A request that has no response head after the time in which 98 % of the recent ones of its
-/// origin had one is sent again; the slower of the two is cancelled. Of all requests, at most 3 %
-/// are sent twice (J. Dean and L. A. Barroso, "The Tail at Scale", Communications of the ACM 56,
-/// 2013). Nothing is sent twice before enough is known about an origin.
+/// A request without a response head after the time in which 98 % of the origin's recent requests had one is sent
+/// again; the slower of the two is canceled. At most 3 % of all requests are sent twice (J. Dean and L. A. Barroso,
+/// "The Tail at Scale", Communications of the ACM 56, 2013), and none before enough is known about an origin.
 ///
-/// Only idempotent requests whose body can be sent again are hedged, by default those of `GET` and
-/// `HEAD`. Place it in ``NetworkClient/Configuration/attemptMiddleware``.
+/// Only idempotent requests with replayable bodies are hedged, by default those of `GET` and `HEAD`. Place it in
+/// ``NetworkClient/Configuration/attemptMiddleware``.
 public struct HedgingMiddleware: HTTPMiddleware {
     /// When a second request is sent.
     public struct Settings: Sendable, Hashable {
-        /// The part of the recent requests that were faster than the wait; at least 0.97.
+        /// The fraction of the recent requests that took no longer than the wait; at least 0.97.
         public var percentile = 0.98
-        /// How many requests of an origin must be known.
+        /// The minimum number of measured requests of an origin.
         public var minimumSamples = 100
-        /// The part of the requests that may be sent twice.
+        /// The fraction of the requests that may be sent twice.
         public var budget = 0.03
-        /// The methods that may be sent twice; nil is all that are idempotent.
+        /// The methods that may be sent twice; nil means all idempotent ones.
         public var methods: Set<HTTPRequest.Method>? = [.get, .head]
 
-        /// Creates the usual settings.
+        /// Creates the default settings.
         public init() {}
     }
 
@@ -41,7 +39,7 @@ public struct HedgingMiddleware: HTTPMiddleware {
     ///
     /// - Parameters:
     ///   - settings: When a second request is sent.
-    ///   - clock: The clock that requests are measured on.
+    /// - clock: The clock that measures requests.
     public init(
         _ settings: Settings = Settings(),
         clock: any Clock<Duration> = ContinuousClock()
@@ -61,7 +59,7 @@ public struct HedgingMiddleware: HTTPMiddleware {
         let origin = call.origin
         let start = timeline.now
         let wait = origins.with(origin) { origin in
-            // Saved up to ten, so that a quiet hour does not pay for a storm.
+            // Limited to ten, so that a quiet hour does not pay for a storm.
             origin.credit = min(origin.credit + settings.budget, 10)
             return origin.latencies.time(of: max(settings.percentile, 0.97), settings)
         }
@@ -80,7 +78,7 @@ public struct HedgingMiddleware: HTTPMiddleware {
 
     private enum Arrival: Sendable {
         case answer(Answer)
-        /// An answer that is good only if the other one is no better.
+        /// An answer to use only if the other one is no better.
         case failed(Answer)
         case slow
         case stopped
@@ -113,7 +111,7 @@ public struct HedgingMiddleware: HTTPMiddleware {
                 case .answer(let answer):
                     underWay -= 1
                     guard underWay == 0 || Self.isGood(answer) else {
-                        // The other request may be waiting for the place of this one.
+                        // The other request may be waiting for this one's place under a limit.
                         group.addTask { .failed(await Self.detached(answer)) }
                         continue
                     }
@@ -141,7 +139,7 @@ public struct HedgingMiddleware: HTTPMiddleware {
         }
     }
 
-    /// Whether an answer is worth more than waiting for the other one.
+    /// Whether an answer is preferable to waiting for the other one.
     private static func isGood(_ answer: Answer) -> Bool {
         guard case .success(let reply) = answer else { return false }
         return reply.head.status.code < 500 && reply.head.status.code != 429
@@ -156,7 +154,7 @@ public struct HedgingMiddleware: HTTPMiddleware {
     }
 }
 
-/// The latencies of the last requests.
+/// The latencies of recent requests.
 private struct LatencyWindow: Sendable {
     private static let capacity = 256
 
@@ -175,7 +173,7 @@ private struct LatencyWindow: Sendable {
         age += 1
     }
 
-    /// The time in which this part of the requests were done; sorted anew now and then only.
+    /// Returns the latency at a percentile, sorting the samples only now and then.
     mutating func time(of part: Double, _ settings: HedgingMiddleware.Settings) -> Duration? {
         guard samples.count >= max(1, settings.minimumSamples) else { return nil }
         if known == nil || age >= 16 {

@@ -6,11 +6,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Gives calls an `Idempotency-Key`, so that a server can tell a repetition from a second wish.
+/// Adds an `Idempotency-Key` to calls, so that a server can tell a repetition from a new request.
 ///
-/// The key is the same for all attempts and redirects of a call, which makes the call one that may
-/// be repeated: use it only with servers that honour the field
-/// (draft-ietf-httpapi-idempotency-key-header). A key that the endpoint gives stays.
+/// The key is the same for all attempts and redirects of a call and makes the call repeatable: use it only with servers
+/// that honor the field (draft-ietf-httpapi-idempotency-key-header). An endpoint's own key is kept.
 ///
 /// Place it in ``NetworkClient/Configuration/middleware``.
 public struct IdempotencyKeyMiddleware: HTTPMiddleware, DeadlineKeeping {
@@ -21,7 +20,7 @@ public struct IdempotencyKeyMiddleware: HTTPMiddleware, DeadlineKeeping {
     ///
     /// - Parameters:
     ///   - methods: The methods of the calls that get a key.
-    ///   - makeKey: Makes a key; it must not give the same one twice.
+    /// - makeKey: Creates a key; each must be unique.
     public init(
         methods: Set<HTTPRequest.Method> = [.post, .patch],
         makeKey: @escaping @Sendable () -> String = Self.randomKey
@@ -30,7 +29,7 @@ public struct IdempotencyKeyMiddleware: HTTPMiddleware, DeadlineKeeping {
         self.makeKey = makeKey
     }
 
-    /// A random UUID as a quoted string, the form that the draft asks for.
+    /// Returns a random UUID as a quoted string, the form that the draft specifies.
     @Sendable
     public static func randomKey() -> String { "\"\(UUID().uuidString.lowercased())\"" }
 
