@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Counts the bytes of a body that is read piece by piece, and notices when it is dropped.
+/// Counts the bytes of a body that is read chunk by chunk, and reports a body that is dropped early.
 ///
-/// The stream's closure holds it: it goes away with the last copy of the stream.
+/// The stream's closure holds the counter, which is released with the last copy of the stream.
 final class BodyCounter: Sendable {
     private let state = Mutex<(total: Int64, hasEnded: Bool)>((0, false))
     private let dropped: @Sendable (_ bytes: Int64) -> Void
@@ -16,7 +16,7 @@ final class BodyCounter: Sendable {
         if !state.hasEnded { dropped(state.total) }
     }
 
-    /// Adds a piece; returns the total when the piece is the end of the body, once.
+    /// Counts a chunk; returns the total at the end of the body, once.
     func add(_ piece: ArraySlice<UInt8>?) -> Int64? {
         state.withLock { state in
             guard let piece else {
@@ -29,6 +29,6 @@ final class BodyCounter: Sendable {
         }
     }
 
-    /// Ends the count at a failure.
+    /// Stops counting after a failure.
     func end() { state.withLock { $0.hasEnded = true } }
 }

@@ -1,18 +1,17 @@
 public import HTTPTypes
 public import KeelCore
 
-/// A request as a command line of curl, to try it by hand or to show it to somebody else.
+/// A request as a curl command line, for trying it by hand or sharing it.
 ///
 /// ```swift
 /// print(CURLCommand(call))
 /// // curl --header 'Accept: application/json' 'https://api.example.com/v1/menu?page=redacted'
 /// ```
 ///
-/// Secrets are taken out unless `redactor` is nil. The text is for a POSIX shell, and every byte of
-/// it is quoted: nothing in a request can become a command. Bodies with bytes that a command line
-/// cannot hold come from `printf` through a pipe.
+/// Secrets are redacted unless `redactor` is nil. The text is for a POSIX shell and fully quoted: no part of a request
+/// can become a command. A body with bytes that a command line cannot contain is piped from `printf`.
 public struct CURLCommand: Sendable, CustomStringConvertible {
-    /// How the command is laid out.
+    /// The layout of the command.
     public enum Style: Sendable, Hashable {
         /// All on one line.
         case line
@@ -23,22 +22,22 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
     private enum Content: Sendable {
         case none
         case bytes([UInt8])
-        /// What is left out, and why.
+        /// The description of a body that is left out.
         case omitted(String)
     }
 
     private let head: HTTPRequest
     private let content: Content
 
-    /// The most bytes of a body that are written into a command.
+    /// The maximum size of a body in a command, in bytes.
     public static let bodyLimit = 32 * 1024
 
-    /// Creates the command of a request.
+    /// Creates the command for a request.
     ///
     /// - Parameters:
     ///   - head: The request, with an absolute target.
-    ///   - body: The bytes of its body.
-    ///   - redactor: The redactor that takes secrets out; nil writes the request down as it is.
+    ///   - body: The bytes of the body.
+    ///   - redactor: The redactor of secrets; nil leaves the request unredacted.
     public init(_ head: HTTPRequest, body: [UInt8]? = nil, redactor: Redactor? = .standard) {
         self.head = redactor?.redact(head) ?? head
         let type = head.headerFields[.contentType]
@@ -59,7 +58,7 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
             ?? .omitted("\(body.count) bytes of unknown contents")
     }
 
-    /// Creates the command of a call; a body that is not in memory is left out.
+    /// Creates the command for a call; a body that is not in memory is left out.
     public init(_ call: HTTPCall, redactor: Redactor? = .standard) {
         guard let body = call.body, body.bytes == nil else {
             self.init(call.head, body: call.body?.bytes, redactor: redactor)
@@ -76,7 +75,7 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
     /// The command on one line.
     public var description: String { text(.line) }
 
-    /// The command in a style.
+    /// Returns the command in a layout.
     public func text(_ style: Style) -> String {
         var options: [[String]] = []
         var pipe = ""
@@ -93,7 +92,7 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
         switch content {
         case .none: break
         case .bytes(let bytes):
-            // curl would call any body a form.
+            // Without a type, curl would label any body a form.
             if head.headerFields[.contentType] == nil {
                 options.append(["--header", "Content-Type:"])
             }
@@ -119,9 +118,9 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
     }
 }
 
-/// How texts and bytes are written for a POSIX shell.
+/// The notation of texts and bytes for a POSIX shell.
 enum ShellText {
-    /// The text as one word (POSIX.1-2024, Shell Command Language, 2.2.2).
+    /// Returns the text as one word (POSIX.1-2024, Shell Command Language, 2.2.2).
     static func quoted(_ text: String) -> String {
         let isPlain =
             !text.isEmpty
@@ -140,7 +139,7 @@ enum ShellText {
             .joined(separator: #"'\''"#) + "'"
     }
 
-    /// The bytes as text, or nil if a command line cannot hold them as they are.
+    /// Returns the bytes as text, or nil if a command line cannot contain them.
     static func plain(_ bytes: [UInt8], allowsLines: Bool) -> String? {
         let isPrintable = bytes.allSatisfy { byte in
             byte >= 0x20 && byte != 0x7F || allowsLines && (byte == 0x0A || byte == 0x09)
@@ -149,7 +148,7 @@ enum ShellText {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The bytes as the argument of `printf '%b'`: octal escapes of three digits, inside quotes.
+    /// Returns the bytes as a quoted argument of `printf '%b'`, with octal escapes of three digits.
     static func printfEscaped(_ bytes: [UInt8]) -> String {
         var text = ""
         for byte in bytes {

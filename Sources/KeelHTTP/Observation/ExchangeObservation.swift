@@ -1,4 +1,4 @@
-/// The innermost layer of an observed client: tells what is sent and what comes back.
+/// The innermost layer of an observed client, which reports each request and its response.
 package struct ExchangeObservation: HTTPMiddleware, DeadlineKeeping {
     package init() {}
 

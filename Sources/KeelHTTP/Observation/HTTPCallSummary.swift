@@ -1,52 +1,52 @@
 public import HTTPTypes
 
-/// The course of one call: its attempts, how long each of their phases took, its outcome.
+/// The course of one call: its attempts, the duration of their phases, and its outcome.
 ///
-/// It is folded from the call's events. It holds no query, no header field and no byte of a body.
+/// It is computed from the call's events. It contains no query, header field or byte of a body.
 public struct HTTPCallSummary: Sendable, Hashable {
-    /// How a call ended.
+    /// The result of a call.
     public enum Outcome: Sendable, Hashable {
-        /// It has not ended.
+        /// The call has not ended.
         case pending
-        /// It ended with a response of this status, whatever that means to the app.
+        /// The call ended with a response of this status.
         case answered(status: Int)
-        /// It ended with this error.
+        /// The call ended with this error.
         case failed(TransportError.Code)
     }
 
-    /// The call.
+    /// The identifier of the call.
     public let call: HTTPCallID
-    /// The method that was asked for.
+    /// The requested method.
     public let method: HTTPRequest.Method
     /// The target without user information, query and fragment.
     public let url: String
-    /// The host and port that were asked for.
+    /// The requested host and port.
     public let authority: String
-    /// How the call ended.
+    /// The result of the call.
     public private(set) var outcome = Outcome.pending
-    /// From the start of the call to its last event so far: the end of its body, or its outcome.
+    /// The time from the start of the call to its last event so far: the end of its body, or its outcome.
     public private(set) var duration = Duration.zero
-    /// Each request that was sent, or meant to be: first attempts, repetitions, redirects, hedges.
+    /// Each request that was sent or meant to be: first attempts, retries, redirects and hedges.
     public private(set) var attempts: [Attempt] = []
-    /// How many times the call was repeated.
+    /// The number of retries.
     public private(set) var retryCount = 0
-    /// How long the pauses before repetitions were meant to be, in all.
+    /// The total planned duration of the pauses before retries.
     public private(set) var pauses = Duration.zero
-    /// How many redirects were followed.
+    /// The number of redirects followed.
     public private(set) var redirectCount = 0
-    /// How long the call waited for its turn in this process.
+    /// The time that the call waited for its turn in this process.
     public private(set) var queueTime = Duration.zero
-    /// Whether a second request was sent beside a slow one.
+    /// Whether a second request was sent alongside a slow one.
     public private(set) var isHedged = false
-    /// How fresh the cached response was that answered the call; nil where none did.
+    /// The freshness of the cached response that answered the call; nil if no cache did.
     public private(set) var cached: String?
-    /// The call whose exchange this one shared.
+    /// The call whose exchange this call shared.
     public private(set) var joined: HTTPCallID?
-    /// Why the call was not repeated although its outcome may pass.
+    /// The reason why the call was not repeated despite a transient outcome.
     public private(set) var refusal: RetryRefusal?
     private var queuedSince: Duration?
 
-    /// Begins a summary with the first event of a call; nil if it is not the first.
+    /// Begins a summary with the first event of a call; nil for any other event.
     public init?(_ event: HTTPEvent) {
         guard case .started(let head) = event.moment else { return nil }
         call = event.call
@@ -55,7 +55,7 @@ public struct HTTPCallSummary: Sendable, Hashable {
         authority = String((head.authority ?? "").split(separator: "@").last ?? "")
     }
 
-    /// Makes the summary of a call from its events; nil without the first one.
+    /// Creates the summary of a call from its events; nil without the first one.
     public init?(_ events: some Sequence<HTTPEvent>) {
         var iterator = events.makeIterator()
         guard let first = iterator.next() else { return nil }
@@ -63,19 +63,19 @@ public struct HTTPCallSummary: Sendable, Hashable {
         while let event = iterator.next() { add(event) }
     }
 
-    /// The attempt that the outcome came from, or the one under way.
+    /// The attempt that the outcome came from, or the one in progress.
     public var lastAttempt: Attempt? { attempts.last }
 
-    /// The bytes of all request bodies, as far as transports told.
+    /// The size of all request bodies in bytes, as far as transports report it.
     public var requestBytes: Int64 { attempts.reduce(0) { $0 + ($1.requestBytes ?? 0) } }
 
-    /// The bytes of all response bodies.
+    /// The size of all response bodies, in bytes.
     public var responseBytes: Int64 { attempts.reduce(0) { $0 + ($1.responseBytes ?? 0) } }
 
-    /// From the start of the call to the head of the response that answered it.
+    /// The time from the start of the call to the head of the response that answered it.
     public var timeToFirstByte: Duration? { attempts.last?.headAt }
 
-    /// Takes the next event of the call in; events of other calls change nothing.
+    /// Adds the next event of the call; events of other calls are ignored.
     public mutating func add(_ event: HTTPEvent) {
         guard event.call == call else { return }
         switch event.moment {
@@ -109,46 +109,45 @@ public struct HTTPCallSummary: Sendable, Hashable {
 }
 
 extension HTTPCallSummary {
-    /// One request of a call; all times count from the start of the call.
+    /// One request of a call; all times are relative to the start of the call.
     public struct Attempt: Sendable, Hashable {
-        /// Which attempt it is, counted from 1; redirects and hedges keep the number.
+        /// The number of the attempt, counted from 1; redirects and hedges have the number of their attempt.
         public let number: Int
-        /// The method that was sent.
         public let method: HTTPRequest.Method
         /// The target without user information, query and fragment.
         public let url: String
-        /// When it was handed to the transport.
+        /// When the request was passed to the transport.
         public let startedAt: Duration
-        /// When it had a connection, where the transport tells.
+        /// When the request had a connection, if the transport reports it.
         public private(set) var connectedAt: Duration?
-        /// When its last byte was handed to the network, where the transport tells.
+        /// When the last byte of the request was handed to the network, if the transport reports it.
         public private(set) var sentAt: Duration?
-        /// When the head of its response arrived.
+        /// When the response head arrived.
         public private(set) var headAt: Duration?
-        /// When it ended: with its body, with a failure, or because the rest was not wanted.
+        /// When the request ended: with its body, with a failure, or because the rest was dropped.
         public private(set) var endedAt: Duration?
-        /// The status of its response.
+        /// The status of the response.
         public private(set) var status: Int?
         /// The code of the failure.
         public private(set) var failure: TransportError.Code?
-        /// The bytes of its body that were sent, where the transport tells.
+        /// The number of bytes of the request body sent, if the transport reports it.
         public private(set) var requestBytes: Int64?
-        /// The bytes of its response body that were read.
+        /// The number of bytes of the response body read.
         public private(set) var responseBytes: Int64?
-        /// Its connection, where the transport tells.
+        /// The connection, if the transport reports it.
         public private(set) var connection: ConnectionInfo?
-        /// The phases that the transport told of, and when each began.
+        /// The phases that the transport reported.
         public private(set) var phases: [PhaseStart] = []
 
-        /// When a phase began.
+        /// The start of a phase.
         public struct PhaseStart: Sendable, Hashable {
             /// The phase.
             public let phase: TransportError.Phase
-            /// When it began.
+            /// When the phase began.
             public let startedAt: Duration
         }
 
-        /// Tells it from the others of the call.
+        /// The number of the request within the call.
         fileprivate let request: Int?
 
         fileprivate init(_ event: HTTPEvent, _ head: HTTPRequest) {
@@ -159,10 +158,10 @@ extension HTTPCallSummary {
             url = head.redactedURL
         }
 
-        /// From handing it to the transport to the head of the response.
+        /// The time from passing the request to the transport to the response head.
         public var waiting: Duration? { headAt.map { $0 - startedAt } }
 
-        /// From the head of the response to the end of its body.
+        /// The time from the response head to the end of the body.
         public var reading: Duration? {
             guard let headAt, let endedAt else { return nil }
             return endedAt - headAt
@@ -197,7 +196,7 @@ extension HTTPCallSummary {
 }
 
 extension HTTPCallSummary: CustomStringConvertible {
-    /// One line with the method, the target, the outcome, the time, the bytes and the attempts.
+    /// One line with the method, the target, the outcome, the duration, the bytes and the attempts.
     public var description: String {
         let result =
             switch outcome {

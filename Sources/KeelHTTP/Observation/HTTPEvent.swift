@@ -1,29 +1,29 @@
 public import HTTPTypes
 import Synchronization
 
-/// Something that happened to a call: for logs, metrics, traces and inspectors.
+/// An event of a call, for logs, metrics, traces and inspectors.
 ///
-/// No event holds a header field's value, a query or a byte of a body, except the heads in
-/// ``Moment/sending(_:)`` and ``Moment/received(_:_:)``, which an observer must redact before it
-/// writes them anywhere.
+/// No event contains a header field's value, a query or a byte of a body, except for the heads in
+/// ``Moment/started(_:)``, ``Moment/sending(_:)`` and ``Moment/received(_:_:)``, which an observer must redact before
+/// it records them.
 public struct HTTPEvent: Sendable {
-    /// The call that it happened to.
+    /// The call of the event.
     public var call: HTTPCallID
 
-    /// The attempt that it happened in, counted from 1.
+    /// The attempt of the event, counted from 1.
     public var attempt: Int
 
-    /// The request of the call that it happened to, counted from 1 in the order of sending; nil for
-    /// what concerns no single request.
+    /// The request within the call, counted from 1 in the order of sending; nil for events that do not concern a single
+    /// request.
     ///
-    /// An attempt is several requests where it is redirected, hedged, or signed anew after a
-    /// refusal: they share ``attempt`` and differ here.
+    /// An attempt that is redirected, hedged, or signed again after a refusal consists of several requests with the
+    /// same ``attempt``.
     public var request: Int?
 
-    /// How much time had passed since the call began.
+    /// The time since the start of the call.
     public var elapsed: Duration
 
-    /// The moment of the call.
+    /// The kind of event, with its details.
     public var moment: Moment
 
     /// Creates an event.
@@ -41,69 +41,68 @@ public struct HTTPEvent: Sendable {
         self.moment = moment
     }
 
-    /// The moments of a call; later versions may add more.
+    /// The kinds of events; later versions may add more.
     public enum Moment: Sendable {
-        /// The client took the call on; the head is as the endpoint made it.
+        /// The client accepted the call; the head is as the endpoint created it.
         case started(HTTPRequest)
-        /// An attempt is handed to the transport, with the head that is sent.
+        /// An attempt was passed to the transport, with this head.
         case sending(HTTPRequest)
-        /// The attempt entered a phase, such as looking the host up or opening a connection; told
-        /// by transports that know.
+        /// The attempt entered a phase, such as looking up the host; reported by some transports.
         case entered(TransportError.Phase)
-        /// The exchange has a connection; told by transports that know.
+        /// The exchange has a connection; reported by some transports.
         case connected(ConnectionInfo)
-        /// The head of the request was handed to the network; told by transports that know.
+        /// The head of the request was handed to the network; reported by some transports.
         case sentHead
-        /// The last byte of the request was handed to the network, with the bytes of its body.
+        /// The last byte of the request, with a body of this size, was handed to the network.
         case sentBody(bytes: Int64)
         /// The head of the final response arrived.
         case received(HTTPResponse, ConnectionInfo?)
-        /// The last byte of the response was read, with the bytes of its body.
+        /// The last byte of the response, with a body of this size, was read.
         case receivedBody(bytes: Int64)
-        /// The rest of the response was not wanted, after so many bytes of its body.
+        /// The rest of the response was dropped, after this many bytes of its body.
         case droppedBody(bytes: Int64)
         /// The attempt failed.
         case attemptFailed(TransportError)
-        /// The call goes on at another address, without its query here.
+        /// The call continues at another address, given without its query.
         case redirected(to: String, status: Int)
-        /// The call will be repeated after a pause; the reason is a code's name or a status.
+        /// The call will be retried after a pause; the reason is the name of a code or a status.
         case retrying(after: Duration, reason: String)
-        /// The call is not repeated although its outcome is one that may pass.
+        /// The call is not retried despite a transient outcome.
         case notRetried(RetryRefusal)
-        /// The call shares the exchange of another one that was under way.
+        /// The call shares the exchange of another call in progress.
         case joined(HTTPCallID)
-        /// A second request was sent beside a slow one.
+        /// A second request was sent alongside a slow one.
         case hedged
-        /// A cached response was used, with how fresh it was.
+        /// A cached response of this freshness was used.
         case cached(String)
-        /// The call waits for a place, or was let through after a wait.
+        /// The call waits for a place, or was admitted after a wait.
         case queued(Bool)
         /// The call's credentials were renewed.
         case credentialsRenewed
-        /// A circuit changed its state, which is named.
+        /// A circuit changed to the named state.
         case circuit(String)
-        /// The call ended with a complete response or with a body handed to the caller.
+        /// The call ended with a complete response, or with a body passed to the caller.
         case succeeded(status: Int)
         /// The call ended with an error.
         case failed(TransportError)
     }
 }
 
-/// A type that looks at the events of calls.
+/// A type that observes the events of calls.
 public protocol HTTPEventObserver: Sendable {
-    /// Takes note of an event; called on the path of the call, so it must be quick.
+    /// Receives an event; runs on the path of the call and must return quickly.
     func observe(_ event: HTTPEvent)
 }
 
-/// Passes the events of one call to those who look at it.
+/// The sender of one call's events to its observers.
 package struct HTTPEventRecorder: Sendable {
     private let observers: [any HTTPEventObserver]
     private let elapsed: @Sendable () -> Duration
     private let requests = RequestCount()
-    /// The request whose events are recorded; nil for those of the whole call.
+    /// The request whose events are recorded; nil for events of the whole call.
     private var request: Int?
 
-    /// Starts the time of a call; nil where nobody looks.
+    /// Starts measuring a call; nil without observers.
     package init?(_ observers: [any HTTPEventObserver], clock: any Clock<Duration>) {
         guard !observers.isEmpty else { return nil }
         self.observers = observers
@@ -121,7 +120,7 @@ package struct HTTPEventRecorder: Sendable {
         for observer in observers { observer.observe(event) }
     }
 
-    /// Begins one more request of the call: events recorded here are its own from now on.
+    /// Begins another request of the call, to which the events recorded from now on belong.
     mutating func beginRequest() { request = requests.next() }
 
     private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
@@ -130,7 +129,7 @@ package struct HTTPEventRecorder: Sendable {
     }
 }
 
-/// Counts the requests of one call, some of which may be under way at the same time.
+/// Counts the requests of one call, some of which may be concurrent.
 private final class RequestCount: Sendable {
     private let count = Atomic(0)
 

@@ -1,7 +1,7 @@
 public import KeelCore
 import Synchronization
 
-/// The last events of a client's calls, for an inspector, a bug report or a test.
+/// The latest events of a client's calls, for an inspector, a bug report or a test.
 ///
 /// ```swift
 /// let log = HTTPEventLog()
@@ -9,10 +9,10 @@ import Synchronization
 /// for summary in log.summaries { print(summary) }
 /// ```
 ///
-/// It holds a bounded number of events; the oldest go first. Heads are kept without their secrets.
+/// The log holds a bounded number of events and drops the oldest first. Secrets in heads are redacted.
 public final class HTTPEventLog: HTTPEventObserver {
     private struct State {
-        /// A ring once it is full; the oldest event is at `start`.
+        /// A ring buffer once it is full; the oldest event is at `start`.
         var events: [HTTPEvent] = []
         var start = 0
         var dropped = 0
@@ -25,28 +25,27 @@ public final class HTTPEventLog: HTTPEventObserver {
     /// Creates an empty log.
     ///
     /// - Parameters:
-    ///   - capacity: How many events it holds; at least 1.
-    ///   - redactor: The redactor that takes secrets out of heads; nil keeps them, which only a
-    ///     test may want.
+    ///   - capacity: The maximum number of events; at least 1.
+    ///   - redactor: The redactor of heads; nil keeps their secrets, which is only suitable for tests.
     public init(capacity: Int = 2_000, redactor: Redactor? = .standard) {
         self.capacity = max(capacity, 1)
         self.redactor = redactor
     }
 
-    /// The events, the oldest first.
+    /// The events, oldest first.
     public var events: [HTTPEvent] {
         state.withLock { Array($0.events[$0.start...] + $0.events[..<$0.start]) }
     }
 
-    /// How many events had to go for newer ones.
+    /// The number of events dropped in favor of newer ones.
     public var droppedCount: Int { state.withLock { $0.dropped } }
 
-    /// The events of one call, the oldest first.
+    /// Returns the events of one call, oldest first.
     public func events(of call: HTTPCallID) -> [HTTPEvent] { events.filter { $0.call == call } }
 
     /// The course of each call, in the order in which the calls began.
     ///
-    /// Calls whose first event is no longer there are left out.
+    /// Calls whose first event has been dropped are left out.
     public var summaries: [HTTPCallSummary] {
         var order: [HTTPCallID] = []
         var summaries: [HTTPCallID: HTTPCallSummary] = [:]
@@ -61,7 +60,7 @@ public final class HTTPEventLog: HTTPEventObserver {
         return order.compactMap { summaries[$0] }
     }
 
-    /// Forgets all events.
+    /// Removes all events.
     public func clear() { state.withLock { $0 = State() } }
 
     public func observe(_ event: HTTPEvent) {
@@ -79,7 +78,7 @@ public final class HTTPEventLog: HTTPEventObserver {
 }
 
 extension HTTPEvent {
-    /// Returns this event with the secrets taken out of the heads and targets that it holds.
+    /// Returns this event with the secrets in its heads and targets redacted.
     public func redacted(by redactor: Redactor) -> HTTPEvent {
         var event = self
         switch moment {

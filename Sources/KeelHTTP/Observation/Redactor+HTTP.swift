@@ -2,10 +2,10 @@ public import HTTPTypes
 public import KeelCore
 
 extension Redactor {
-    /// Returns header fields with the values of sensitive ones replaced.
+    /// Returns header fields with the values of sensitive fields replaced.
     ///
-    /// The values of all others are looked through for what is known by its form; in fields that
-    /// hold an address, it is treated as a URL.
+    /// The values of other fields are searched for secrets of a known form; in fields that contain an address, it is
+    /// redacted as a URL.
     public func redact(_ fields: HTTPFields) -> HTTPFields {
         var redacted = HTTPFields()
         redacted.reserveCapacity(fields.count)
@@ -32,9 +32,9 @@ extension Redactor {
         }
     }
 
-    /// Returns the head of a request as it may be written down.
+    /// Returns a request head that is safe to record.
     ///
-    /// User information goes out of the authority; see `redactURL(_:)` for the path.
+    /// User information is removed from the authority; see `redactURL(_:)` for the path.
     public func redact(_ head: HTTPRequest) -> HTTPRequest {
         var redacted = head
         redacted.authority = head.authority.map { authority in
@@ -45,7 +45,7 @@ extension Redactor {
         return redacted
     }
 
-    /// Returns the head of a response as it may be written down.
+    /// Returns a response head that is safe to record.
     public func redact(_ head: HTTPResponse) -> HTTPResponse {
         var redacted = head
         redacted.status = HTTPResponse.Status(
@@ -56,9 +56,9 @@ extension Redactor {
         return redacted
     }
 
-    /// Returns a body as it may be written down, or nil if its type is not one that can be read.
+    /// Returns a body that is safe to record, or nil if secrets cannot be found in its type.
     ///
-    /// JSON, forms and plain text can be. Everything else may hide its secrets: leave it out.
+    /// JSON, forms and plain text are supported. Leave out any other body, because it may hide secrets.
     public func redactBody(_ bytes: [UInt8], contentType: String?) -> [UInt8]? {
         switch BodyKind(contentType) {
         case .json: redactJSON(bytes)
@@ -69,7 +69,7 @@ extension Redactor {
     }
 }
 
-/// How a body is written, as far as a reader of logs cares.
+/// The format of a body, as far as redaction distinguishes it.
 package enum BodyKind: Sendable, Hashable {
     case json
     case form

@@ -6,8 +6,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What calls, replies, bodies and events say of themselves in logs, dumps and test failures: no
-/// query, no value of a header field, no byte of a body.
+/// Descriptions of calls, replies, bodies and events for logs, dumps and test failures. They contain no query, value of
+/// a header field or byte of a body.
 
 extension HTTPCall: CustomStringConvertible, CustomReflectable {
     /// The method, the target without its query, and the size of the body.
@@ -65,14 +65,14 @@ extension NetworkClient.Configuration: CustomReflectable {
 }
 
 extension HTTPEvent: CustomStringConvertible, CustomReflectable {
-    /// The call, the attempt, the time and the moment, fit for a log.
+    /// The call, the attempt, the time and the moment, safe for logs.
     public var description: String { "\(call)#\(attempt) +\(elapsed) \(moment)" }
 
     public var customMirror: Mirror { Mirror(self, children: ["event": description]) }
 }
 
 extension HTTPEvent.Moment: CustomStringConvertible, CustomReflectable {
-    /// The event, fit for a log.
+    /// The event, safe for logs.
     public var description: String {
         switch self {
         case .started(let head): "started \(head.method.rawValue) \(head.redactedURL)"

@@ -1,27 +1,27 @@
 /// The place of a request in a distributed trace (W3C Trace Context, level 2).
 public struct TraceContext: Sendable, Hashable {
-    /// The trace, 16 bytes, not all zero.
+    /// The identifier of the trace, 16 bytes, not all zero.
     public let traceID: [UInt8]
 
-    /// The span that a request belongs to, 8 bytes, not all zero.
+    /// The identifier of the request's span, 8 bytes, not all zero.
     public let spanID: [UInt8]
 
     /// Whether the caller may have recorded the trace.
     public let isSampled: Bool
 
-    /// Whether at least the last seven bytes of ``traceID`` were drawn at random (level 2, section 3.2.2.5).
+    /// Whether at least the last seven bytes of ``traceID`` are random (level 2, section 3.2.2.5).
     ///
-    /// The flag belongs to the trace: whoever carries the trace on keeps it.
+    /// The flag belongs to the trace: every participant passes it on.
     public let isRandom: Bool
 
-    /// The vendors' additions, as in the field `tracestate`; nil where there is nothing.
+    /// The vendors' additions, as in the field `tracestate`; nil if there are none.
     public let state: String?
 
-    /// Begins a trace under a random identifier.
+    /// Begins a trace with a random identifier.
     ///
     /// - Parameters:
-    ///   - isSampled: Whether this process records it.
-    ///   - generator: Makes the identifiers.
+    ///   - isSampled: Whether this process records the trace.
+    ///   - generator: The source of the identifiers.
     public init(isSampled: Bool = false, using generator: inout some RandomNumberGenerator) {
         traceID = Self.identifier(of: 16, using: &generator)
         spanID = Self.identifier(of: 8, using: &generator)
@@ -38,9 +38,9 @@ public struct TraceContext: Sendable, Hashable {
         self.state = state
     }
 
-    /// Reads the fields of a request; nil if `traceparent` is not valid.
+    /// Parses the fields of a request; nil if `traceparent` is not valid.
     ///
-    /// A `tracestate` that is not valid is dropped and does no harm to the rest.
+    /// An invalid `tracestate` is dropped without affecting the rest.
     ///
     /// - Parameters:
     ///   - parent: The value of `traceparent`.
@@ -62,7 +62,7 @@ public struct TraceContext: Sendable, Hashable {
         )
     }
 
-    /// A span below this one, in the same trace.
+    /// Returns a child span of this one, in the same trace.
     public func child(using generator: inout some RandomNumberGenerator) -> TraceContext {
         TraceContext(
             traceID: traceID,
@@ -77,7 +77,7 @@ public struct TraceContext: Sendable, Hashable {
         "00-\(Self.text(traceID))-\(Self.text(spanID))-\(Self.text([flags]))"
     }
 
-    /// The flags that version 00 knows; others are not passed on.
+    /// The flags of version 00; others are not passed on.
     private var flags: UInt8 { (isSampled ? 1 : 0) | (isRandom ? 2 : 0) }
 
     private static func identifier(
@@ -90,7 +90,7 @@ public struct TraceContext: Sendable, Hashable {
         }
     }
 
-    /// The bytes behind digits, of which only small letters are allowed.
+    /// Returns the bytes of hexadecimal digits, which must be lowercase.
     private static func bytes(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var half: UInt8?
@@ -115,7 +115,7 @@ public struct TraceContext: Sendable, Hashable {
 
 /// The grammar of the field `tracestate` (W3C Trace Context, section 3.3).
 private enum TraceState {
-    /// The members of all values in one, or nil if there are none or one of them is not valid.
+    /// Returns the members of all values joined, or nil if there are none or any is not valid.
     static func checked(_ values: [String]) -> String? {
         var keys: Set<Substring> = []
         var members: [Substring] = []

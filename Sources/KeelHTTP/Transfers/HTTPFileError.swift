@@ -14,27 +14,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Why a file could not be sent or received.
+/// The reason why a file could not be sent or received.
 public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure; later versions may add more.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
-        /// The address is not one of a file on this machine.
+        /// The URL does not name a file on this machine.
         public static let notLocal = Reason(description: "is not on this machine")
-        /// The file could not be opened or made.
+        /// The file could not be opened or created.
         public static let open = Reason(description: "could not be opened")
-        /// There is something at the path, but not a file with contents, such as a folder.
+        /// The path names something other than a regular file, such as a folder.
         public static let notAFile = Reason(description: "is not a regular file")
         /// The file could not be read.
         public static let read = Reason(description: "could not be read")
-        /// The file has another length than it had when it was opened first.
+        /// The length of the file has changed since it was first opened.
         public static let changedLength = Reason(
             description: "changed its length while it was sent"
         )
         /// The file could not be written.
         public static let write = Reason(description: "could not be written")
-        /// The complete file could not be given its name.
+        /// The complete file could not be moved to its name.
         public static let rename = Reason(description: "could not be put in its place")
     }
 
@@ -44,7 +44,7 @@ public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The path of the file.
     public let path: String
 
-    /// The operating system's number for the failure, where it reported one.
+    /// The operating system's error number, if it reported one.
     public let number: Int32?
 
     init(_ reason: Reason, _ path: String, number: Int32? = nil) {
@@ -53,10 +53,10 @@ public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible 
         self.number = number
     }
 
-    /// The path, the reason and the system's own words on one line.
+    /// The path, the reason and the system's message on one line.
     public var description: String {
         let text = "The file '\(path)' \(reason)"
-        // Whether the pointer is optional depends on the system.
+        // Whether the pointer is optional depends on the platform.
         let words: UnsafeMutablePointer<CChar>? = number.flatMap { strerror($0) }
         guard let words else { return text + "." }
         return "\(text): \(String(cString: words))."
@@ -64,7 +64,7 @@ public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension HTTPFileError {
-    /// Returns the path that a URL names on this machine.
+    /// Returns the path of a file URL.
     static func localPath(of url: URL) throws(HTTPFileError) -> String {
         let path = url.path(percentEncoded: false)
         guard url.isFileURL else { throw HTTPFileError(.notLocal, path) }

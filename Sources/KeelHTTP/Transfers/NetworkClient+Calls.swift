@@ -7,16 +7,16 @@ package import Foundation
 #endif
 
 extension NetworkClient {
-    /// Makes the head of a request to an address of its own, absolute or relative to the base URL.
+    /// Creates the head of a request to an address that is absolute or relative to the base URL.
     ///
-    /// The client's header fields are added where the address has the origin of its base URL: a
-    /// credential among them is meant for that origin alone.
+    /// The client's header fields are added only if the address has the origin of the base URL: a credential among them
+    /// is meant for that origin alone.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - address: The address.
     /// - Returns: The head.
-    /// - Throws: ``TransportError`` with the code `redirectInvalid` where the address is none.
+    /// - Throws: ``TransportError`` with the code `redirectInvalid` if the address is not valid.
     package func head(
         _ method: HTTPRequest.Method,
         _ address: URL
@@ -33,7 +33,7 @@ extension NetworkClient {
             authority: base.authority,
             path: base.path + "/"
         )
-        // The address is the caller's own choice: one of another scheme is no downgrade.
+        // The caller chose the address: a different scheme is not a downgrade.
         var origin = home
         origin.scheme = address.scheme?.lowercased() ?? base.scheme
         var head = home
@@ -42,18 +42,17 @@ extension NetworkClient {
         return head
     }
 
-    /// Sends a request of a transfer, which is repeated by the transfer and not by the client.
+    /// Sends a request of a transfer, which does its own retries.
     ///
-    /// The limits on silence are the client's: while a body is sent, ``Configuration/timeout`` is
-    /// how long nothing may move; ``Configuration/idleTimeout`` is how long the head, and then each
-    /// piece of the response, may be waited for. An ``HTTPTimeouts/firstByte`` that the client's
-    /// ``Configuration/timeouts`` have comes first, as in every call: it counts from the start of the
-    /// exchange, the sending of the body included.
+    /// The stall timeouts are the client's. While a body is sent, ``Configuration/timeout`` limits the time without
+    /// progress; ``Configuration/idleTimeout`` limits the wait for the head, and then for each chunk of the response.
+    /// As in every call, an ``HTTPTimeouts/firstByte`` in the client's ``Configuration/timeouts`` takes precedence: it
+    /// counts from the start of the exchange, including sending the body.
     ///
     /// - Parameters:
     ///   - head: The method, the target and all header fields.
     ///   - body: The body.
-    ///   - options: What the call asks of the layers.
+    ///   - options: The options of the call for the layers.
     /// - Returns: The reply, whatever its status.
     /// - Throws: ``TransportError``.
     package func transfer(

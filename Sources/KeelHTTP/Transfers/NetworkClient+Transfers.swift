@@ -9,8 +9,8 @@ public import Foundation
 extension NetworkClient {
     /// Sends bytes as the body of an endpoint and returns its decoded response.
     ///
-    /// They take the place of the endpoint's own body; a method of `GET` becomes `POST`. The
-    /// content type is `application/octet-stream` unless the endpoint's headers name another.
+    /// The bytes replace the endpoint's own body, and `POST` replaces the method `GET`. The content type is
+    /// `application/octet-stream` unless the endpoint's headers set another.
     ///
     /// - Throws: ``NetworkError``.
     public func upload<E: Endpoint>(
@@ -31,12 +31,12 @@ extension NetworkClient {
     /// let film = try await client.upload(.file(url, contentType: "video/mp4"), to: AddFilm())
     /// ```
     ///
-    /// It takes the place of the endpoint's own body; a method of `GET` becomes `POST`. A body that
-    /// is produced while it is sent may take as long as it wants, unless the endpoint or the call
-    /// asks for a total time: the client's is then how long nothing may happen at all.
+    /// The body replaces the endpoint's own, and `POST` replaces the method `GET`. A body that is produced while it is
+    /// sent may take any time, unless the endpoint or the call sets a total time: the client's timeout then limits the
+    /// time without progress.
     ///
-    /// - Throws: ``NetworkError``; ``NetworkError/Code/file`` if a file cannot be read or changes
-    ///   its length meanwhile.
+    /// - Throws: ``NetworkError``; ``NetworkError/Code/file`` if a file cannot be read, or changes its length in the
+    ///   meantime.
     public func upload<E: Endpoint>(
         _ body: RequestBody,
         to endpoint: E,
@@ -49,9 +49,9 @@ extension NetworkClient {
         return try await uploaded(plan, as: E.Response.self)
     }
 
-    /// Sends a body and decodes the response as the type named here.
+    /// Sends a body and decodes the response as the given type.
     ///
-    /// It does what the form for endpoints with a response of their own does.
+    /// It otherwise behaves like the method for endpoints with a declared response.
     ///
     /// - Throws: ``NetworkError``.
     public func upload<Response: Decodable & Sendable>(
@@ -71,7 +71,7 @@ extension NetworkClient {
 
     /// Calls an endpoint and returns the bytes of its response.
     ///
-    /// For responses that do not fit into memory, give a file as their place, or use
+    /// For responses that do not fit into memory, download to a file or use
     /// ``stream(_:timeoutCovers:timeout:options:)``.
     ///
     /// - Throws: ``NetworkError``.
@@ -87,19 +87,18 @@ extension NetworkClient {
         return try await bytes(of: plan)
     }
 
-    /// Calls an endpoint and writes its response to a file, as it arrives.
+    /// Calls an endpoint and writes its response to a file as it arrives.
     ///
-    /// The file appears under its name once it is complete and on the disk, in place of what was
-    /// there; a reader sees the old contents or all of the new ones. A call that fails or is
-    /// cancelled leaves nothing behind. The folder must exist; the file that grows stands in it
-    /// under another name, beginning with `.keel-`.
+    /// The file appears under its name, replacing any earlier one, once it is complete and on disk; a reader sees
+    /// either the old contents or all of the new ones. A call that fails or is canceled leaves nothing behind. The
+    /// folder must exist; until it is complete, the file has a temporary name in that folder that begins with `.keel-`.
     ///
-    /// The body is not bounded by ``Configuration/responseLimit``. Waiting for its next bytes is
-    /// bounded by ``Configuration/idleTimeout``. The client's total time covers the time to the
-    /// response head; one that the endpoint or the call asks for covers the whole response.
+    /// ``Configuration/responseLimit`` does not apply to the body; ``Configuration/idleTimeout`` limits the wait for
+    /// its next bytes. The client's total time covers the time to the response head; a timeout of the endpoint or the
+    /// call covers the whole response.
     ///
     /// - Returns: The head of the response.
-    /// - Throws: ``NetworkError``, also for a status outside 200 to 299, whose body goes nowhere;
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299, whose body is not written;
     ///   ``NetworkError/Code/file`` if the file cannot be written.
     @discardableResult
     public func download(
@@ -141,13 +140,13 @@ extension NetworkClient {
         throw failure
     }
 
-    /// Writes a body to a file and gives that its name; returns what went wrong.
+    /// Writes a body to a file and commits the file; returns the error, if any.
     private static func copy(
         _ body: HTTPByteStream,
         to file: PartialFile,
         _ call: HTTPCall
     ) async -> NetworkError? {
-        // Few large writes cost less than a switch of threads for each piece of the network's.
+        // A few large writes cost less than a thread switch for each chunk from the network.
         let blockSize = 256 * 1024
         var block: [UInt8] = []
         var pieces = body.makeAsyncIterator()

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension HTTPBody {
-    /// Returns this body under the eyes of an observer.
+    /// Returns this body with an observer of its bytes.
     func observed(by observer: TransferObserver) -> HTTPBody {
         let total = length
         var body = HTTPBody(
@@ -21,7 +21,7 @@ extension HTTPBody {
                 return piece
             }
         }
-        // Where the system sends the file, nobody sees its pieces.
+        // A file sent by the system has no visible chunks.
         if var file, !observer.showsPieces {
             file.observer = file.observer?.and(observer) ?? observer
             body.file = file
@@ -31,7 +31,7 @@ extension HTTPBody {
 }
 
 extension HTTPByteStream {
-    /// Returns this stream under the eyes of an observer.
+    /// Returns this stream with an observer of its bytes.
     package func observed(by observer: TransferObserver, total: Int64?) -> HTTPByteStream {
         let counter = TakenBytes()
         observer.report(0, of: total)
@@ -47,7 +47,7 @@ extension HTTPByteStream {
     }
 }
 
-/// Counts bytes that were handed over, and of those the ones that were taken.
+/// Counts the bytes handed over, and those of them that were taken.
 private final class TakenBytes: Sendable {
     private let state = Mutex<(taken: Int64, given: Int64)>((0, 0))
 
@@ -55,7 +55,7 @@ private final class TakenBytes: Sendable {
         state.withLock { $0.given += Int64(count) }
     }
 
-    /// Counts all that was given as taken; returns the total if that is news.
+    /// Marks all bytes handed over as taken; returns the total if it has changed.
     func take() -> Int64? {
         state.withLock { state in
             guard state.given > state.taken else { return nil }

@@ -10,10 +10,10 @@ import Musl
 import Android
 #endif
 
-/// A file that appears under its name once it is complete.
+/// A file that appears under its name only when it is complete.
 ///
-/// Until then it has a name of its own in the same folder. Dropping it, and discarding it, removes
-/// it; only the end of the process leaves it behind.
+/// Until then it has a temporary name in the same folder. Dropping or discarding it removes it; only the end of the
+/// process leaves it behind.
 final class PartialFile: Sendable {
     private let path: String
     private let partialPath: String
@@ -21,7 +21,7 @@ final class PartialFile: Sendable {
     private let isFinished = Mutex(false)
     private let queue = FileQueue()
 
-    /// Makes the file beside its later place, with the usual permissions.
+    /// Creates the file next to its final name, with the default permissions.
     init(becoming path: String) throws(HTTPFileError) {
         self.path = path
         let folder = Self.folder(of: path)
@@ -41,7 +41,7 @@ final class PartialFile: Sendable {
         return slash == path.startIndex ? "" : String(path[..<slash])
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     func append(_ bytes: [UInt8]) async throws(HTTPFileError) {
         try await queue.run { () throws(HTTPFileError) in
             var written = 0
@@ -62,7 +62,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Brings the bytes to the disk and gives the file its name, replacing what had it.
+    /// Flushes the bytes to disk and renames the file, replacing any earlier one.
     func commit() async throws(HTTPFileError) {
         try await queue.run { () throws(HTTPFileError) in
             guard fsync(self.descriptor) == 0 else {
@@ -72,8 +72,8 @@ final class PartialFile: Sendable {
                 throw HTTPFileError(.rename, self.path, number: errno)
             }
             self.isFinished.withLock { $0 = true }
-            // The new name survives a loss of power once the folder is on the disk too. Some file
-            // systems cannot be asked for that; the file is in its place all the same.
+            // The new name survives a power failure only once the folder is on disk as well. Some file systems do not
+            // support this; the file is in place all the same.
             let folder = Self.folder(of: self.path)
             let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { return }
@@ -82,7 +82,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Removes the file, unless it has its name already.
+    /// Removes the file, unless it has been committed.
     func discard() async {
         try? await queue.run { () throws(HTTPFileError) in
             self.isFinished.withLock { isFinished in

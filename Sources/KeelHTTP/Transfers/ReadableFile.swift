@@ -17,9 +17,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A queue on which the calls of one file wait for the disk.
+/// A queue on which the operations of one file wait for the disk.
 ///
-/// They would otherwise hold one of the few threads on which all tasks run.
+/// They would otherwise block the few threads of the concurrency pool.
 struct FileQueue: Sendable {
     private let queue = DispatchQueue(label: "keel.http.file")
 
@@ -39,9 +39,9 @@ struct FileQueue: Sendable {
     }
 }
 
-/// A file that is open for reading; dropping it closes it.
+/// A file open for reading; closed when it is dropped.
 final class ReadableFile: Sendable {
-    /// The length when it was opened.
+    /// The length in bytes when the file was opened.
     let length: Int64
 
     private let path: String
@@ -50,7 +50,7 @@ final class ReadableFile: Sendable {
 
     init(_ path: String) throws(HTTPFileError) {
         self.path = path
-        // A pipe without a writer would otherwise hold the call forever.
+        // Without O_NONBLOCK, opening a pipe without a writer would block forever.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw HTTPFileError(.open, path, number: errno) }
         var status = stat()
@@ -68,7 +68,7 @@ final class ReadableFile: Sendable {
         close(descriptor)
     }
 
-    /// Returns at most `count` bytes from `offset` on; none at the end of the file.
+    /// Returns at most `count` bytes from `offset`; an empty array at the end of the file.
     func read(at offset: Int64, upTo count: Int) async throws(HTTPFileError) -> [UInt8] {
         try await queue.run { () throws(HTTPFileError) in
             var failure: Int32?
@@ -87,14 +87,14 @@ final class ReadableFile: Sendable {
 }
 
 extension HTTPBody {
-    /// A body that is read from a file while it is sent, in pieces of 64 KiB.
+    /// Creates a body that is read from a file while it is sent, in chunks of 64 KiB.
     ///
-    /// Its length is that of the file at this moment. It can be repeated: each time the file is
-    /// opened anew. A file that has another length by then, or that grows or shrinks while it is
-    /// sent, fails the exchange with ``TransportError/Code/bodyProducerFailed``, and the cause is
-    /// an ``HTTPFileError``. The disk is waited for on threads of its own.
+    /// Its length is that of the file now. It is replayable: the file is opened again each time. If the length of the
+    /// file has changed by then, or changes while it is sent, the exchange fails with
+    /// ``TransportError/Code/bodyProducerFailed`` and an ``HTTPFileError`` as its cause. Reading does not block Swift's
+    /// concurrency threads.
     ///
-    /// - Throws: ``HTTPFileError`` if the file cannot be opened or is no regular file.
+    /// - Throws: ``HTTPFileError`` if the file cannot be opened or is not a regular file.
     public static func file(_ url: URL) throws(HTTPFileError) -> HTTPBody {
         let path = try HTTPFileError.localPath(of: url)
         let source = HTTPBodyFile(path: path, length: try ReadableFile(path).length)
@@ -110,19 +110,18 @@ extension HTTPBody {
     }
 }
 
-/// A file that is the whole of a body.
+/// A file that is the whole body.
 package struct HTTPBodyFile: Sendable {
     /// The path of the file.
     package let path: String
-    /// How many bytes the body has.
+    /// The size of the body in bytes.
     package let length: Int64
-    /// Is told how many bytes were sent, by a transport that has the system send the file.
+    /// Receives the number of bytes sent, from a transport that has the system send the file.
     var observer: TransferObserver?
 
     /// Opens the file.
     ///
-    /// - Throws: ``TransportError/Code/bodyProducerFailed`` if it cannot be opened, or has another
-    ///   length by now.
+    /// - Throws: ``TransportError/Code/bodyProducerFailed`` if the file cannot be opened or its length has changed.
     func opened() throws(TransportError) -> ReadableFile {
         do throws(HTTPFileError) {
             let file = try ReadableFile(path)
@@ -134,7 +133,7 @@ package struct HTTPBodyFile: Sendable {
     }
 }
 
-/// Reads a file from its start; like every stream it has one reader at a time.
+/// Reads a file from its start; like every stream, it has one reader at a time.
 private final class FileBodyReader: Sendable {
     private let file: ReadableFile
     private let path: String
@@ -151,8 +150,8 @@ private final class FileBodyReader: Sendable {
         guard wanted > 0 else { return nil }
         let isLast = offset + Int64(wanted) == file.length
         do throws(HTTPFileError) {
-            // One byte more than there should be tells whether the file has grown, before its last
-            // piece completes the request.
+            // Reading one more byte than expected detects a file that has grown, before its last chunk completes the
+            // request.
             let bytes = try await file.read(at: offset, upTo: isLast ? wanted + 1 : wanted)
             guard !bytes.isEmpty, bytes.count <= wanted else {
                 throw HTTPFileError(.changedLength, path)

@@ -1,8 +1,7 @@
-/// The layer that ends long uploads in which nothing moves any more.
+/// The layer that ends long uploads that have stalled.
 ///
-/// It stands next to the transport, where an exchange begins: a call that waits in a layer further
-/// up, for a token or for a place, has not begun, and one that waits for a connection has not had
-/// its body opened.
+/// It is next to the transport, where an exchange begins: a call that waits in a higher layer, for a token or for a
+/// place, has not begun, and the body of one that waits for a connection has not been opened.
 struct SilenceMiddleware: HTTPMiddleware, DeadlineKeeping {
     let clock: any Clock<Duration>
 

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Notices when an exchange that may take long has come to a stop.
+/// Detects that an exchange of unlimited duration has stalled.
 final class SilenceWatch: Sendable {
     private struct State {
         var moments = 0
         var hasSentAll = false
-        /// Whether time counts: the body was opened, or there is none to be opened.
+        /// Whether time counts: the body has been opened, or there is none.
         var hasBegun: Bool
     }
 
@@ -15,14 +15,14 @@ final class SilenceWatch: Sendable {
     /// Creates a watch.
     ///
     /// - Parameters:
-    ///   - limit: How long nothing may move.
-    ///   - waitsForBody: Whether time counts only from when ``observer`` sees the body's start.
+    ///   - limit: The stall timeout.
+    ///   - waitsForBody: Whether time counts only after ``observer`` has seen the start of the body.
     init(limit: Duration, waitsForBody: Bool) {
         self.limit = limit
         state = Mutex(State(hasBegun: !waitsForBody))
     }
 
-    /// What counts as movement: the start of the body, and each piece that the network has taken.
+    /// Counts as progress: the start of the body, and each chunk that the network has taken.
     var observer: TransferObserver {
         .progress { progress in
             self.state.withLock { state in
@@ -33,7 +33,7 @@ final class SilenceWatch: Sendable {
         }
     }
 
-    /// Takes note of an answer, which a server may give without reading the body.
+    /// Records a response, which a server may send without reading the body.
     func answered() { state.withLock { $0.hasBegun = true } }
 
     private var moments: Int { state.withLock { $0.moments } }
@@ -53,8 +53,9 @@ final class SilenceWatch: Sendable {
         case clockStopped
     }
 
-    /// Runs `operation` and cancels it when nothing has moved for the whole limit since it has
-    /// begun, at the latest after two of them; it returns only after `operation` has ended.
+    /// Runs `operation` and cancels it after a stall of one to two times the limit.
+    ///
+    /// The method returns only after `operation` has ended. Time counts from the start of the exchange.
     func guarding<Value: Sendable>(
         _ clock: any Clock<Duration>,
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value
@@ -89,7 +90,7 @@ final class SilenceWatch: Sendable {
                     await group.waitForAll()
                     return .failure(failure)
                 case .clockStopped:
-                    // The caller was cancelled: the operation learns it too, and says so.
+                    // The caller was canceled; the operation is canceled as well and reports it.
                     continue
                 }
             }

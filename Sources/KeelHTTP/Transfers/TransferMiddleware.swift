@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// The layer of each attempt that shows downloads to their observers.
+/// The layer of each attempt that reports downloads to their observers.
 ///
-/// It stands above the layers that take a content coding off, so that an observer sees the bytes
-/// that the caller gets, and below those that repeat a call, so that it sees each attempt.
+/// It is above the layers that decompress bodies, so that an observer sees the caller's bytes, and below those that
+/// repeat a call, so that it sees each attempt.
 struct TransferMiddleware: HTTPMiddleware, DeadlineKeeping {
     func intercept(
         _ call: HTTPCall,
@@ -16,8 +16,7 @@ struct TransferMiddleware: HTTPMiddleware, DeadlineKeeping {
         return reply
     }
 
-    /// How many bytes the body has; nil if its length is not known, or is that of a coded form that
-    /// may be taken off on the way.
+    /// Returns the size of the body; nil if it is unknown, or if a layer may decompress the body.
     private func total(of reply: HTTPReply) -> Int64? {
         reply.head.headerFields[.contentEncoding] == nil ? reply.announcedLength : nil
     }
@@ -27,12 +26,12 @@ extension HTTPCallOptions {
     private enum DownloadObserverKey: HTTPCallOptionKey {
         static var defaultValue: TransferObserver? { nil }
         static func sharingKey(of observer: TransferObserver?) -> AnyHashable? {
-            // An observer wants the bytes of its own call.
+            // An observer needs the bytes of its own call.
             observer == nil ? 0 : nil
         }
     }
 
-    /// Who looks at the body of the response.
+    /// The observer of the response body.
     package var downloadObserver: TransferObserver? {
         get { self[DownloadObserverKey.self] }
         set { self[DownloadObserverKey.self] = newValue }
@@ -42,8 +41,7 @@ extension HTTPCallOptions {
         static var defaultValue: Duration? { nil }
     }
 
-    /// How long nothing may move in an exchange whose request may take long; see
-    /// ``SilenceMiddleware``.
+    /// The stall timeout of an exchange whose request may take long; see ``SilenceMiddleware``.
     var silence: Duration? {
         get { self[SilenceKey.self] }
         set { self[SilenceKey.self] = newValue }

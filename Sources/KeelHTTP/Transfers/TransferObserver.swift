@@ -1,4 +1,4 @@
-/// Looks at the bytes of an upload or a download while they move.
+/// An observer of the bytes of an upload or a download.
 ///
 /// ```swift
 /// try await client.download(from: GetFilm(), to: url, observer: .progress { print($0.fraction ?? 0) })
@@ -8,13 +8,13 @@
 /// for await progress in updates { bar.value = progress.fraction }
 /// ```
 ///
-/// Bytes of a download count when the network has delivered them. Bytes of an upload count when
-/// the transport asks for the next ones, or for the end: it has taken what it was given before.
-/// `URLSessionTransport` leaves a file to the system, which says itself what it has sent.
-/// When a request is repeated or redirected with its body, its count begins again at 0.
+/// Bytes of a download count when the network has delivered them. Bytes of an upload count when the transport requests
+/// the next ones or the end, which means that it has taken the earlier ones. For a file that `URLSessionTransport`
+/// leaves to the system, the system reports the bytes sent. When a request is repeated or redirected with its body, the
+/// count restarts at 0.
 ///
-/// The closures are called in the order of the bytes, by whichever task moves them: they should be
-/// quick, and the transfer waits for them.
+/// The closures are called in the order of the bytes by the task that moves them; the transfer waits for them, so they
+/// should return quickly.
 public struct TransferObserver: Sendable {
     private let progress: (@Sendable (TransferProgress) -> Void)?
     private let piece: (@Sendable (ArraySlice<UInt8>) -> Void)?
@@ -30,24 +30,25 @@ public struct TransferObserver: Sendable {
         self.end = end
     }
 
-    /// Reports how far the transfer has come.
+    /// Creates an observer that reports the progress of the transfer.
     public static func progress(
         _ report: @escaping @Sendable (TransferProgress) -> Void
     ) -> TransferObserver {
         TransferObserver(progress: report)
     }
 
-    /// Shows each piece of the body, such as for a checksum; of a repeated request all pieces again.
+    /// Creates an observer that receives each chunk of the body, such as for a checksum; a repeated request sends all
+    /// chunks again.
     public static func pieces(
         _ show: @escaping @Sendable (ArraySlice<UInt8>) -> Void
     ) -> TransferObserver {
         TransferObserver(piece: show)
     }
 
-    /// Returns an observer, and a sequence of what it sees.
+    /// Creates an observer and the sequence of its reports.
     ///
-    /// A slow reader misses reports, never the latest one. The sequence ends with the transfer; give
-    /// the observer to one transfer only.
+    /// A slow reader misses reports, but never the latest one. The sequence ends with the transfer; use the observer
+    /// for only one transfer.
     public static func updates() -> (
         observer: TransferObserver, updates: AsyncStream<TransferProgress>
     ) {
@@ -62,7 +63,7 @@ public struct TransferObserver: Sendable {
         return (observer, updates)
     }
 
-    /// Returns an observer that tells both this one and another.
+    /// Returns an observer that forwards to both this one and another.
     public func and(_ other: TransferObserver) -> TransferObserver {
         TransferObserver(
             progress: Self.both(progress, other.progress),
@@ -89,7 +90,7 @@ public struct TransferObserver: Sendable {
         progress?(TransferProgress(completedBytes: completed, totalBytes: total))
     }
 
-    /// Whether it looks at the bytes themselves.
+    /// Whether the observer needs the bytes themselves.
     var showsPieces: Bool { piece != nil }
 
     func show(_ bytes: ArraySlice<UInt8>) { piece?(bytes) }

@@ -1,9 +1,9 @@
-/// How far an upload or a download has come.
+/// The progress of an upload or a download.
 public struct TransferProgress: Sendable, Hashable {
-    /// How many bytes the network has taken or delivered.
+    /// The number of bytes that the network has taken or delivered.
     public var completedBytes: Int64
 
-    /// How many bytes there are in all, where that is known.
+    /// The total number of bytes, if known.
     public var totalBytes: Int64?
 
     /// Creates a report.
@@ -12,7 +12,7 @@ public struct TransferProgress: Sendable, Hashable {
         self.totalBytes = totalBytes
     }
 
-    /// The part that is done, from 0 to 1; nil where the total is not known.
+    /// The completed fraction, from 0 to 1; nil if the total is unknown.
     public var fraction: Double? {
         guard let totalBytes else { return nil }
         guard totalBytes > 0 else { return 1 }

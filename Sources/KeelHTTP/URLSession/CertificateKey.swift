@@ -1,26 +1,26 @@
-/// Finds the public key in a certificate, without looking at anything else.
+/// Finds the public key in a certificate without validating anything.
 ///
-/// A certificate is DER (X.690): each element is a tag, a length and that many bytes. Inside of it is
-/// a TBSCertificate (RFC 5280 section 4.1): a version, which may lack, a serial number, an algorithm,
-/// an issuer, the times of its life, a subject, and then the SubjectPublicKeyInfo.
+/// A certificate is DER (X.690): each element is a tag, a length and that many bytes. It contains a TBSCertificate (RFC
+/// 5280 section 4.1): an optional version, a serial number, an algorithm, an issuer, the validity, a subject, and then
+/// the SubjectPublicKeyInfo.
 enum CertificateKey {
     private static let sequence: UInt8 = 0x30
     private static let version: UInt8 = 0xA0
 
-    /// Returns the bytes of the SubjectPublicKeyInfo with its tag and length, which pins are digests
-    /// of; nil for bytes that are not a certificate.
+    /// Returns the bytes of the SubjectPublicKeyInfo with its tag and length, whose digest is the pin; nil for bytes
+    /// that are not a certificate.
     static func info(in certificate: some Sequence<UInt8>) -> ArraySlice<UInt8>? {
         var bytes = Array(certificate)[...]
         guard var outer = element(&bytes, sequence)?.content,
             var fields = element(&outer, sequence)?.content
         else { return nil }
         if fields.first == version { guard element(&fields) != nil else { return nil } }
-        // The serial number, the algorithm, the issuer, the times and the subject.
+        // The serial number, the algorithm, the issuer, the validity and the subject.
         for _ in 0..<5 { guard element(&fields) != nil else { return nil } }
         return element(&fields, sequence)?.whole
     }
 
-    /// Takes the first element off.
+    /// Removes the first element and returns it.
     private static func element(
         _ bytes: inout ArraySlice<UInt8>,
         _ tag: UInt8? = nil
@@ -31,7 +31,7 @@ enum CertificateKey {
         else { return nil }
         var length = Int(short)
         if short >= 0x80 {
-            // The number of bytes that the length has; more than three are no certificate's.
+            // The number of bytes of the length; no certificate needs more than three.
             guard (0x81...0x83).contains(short) else { return nil }
             length = 0
             for _ in 0..<(short - 0x80) {

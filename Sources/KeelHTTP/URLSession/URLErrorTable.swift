@@ -1,16 +1,13 @@
 extension TransportError.Code {
-    /// Returns what a code of URLError means, by its number; nil for a number that is not known.
+    /// Returns the meaning of a URLError code, by its number; nil for an unknown number.
     ///
-    /// `phase` tells a silence before the response from one inside of it; the codes are the same.
-    ///
-    /// The numbers are those of Foundation's `NSURLError…` constants, the same on all systems. On
-    /// Linux, Foundation gives most failures a number that says little or the wrong thing;
-    /// ``curlFailure(_:)`` reads what libcurl says of them.
+    /// The numbers are Foundation's `NSURLError…` constants, the same on all platforms. On Linux, Foundation reports
+    /// most failures with a number that is vague or wrong; ``curlFailure(_:)`` interprets libcurl's text instead.
     static func urlError(_ number: Int) -> TransportError.Code? { table[number] }
 
     private static let table: [Int: TransportError.Code] = [
         -1: .unknown,
-        // What the app asked for.
+        // The app's own request.
         -999: .cancelled,
         -1000: .invalidRequest,
         -1002: .invalidRequest,
@@ -19,7 +16,7 @@ extension TransportError.Code {
         -996: .platformPolicy,
         -997: .platformPolicy,
         -1022: .platformPolicy,
-        // The way to the server.
+        // The path to the server.
         -1001: .responseTimeout,
         -1003: .hostNotFound,
         -1004: .connectionRefused,
@@ -43,7 +40,7 @@ extension TransportError.Code {
         -1103: .responseTooLarge,
         -3006: .decompressionFailed,
         -3007: .decompressionFailed,
-        // Credentials: those of the app are fields of the request, so only a proxy asks this way.
+        // Credentials: those of the app are header fields, so only a proxy asks in this way.
         -1012: .proxyUnauthorized,
         -1013: .proxyUnauthorized,
         // Proxies (CFNetwork).
@@ -75,10 +72,10 @@ extension TransportError.Code {
         -1206: .tlsClientCertificate,
     ]
 
-    /// Returns what libcurl's text of a failure means; nil for a text that is not known.
+    /// Returns the meaning of libcurl's text for a failure; nil for an unknown text.
     ///
-    /// The texts are those of libcurl 7.88 to 8.14. They name hosts and lengths, so that only
-    /// their fixed parts are compared.
+    /// The texts are those of libcurl 7.88 to 8.14. They contain hosts and lengths, so only their fixed parts are
+    /// compared.
     static func curlFailure(_ text: String) -> TransportError.Code? {
         curlTexts.first { text.contains($0.part) }?.code
     }
@@ -102,7 +99,7 @@ extension TransportError.Code {
         ("bytes header", .protocolViolation),
         ("header", .protocolViolation),
         ("HTTP/0.9", .protocolViolation),
-        // What 7.88 says of a header field of more than 300 KiB.
+        // libcurl 7.88's text for a header field of more than 300 KiB.
         ("Out of memory", .protocolViolation),
         ("weird server reply", .protocolViolation),
         ("Recv failure", .connectionLost),
@@ -113,14 +110,14 @@ extension TransportError.Code {
 }
 
 extension TransportError {
-    /// Creates the error that a failure of URLSession means.
+    /// Creates the error for a failure of URLSession.
     ///
-    /// The error's own text holds the whole URL with its query, so the error is not kept.
+    /// The URLError is not kept as the cause: its text contains the whole URL with its query.
     ///
     /// - Parameters:
     ///   - number: The number of the URLError.
-    ///   - text: What the URLError says, on Linux, where it says more than the number.
-    ///   - phase: Whether the head of the response had arrived.
+    ///   - text: The text of the URLError on Linux, where it says more than the number.
+    ///   - phase: Whether the response head had arrived.
     package init(urlError number: Int, text: String = "", during phase: Phase) {
         let code = Code.curlFailure(text) ?? Code.urlError(number)
         guard let code, code != .unknown else {

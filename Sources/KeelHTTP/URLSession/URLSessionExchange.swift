@@ -7,7 +7,7 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// One task of a URLSession, as a response head that is awaited and a body that is pulled.
+/// One task of a URLSession, as a response head to await and a body to pull.
 final class URLSessionExchange: Sendable {
     private typealias Reader = CheckedContinuation<
         Result<ArraySlice<UInt8>?, TransportError>, Never
@@ -31,7 +31,7 @@ final class URLSessionExchange: Sendable {
     let task: URLSessionTask
     private let state = Mutex(State())
 
-    /// From how many unread bytes on the task is held back.
+    /// The number of unread bytes from which the task is suspended.
     private static let highWaterMark = 1 << 20
 
     init(_ task: URLSessionTask) {
@@ -43,17 +43,17 @@ final class URLSessionExchange: Sendable {
         state.withLock { $0.upload }?.cancel()
     }
 
-    /// Names the body that ``newBodyStream()`` writes.
+    /// Sets the body that ``newBodyStream()`` writes.
     func send(_ body: HTTPBody) {
         let upload = URLSessionUpload(body) { [weak self] error in self?.fail(error) }
         state.withLock { $0.upload = upload }
     }
 
-    /// Names the file that the task sends.
+    /// Sets the file that the task sends.
     func send(_ file: HTTPBodyFile) { state.withLock { $0.file = file } }
 
     #if canImport(Darwin)
-    /// Returns a stream of the body from its first byte; nil if there can be none.
+    /// Returns a stream of the body from its first byte; nil if the body cannot be written again.
     func newBodyStream() -> InputStream? {
         let (input, output) = URLSessionUpload.boundStreams()
         guard let output, state.withLock({ $0.upload })?.begin(writingTo: output) == true else {
@@ -127,10 +127,10 @@ final class URLSessionExchange: Sendable {
 
     // MARK: - Told by the session
 
-    /// Notes that the system has sent bytes of the file, and how many it means to send in all.
+    /// Reports the bytes of the file that the system has sent, and checks the total that it expects.
     func sent(_ count: Int64, of total: Int64? = nil) {
         guard let file = state.withLock({ $0.file }) else { return }
-        // A negative total is one that the session does not know.
+        // A negative total means unknown.
         guard total.map({ $0 < 0 || $0 == file.length }) ?? true else {
             let cause = HTTPFileError(.changedLength, file.path)
             return fail(TransportError(.bodyProducerFailed, cause: cause))
@@ -138,11 +138,11 @@ final class URLSessionExchange: Sendable {
         file.observer?.report(count, of: file.length)
     }
 
-    /// Notes that the server's key fits no pin, which ends the exchange.
+    /// Records that the server's key matches no pin, which ends the exchange.
     func refuseKey() { state.withLock { $0.isKeyRefused = true } }
 
     func received(_ response: URLResponse) {
-        // Foundation on Linux shows the informational ones too.
+        // Foundation on Linux reports interim responses as well.
         if let status = (response as? HTTPURLResponse)?.statusCode, status < 200 { return }
         if let response = response as? HTTPURLResponse {
             deliver(.success(HTTPResponse(response)))
@@ -156,7 +156,7 @@ final class URLSessionExchange: Sendable {
             state.chunks.append(data)
             state.bufferedBytes += data.count
             #if canImport(Darwin)
-            // Elsewhere a task that was suspended under way does not deliver its body whole.
+            // On other platforms, a task that was suspended does not deliver its whole body.
             if !state.isSuspended, state.bufferedBytes >= Self.highWaterMark {
                 state.isSuspended = true
                 task.suspend()
@@ -169,7 +169,7 @@ final class URLSessionExchange: Sendable {
     func ended(_ error: (any Error)?) {
         let (hasHead, isKeyRefused) = state.withLock { ($0.head != nil, $0.isKeyRefused) }
         let failure = error.map { error in
-            // To the session it is the delegate who cancelled.
+            // The session reports a refusal by its delegate as a cancellation.
             if isKeyRefused { return TransportError(.tlsPinMismatch) }
             #if canImport(Darwin)
             let text = ""

@@ -8,11 +8,10 @@ import FoundationNetworking
 #endif
 
 extension URLSessionExchanges {
-    /// Answers a server that shows its certificate.
+    /// Answers the authentication challenge of a server.
     ///
-    /// The usual validation comes first, and is the session's own; a server that passes it must fit
-    /// the pins of this session. Without a method for challenges of the whole session, URLSession
-    /// asks here, with the task that is waiting.
+    /// The session's own validation comes first; a server that passes it must match the pins of this session. Because
+    /// the delegate has no method for session-wide challenges, URLSession calls this one, with the waiting task.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -34,7 +33,7 @@ extension URLSessionExchanges {
         completionHandler(.performDefaultHandling, nil)
     }
 
-    /// The digest of the key of the server itself; nil where there is none to be read.
+    /// Returns the digest of the key of the server's own certificate; nil if it cannot be read.
     private static func keyDigest(of trust: SecTrust) -> [UInt8]? {
         guard let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate],
             let server = chain.first,

@@ -6,13 +6,13 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The delegate of a session, which hands what it is told to the exchange that it concerns.
+/// The delegate of a session, which forwards each call to the exchange of its task.
 ///
-/// One for the session and not one for each task: Foundation on Linux does not call those.
+/// It belongs to the session rather than a task, because Foundation on Linux does not call delegates of tasks.
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     private let exchanges = Mutex<[Int: URLSessionExchange]>([:])
 
-    /// The pins that servers of this session must fit.
+    /// The pins that the servers of this session must match.
     let pins: PublicKeyPins?
 
     /// Creates the delegate of a session for calls with these pins.
@@ -81,7 +81,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // Without a request to go on with, the redirect becomes the response.
+        // Without a request to follow, the redirect becomes the response.
         completionHandler(nil)
     }
 }

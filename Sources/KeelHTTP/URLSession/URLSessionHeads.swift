@@ -9,7 +9,7 @@ package import Foundation
 #endif
 
 extension URLRequest {
-    /// Creates the request that a head describes; nil where its target is none.
+    /// Creates the request that a head describes; nil if its target is not valid.
     package init?(_ head: HTTPRequest) {
         guard let scheme = head.scheme, let authority = head.authority, let path = head.path,
             path.utf8.first == UInt8(ascii: "/"),
@@ -24,7 +24,7 @@ extension URLRequest {
 }
 
 extension HTTPResponse {
-    /// Creates the head that a response of URLSession has.
+    /// Creates the head of a URLSession response.
     package init(_ response: HTTPURLResponse) {
         self.init(status: Status(code: response.statusCode))
         for (name, value) in response.allHeaderFields {

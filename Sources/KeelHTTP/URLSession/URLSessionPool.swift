@@ -6,11 +6,10 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The sessions of a transport: one for calls without pins, and one for each set of pins.
+/// The sessions of a transport: one for calls without pins, and one per set of pins.
 ///
-/// URLSession shows a server's certificate once for each connection and shares connections among the
-/// tasks of a session. So a connection that was opened without pins, or with other ones, must not
-/// carry a call with pins.
+/// URLSession presents a server's certificate once per connection and shares connections among the tasks of a session.
+/// A connection opened without pins, or with others, must not carry a call with pins.
 final class URLSessionPool: Sendable {
     /// A session and its delegate.
     struct Member: Sendable {
@@ -23,7 +22,7 @@ final class URLSessionPool: Sendable {
         var isShutDown = false
     }
 
-    /// Tells two sets of pins apart: everything but the observer of mismatches.
+    /// The identity of a set of pins: everything but its report closure.
     private struct Pins: Hashable {
         let hosts: [String: Set<PublicKeyPins.Pin>]
         let mode: PublicKeyPins.Mode
@@ -37,7 +36,7 @@ final class URLSessionPool: Sendable {
     private let configuration: URLSessionConfiguration
     private let state = Mutex(State())
 
-    /// How many sets of pins have a session of their own at a time.
+    /// The maximum number of sets of pins with a session.
     static let limit = 8
 
     init(_ configuration: URLSessionConfiguration) { self.configuration = configuration }
@@ -46,8 +45,7 @@ final class URLSessionPool: Sendable {
 
     /// Begins a task in the session for calls with these pins; nil after ``invalidate()``.
     ///
-    /// Under the lock: URLSession ends the process for a task that is made in a session which has been
-    /// invalidated.
+    /// The lock is held because creating a task in an invalidated session ends the process.
     func begin(
         _ pins: PublicKeyPins?,
         _ makeTask: (URLSession) -> URLSessionTask
@@ -58,7 +56,7 @@ final class URLSessionPool: Sendable {
         }
     }
 
-    /// The session for calls with these pins; nil after ``invalidate()``.
+    /// Returns the session for calls with these pins; nil after ``invalidate()``.
     func member(for pins: PublicKeyPins?) -> Member? {
         state.withLock { member(for: pins, in: &$0) }
     }
@@ -67,14 +65,14 @@ final class URLSessionPool: Sendable {
         guard !state.isShutDown else { return nil }
         let key = pins.map { Pins($0) }
         if let place = state.members.firstIndex(where: { $0.pins == key }) {
-            // The one that was used last is the last to go.
+            // Keeps the members in the order of their last use.
             let known = state.members.remove(at: place)
             state.members.append(known)
             return known.member
         }
         let pinned = state.members.indices.filter { state.members[$0].pins != nil }
         if key != nil, pinned.count == Self.limit {
-            // Its calls end in their own time.
+            // The calls of the evicted session finish normally.
             state.members.remove(at: pinned[0]).member.session.finishTasksAndInvalidate()
         }
         let exchanges = URLSessionExchanges(pins)
@@ -88,7 +86,7 @@ final class URLSessionPool: Sendable {
         return member
     }
 
-    /// Ends all calls, and refuses later ones.
+    /// Ends all calls and refuses later ones.
     func invalidate() {
         let members = state.withLock { state in
             defer { state.members = [] }

@@ -10,31 +10,29 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// A transport on URLSession: the usual one on Apple's systems.
+/// A transport based on URLSession, the usual choice on Apple's platforms.
 ///
-/// - Important: It has not run on Apple's systems yet, because the project's machines run Linux.
-///   There it exists with the trait `URLSession`, passes the checks of transports that concern it,
-///   and tells fewer failures apart: `URLErrorTable` lists which. Use it there to compare, not to
-///   ship.
+/// - Important: It has not run on Apple's platforms yet, because the project's machines run Linux. There it exists with
+///   the trait `URLSession`, passes the transport checks that apply to it, and distinguishes fewer failures:
+///   `URLErrorTable` lists which. Use it there for comparison, not in production.
 ///
 /// | feature | |
 /// |---|---|
-/// | streaming responses | yes; held back beyond 1 MiB that nobody has read, on Linux read ahead |
-/// | files as requests | sent by the system, with the progress that it tells |
+/// | streaming responses | yes; suspended at 1 MiB of unread bytes, on Linux read ahead |
+/// | files as requests | sent by the system, with the progress that it reports |
 /// | other streaming requests | yes, at most 512 KiB ahead of the session; on Linux collected first |
-/// | content coding | removed by URLSession, which cannot be asked not to |
-/// | pinning | yes, once for each connection; on Linux no |
+/// | content coding | always decoded by URLSession |
+/// | pinning | yes, once per connection; on Linux no |
 /// | trailers, client certificates, connection information | no |
 ///
-/// A body is sent as a file where it is one, ``HTTPBody/file(_:)``, and no observer looks at its
-/// pieces; a form with files is produced on the way. On Linux a body of more than 64 MiB that is
-/// produced on the way fails, and a ``TransferObserver`` reports it as sent when it has been
-/// collected.
+/// A body is sent as a file if it is one, see ``HTTPBody/file(_:)``, and no observer needs its chunks; a form with
+/// files is produced while it is sent. On Linux, a body of more than 64 MiB that is produced while it is sent fails,
+/// and a ``TransferObserver`` reports a body as sent once it has been collected.
 ///
-/// Calls with pins have connections of their own, apart for each set of pins. A mismatch is reported
-/// once for each connection that is tried, and not for each call.
+/// Calls with pins have separate connections for each set of pins. A mismatch is reported once per attempted
+/// connection, not per call.
 ///
-/// URLSession itself may repeat an idempotent request on a connection that had gone stale.
+/// URLSession itself may repeat an idempotent request on a stale connection.
 public final class URLSessionTransport: HTTPTransport {
     private let sessions: URLSessionPool
     private let isShutDown = Mutex(false)
@@ -45,9 +43,9 @@ public final class URLSessionTransport: HTTPTransport {
     public let features: HTTPTransportFeatures = []
     #endif
 
-    /// Creates a transport with a session of its own.
+    /// Creates a transport with its own session.
     ///
-    /// Cookies and caching are layers of the client's own, so that the session's are switched off.
+    /// The session's cookies and cache are disabled, because the client has its own layers for them.
     ///
     /// - Parameter configuration: The settings of the session.
     public init(_ configuration: URLSessionConfiguration = .ephemeral) {
@@ -80,7 +78,7 @@ public final class URLSessionTransport: HTTPTransport {
             return HTTPReply(head: head, body: body)
         } catch {
             exchange.cancel()
-            // Shutting down cancels what is under way; the caller did not.
+            // Shutting down cancels exchanges in progress; that is not a cancellation by the caller.
             if error.code == .cancelled, !Task.isCancelled, isShutDown.withLock({ $0 }) {
                 throw TransportError(.clientShutdown, phase: error.phase).located(
                     at: call.redactedURL
@@ -102,7 +100,7 @@ public final class URLSessionTransport: HTTPTransport {
         #if canImport(Darwin)
         let pins = call.options.pins
         #else
-        // There the certificate of a server is not shown.
+        // URLSession on Linux does not present server certificates.
         let pins: PublicKeyPins? = nil
         #endif
         guard let body = call.body else { return try begin(pins) { $0.dataTask(with: request) } }
@@ -148,13 +146,13 @@ public final class URLSessionTransport: HTTPTransport {
         guard var request = URLRequest(call.head) else {
             throw TransportError(.invalidRequest, url: call.redactedURL)
         }
-        // URLSession knows one limit on silence; without a wish of the call's it is out of the way.
+        // URLSession's only stall timeout; a week without a limit of the call.
         request.timeoutInterval = (call.timeouts.idle ?? .seconds(604_800)) / .seconds(1)
         return request
     }
 }
 
-/// Cancels an exchange when the last holder of its body is gone.
+/// Cancels an exchange when the last reference to its body is released.
 private final class URLSessionBodyHandle: Sendable {
     let exchange: URLSessionExchange
 

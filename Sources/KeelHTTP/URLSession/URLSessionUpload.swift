@@ -7,29 +7,29 @@ import Synchronization
 import CFNetwork
 #endif
 
-/// Writes the body of a request into a stream, as fast as the other end of the stream reads.
+/// Writes the body of a request into a stream, as fast as the stream is read.
 ///
-/// Foundation on Linux has no streams that are bound to each other: there this is only tested.
+/// Foundation on Linux has no bound streams; there this type is only tested.
 final class URLSessionUpload: Sendable {
     private let body: HTTPBody
     private let clock: any Clock<Duration>
     private let failed: @Sendable (TransportError) -> Void
     private let writer = Mutex<(task: Task<Void, Never>?, isOver: Bool)>((nil, false))
 
-    /// How long is waited before a stream is asked anew whether it has room.
+    /// The pause before a full stream is checked again.
     ///
-    /// With ``bufferSize`` it bounds the speed: 512 KiB in 5 ms are 100 MiB/s.
+    /// With ``bufferSize`` it limits the speed: 512 KiB per 5 ms are 100 MiB/s.
     static let pause = Duration.milliseconds(5)
 
-    /// How many bytes may lie between the body and the session.
+    /// The maximum number of bytes between the body and the session.
     static let bufferSize = 512 * 1024
 
     /// Creates an upload.
     ///
     /// - Parameters:
-    ///   - body: What is sent.
-    ///   - clock: The clock that pauses are measured on.
-    ///   - failed: Is told why the body cannot be sent.
+    ///   - body: The body to send.
+    ///   - clock: The clock that measures pauses.
+    ///   - failed: Receives the error if the body cannot be sent.
     init(
         _ body: HTTPBody,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -43,7 +43,7 @@ final class URLSessionUpload: Sendable {
     deinit { cancel() }
 
     #if canImport(Darwin)
-    /// Returns two streams, of which one reads what is written into the other.
+    /// Returns two bound streams: the first reads what is written to the second.
     static func boundStreams() -> (InputStream?, OutputStream?) {
         var input: InputStream?
         var output: OutputStream?
@@ -56,9 +56,9 @@ final class URLSessionUpload: Sendable {
     }
     #endif
 
-    /// Begins to write the body into a stream, from its first byte.
+    /// Begins to write the body to a stream, from its first byte.
     ///
-    /// - Returns: Whether the body can be written: one that is not replayable only once.
+    /// - Returns: Whether the body can be written; one that is not replayable can be written only once.
     func begin(writingTo output: OutputStream) -> Bool {
         let mayBegin = writer.withLock { !$0.isOver && ($0.task == nil || body.isReplayable) }
         guard mayBegin else { return false }
@@ -78,7 +78,7 @@ final class URLSessionUpload: Sendable {
         return true
     }
 
-    /// Ends the writing.
+    /// Ends writing.
     func cancel() {
         let task = writer.withLock { writer in
             writer.isOver = true
@@ -88,9 +88,9 @@ final class URLSessionUpload: Sendable {
     }
 }
 
-/// The end of a stream that a body is written into.
+/// The stream that a body is written to.
 ///
-/// `@unchecked`, because a stream cannot be sent: only the one task that writes touches it.
+/// `@unchecked` because a stream is not `Sendable`: only the writing task uses it.
 private struct BodyOutput: @unchecked Sendable {
     private let stream: OutputStream
 
@@ -126,7 +126,7 @@ private struct BodyOutput: @unchecked Sendable {
     ) async throws(TransportError) {
         var rest = piece
         while !rest.isEmpty {
-            // A write into a stream without room would block a thread of Swift's own.
+            // Writing to a full stream would block a thread of Swift's concurrency pool.
             while !stream.hasSpaceAvailable {
                 do {
                     try await clock.sleep(for: URLSessionUpload.pause)
@@ -139,7 +139,7 @@ private struct BodyOutput: @unchecked Sendable {
                     bytes.baseAddress.map { stream.write($0, maxLength: bytes.count) } ?? 0
                 }
             }
-            // The session has let go of the other end, and says itself what became of the exchange.
+            // The session has closed the other end and reports the outcome of the exchange itself.
             guard count > 0 else { throw TransportError(.cancelled) }
             rest = rest.dropFirst(count)
         }

@@ -1,28 +1,27 @@
 import HTTPTypes
 
 extension NetworkClient {
-    /// Returns a transport whose connections are opened with what this client promises.
+    /// Returns a transport that opens connections through the layers of this client.
     ///
     /// ```swift
     /// let transport = client.webSocketTransport(over: NIOWebSocketTransport())
     /// let socket = ReconnectingWebSocket(to: request, over: transport)
     /// ```
     ///
-    /// The request that asks for the upgrade passes the client's ``Configuration/attemptMiddleware``
-    /// as a call to an `http` or `https` address, and its answer, status 101 or a refusal, passes
-    /// back. So it is signed, and signed anew once if the server answers 401; cookies are sent and
-    /// kept; limits and circuit breakers count it; and ``Configuration/observers`` see it.
-    /// The client's ``Configuration/defaultHeaders`` are added where the address has the origin of
-    /// the base URL, and its ``Configuration/pins`` take the place of those of a
-    /// ``WebSocketConfiguration``. Messages pass none of this.
+    /// The upgrade request passes the client's ``Configuration/attemptMiddleware`` as a call to an `http` or `https`
+    /// address, and so does its response, status 101 or a refusal. The request is therefore signed, and signed once
+    /// more if the server answers 401; cookies are sent and stored; limits and circuit breakers count it; and
+    /// ``Configuration/observers`` see it. The client's ``Configuration/defaultHeaders`` are added if the address has
+    /// the origin of the base URL, and its ``Configuration/pins`` replace those of the ``WebSocketConfiguration``.
+    /// Messages do not pass the layers.
     ///
-    /// Redirects are not followed, nothing is repeated, and neither
-    /// ``Configuration/middleware`` nor ``Configuration/hopMiddleware`` is asked: what they share
-    /// and keep are responses. Limits of time are those of the ``WebSocketConfiguration``.
+    /// Redirects are not followed and nothing is retried. ``Configuration/middleware`` and
+    /// ``Configuration/hopMiddleware`` are skipped because they share and store responses. The time limits are those of
+    /// the ``WebSocketConfiguration``.
     ///
-    /// - Parameter transport: The transport that opens the connections. Where the client has pins
-    ///   and this transport does not declare ``HTTPTransportFeatures/pinning``, opening fails with
-    ///   ``WebSocketError/Code/transport``, caused by ``TransportError/Code/invalidConfiguration``.
+    /// - Parameter transport: The transport that opens the connections. If the client has pins and this transport does
+    ///   not declare ``HTTPTransportFeatures/pinning``, opening fails with ``WebSocketError/Code/transport``, caused by
+    ///   ``TransportError/Code/invalidConfiguration``.
     /// - Returns: The transport.
     public func webSocketTransport(
         over transport: some WebSocketTransport
@@ -81,7 +80,7 @@ struct ClientWebSocketTransport<Upstream: WebSocketTransport>: WebSocketTranspor
         } catch {
             if let known = error.cause as? WebSocketError { throw known }
             let lost = WebSocketError(transport: error)
-            // The layers know the address as one of HTTP.
+            // The layers use the corresponding HTTP address.
             throw WebSocketError(
                 lost.code,
                 lost.message,
@@ -103,7 +102,7 @@ struct ClientWebSocketTransport<Upstream: WebSocketTransport>: WebSocketTranspor
         )
     }
 
-    /// The request as the layers see it, with the fields that all calls of the client have.
+    /// Returns the request for the layers, with the header fields of all calls of the client.
     private func head(for request: HTTPRequest) -> HTTPRequest {
         var head = request
         head.scheme = request.scheme.map { $0.replacingWebSocketScheme }
@@ -126,7 +125,7 @@ struct ClientWebSocketTransport<Upstream: WebSocketTransport>: WebSocketTranspor
 }
 
 extension String {
-    /// The scheme of HTTP that belongs to one of WebSocket (RFC 6455 section 3); others stay.
+    /// Replaces a WebSocket scheme with the corresponding HTTP scheme (RFC 6455 section 3).
     fileprivate var replacingWebSocketScheme: String {
         switch lowercased() {
         case "ws": "http"

@@ -1,21 +1,20 @@
 extension ReconnectingWebSocket {
-    /// Where a reconnecting WebSocket stands.
+    /// The state of a reconnecting WebSocket.
     public enum State: Sendable {
         /// ``ReconnectingWebSocket/run(_:)`` has not been called yet.
         case idle
-        /// A connection is being opened; attempts count from 1 and start anew after a success.
+        /// A connection is being opened; attempts count from 1 and start over after a success.
         case connecting(attempt: Int)
         /// The connection is open.
         case connected(WebSocketHandshake)
-        /// The connection was lost, or was not opened; the next attempt follows after a pause.
+        /// The connection was lost or could not be opened; the next attempt follows after a pause.
         case waiting(Duration, after: WebSocketError)
-        /// ``ReconnectingWebSocket/run(_:)`` has returned, with the error it threw if it is one of
-        /// the connection.
+        /// ``ReconnectingWebSocket/run(_:)`` has ended, with its error if that is a ``WebSocketError``.
         case ended(WebSocketError?)
     }
 }
 
-/// A state that several observers follow.
+/// A state with any number of observers.
 struct ObservedState<State: Sendable>: Sendable {
     private(set) var current: State
     private var observers: [Int: AsyncStream<State>.Continuation] = [:]

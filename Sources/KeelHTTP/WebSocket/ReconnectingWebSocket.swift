@@ -2,11 +2,10 @@ public import HTTPTypes
 import KeelCore
 import Synchronization
 
-/// A WebSocket that is opened again when its connection is lost.
+/// A WebSocket that reconnects when its connection is lost.
 ///
-/// ``run(_:)`` does the work and is owned by the app: the connection ends with its task. The
-/// closure is called once for each connection, so it can subscribe again and ask for what was
-/// missed:
+/// The app owns ``run(_:)``, which does the work: the connection ends with its task. The closure is called once per
+/// connection, so it can subscribe again and request missed messages:
 ///
 /// ```swift
 /// let socket = ReconnectingWebSocket(to: request, over: transport)
@@ -16,9 +15,9 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Messages are never sent twice: what was on its way when a connection broke may be lost.
+/// Messages are never sent twice: messages in transit when a connection breaks may be lost.
 public final class ReconnectingWebSocket: Sendable {
-    /// Makes the request of the next connection, with a fresh token for instance.
+    /// A function that creates the request of the next connection, for example with a fresh token.
     public typealias MakeRequest = @Sendable () async throws(WebSocketError) -> HTTPRequest
 
     private let makeRequest: MakeRequest
@@ -31,16 +30,15 @@ public final class ReconnectingWebSocket: Sendable {
     private let observed = Mutex(ObservedState<State>(.idle))
     private let connection = Mutex<WebSocketConnection?>(nil)
 
-    /// Creates a WebSocket that asks for a new request before each connection.
+    /// Creates a WebSocket that requests a new request before each connection.
     ///
     /// - Parameters:
     ///   - transport: The transport that opens the connections.
     ///   - configuration: The offers to the server, and the limits.
-    ///   - policy: When, and after what pauses, a lost connection is opened again.
-    ///   - clock: The clock that pauses are measured on.
-    ///   - random: Where the pauses are drawn from.
-    ///   - request: Makes the request of the next connection. An error that it throws is judged by
-    ///     the policy like one of the connection.
+    ///   - policy: When to reconnect, and after what pauses.
+    ///   - clock: The clock that measures pauses.
+    ///   - random: The source of the random pauses.
+    ///   - request: Creates the request of the next connection. The policy treats its error like one of the connection.
     public init(
         over transport: any WebSocketTransport,
         configuration: WebSocketConfiguration = WebSocketConfiguration(),
@@ -76,12 +74,12 @@ public final class ReconnectingWebSocket: Sendable {
 
     // MARK: State
 
-    /// Where it stands now.
+    /// The current state.
     public var state: State { observed.withLock { $0.current } }
 
-    /// The states from now on, the present one first; ends when ``run(_:)`` has ended.
+    /// Returns the current state and all later ones; the sequence ends with ``run(_:)``.
     ///
-    /// An observer that is slow gets the newest 16.
+    /// A slow reader gets the latest 16 states.
     public func states() -> AsyncStream<State> {
         AsyncStream(bufferingPolicy: .bufferingNewest(16)) { observer in
             let id = observed.withLock { observed in
@@ -99,10 +97,10 @@ public final class ReconnectingWebSocket: Sendable {
         }
     }
 
-    /// Sends a message over the present connection.
+    /// Sends a message over the current connection.
     ///
-    /// - Throws: ``WebSocketError/Code/notConnected`` if there is none; or what
-    ///   ``WebSocketConnection/send(_:)-(WebSocketMessage)`` throws.
+    /// - Throws: ``WebSocketError/Code/notConnected`` if there is none, or the error of
+    ///   ``WebSocketConnection/send(_:)-(WebSocketMessage)``.
     public func send(_ message: WebSocketMessage) async throws(WebSocketError) {
         guard let connection = connection.withLock({ $0 }) else {
             throw WebSocketError(.notConnected)
@@ -112,21 +110,21 @@ public final class ReconnectingWebSocket: Sendable {
 
     // MARK: Running
 
-    /// How one connection ended.
+    /// The way in which a connection ended.
     private enum Ending {
         case finished
         case lost(WebSocketError, lasted: Duration?)
     }
 
-    /// Opens connection after connection and runs `session` with each.
+    /// Opens one connection after another and runs `session` with each.
     ///
-    /// It returns when `session` returns, unless the peer's Close frame is the reason and calls for
-    /// a new connection (``WebSocketError/allowsReconnect``). Call it once.
+    /// The method returns when `session` returns, unless the peer's Close frame ended it and calls for a new connection
+    /// (``WebSocketError/allowsReconnect``). Call it once.
     ///
-    /// - Parameter session: The work on a connection. A ``WebSocketError`` that it throws
-    ///   counts as the loss of the connection, any other error ends the run.
+    /// - Parameter session: The work on a connection. A ``WebSocketError`` counts as the loss of the connection; any
+    ///   other error ends the run.
     /// - Throws: The error of `session`; the last ``WebSocketError`` if the policy gives up;
-    ///   ``WebSocketError/Code/cancelled`` if the task was cancelled during a pause.
+    ///   ``WebSocketError/Code/cancelled`` if the task was canceled during a pause.
     public func run(_ session: (WebSocketConnection) async throws -> Void) async throws {
         do {
             try await runUntilFinished(session)
@@ -194,12 +192,12 @@ public final class ReconnectingWebSocket: Sendable {
             observed.change(to: .ended(error))
             return observed.finish()
         }
-        // Outside the lock: finishing calls back to remove the observer.
+        // Outside the lock, because finishing calls back to remove the observer.
         for observer in observers { observer.finish() }
     }
 }
 
-/// Returns a function that tells how much time has passed since this call.
+/// Returns a function that measures the time since this call.
 package func stopwatch(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
     let start = clock.now
     return { start.duration(to: clock.now) }

@@ -1,47 +1,47 @@
-/// Why a WebSocket connection was closed: the number in a Close frame (RFC 6455 section 7.4).
+/// The reason for closing a WebSocket connection: the number in a Close frame (RFC 6455 section 7.4).
 ///
-/// Applications choose their own codes from 4000 to 4999.
+/// Applications define their own codes from 4000 to 4999.
 public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt16
 
-    /// Creates a code from its number; any number is taken, ``isSendable`` tells whether it is valid.
+    /// Creates a code from any number; ``isSendable`` says whether it is valid.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Creates a code of the application or of a framework.
+    /// Creates a code of an application or a framework.
     public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The purpose of the connection is fulfilled.
     public static let normal = Self(1000)
-    /// An endpoint goes away: a server shuts down, an app leaves the screen.
+    /// An endpoint goes away: a server shuts down, or an app leaves the screen.
     public static let goingAway = Self(1001)
-    /// The peer broke the protocol.
+    /// The peer violated the protocol.
     public static let protocolError = Self(1002)
-    /// The peer sent a kind of message that is not accepted.
+    /// The peer sent an unsupported type of message.
     public static let unsupportedData = Self(1003)
-    /// The Close frame held no code; never sent.
+    /// The Close frame contained no code; never sent.
     public static let noStatus = Self(1005)
     /// The connection ended without a Close frame; never sent.
     public static let abnormal = Self(1006)
-    /// A message holds data that its type does not allow, such as text that is not UTF-8.
+    /// A message contains data that its type does not allow, such as text that is not UTF-8.
     public static let invalidPayload = Self(1007)
-    /// A message breaks a rule that no other code names.
+    /// A message violates a rule that has no specific code.
     public static let policyViolation = Self(1008)
     /// A message is too big.
     public static let messageTooBig = Self(1009)
-    /// The server did not agree to an extension that the client needs.
+    /// The server did not agree to an extension that the client requires.
     public static let mandatoryExtension = Self(1010)
-    /// The server met a condition that it did not expect.
+    /// The server encountered an unexpected condition.
     public static let internalError = Self(1011)
     /// The server restarts.
     public static let serviceRestart = Self(1012)
     /// The server is overloaded.
     public static let tryAgainLater = Self(1013)
-    /// A gateway got an invalid answer from the server behind it.
+    /// A gateway received an invalid response from its upstream server.
     public static let badGateway = Self(1014)
 
-    /// Whether the code may stand in a Close frame.
+    /// Whether the code may occur in a Close frame.
     ///
-    /// Those are 1000 to 1003, 1007 to 1014 (as registered with IANA), and 3000 to 4999.
+    /// These are 1000 to 1003, 1007 to 1014 (as registered with IANA), and 3000 to 4999.
     public var isSendable: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true
@@ -49,7 +49,7 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, CustomSt
         }
     }
 
-    /// Whether the connection came to the end that both sides had in mind.
+    /// Whether the connection ended as intended.
     ///
     /// True for 1000 and 1001, and for a Close frame without a code.
     public var isOrderly: Bool { self == .normal || self == .goingAway || self == .noStatus }
@@ -59,10 +59,10 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, CustomSt
 
 /// The content of a Close frame.
 public struct WebSocketClose: Hashable, Sendable {
-    /// The code; ``WebSocketCloseCode/noStatus`` if the frame held none.
+    /// The code; ``WebSocketCloseCode/noStatus`` if the frame contained none.
     public let code: WebSocketCloseCode
 
-    /// The reason that was given, meant for developers; empty if none was.
+    /// The reason, meant for developers; empty if there is none.
     public let reason: String
 
     /// Creates the content of a Close frame.
@@ -71,6 +71,6 @@ public struct WebSocketClose: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// The most bytes of UTF-8 that a reason may have: a control frame holds 125, the code 2.
+    /// The maximum length of a reason in bytes of UTF-8: a control frame holds 125, the code takes 2.
     public static let maximumReasonLength = 123
 }

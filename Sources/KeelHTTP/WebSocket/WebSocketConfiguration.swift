@@ -1,95 +1,92 @@
-/// The offers with which a WebSocket connection is opened, and the limits that it keeps.
+/// The offers with which a WebSocket connection is opened, and its limits.
 public struct WebSocketConfiguration: Sendable {
-    /// The subprotocols that the app speaks, the preferred one first; the server picks one or none.
+    /// The subprotocols that the app supports, the preferred one first; the server chooses at most one.
     public var subprotocols: [String] = []
 
-    /// The offer of compression, or nil to offer none.
+    /// The offer of compression; nil offers none.
     public var deflate: WebSocketDeflate? = WebSocketDeflate()
 
-    /// The public keys that the server may have; nil looks at certificates alone.
+    /// The public keys that the server may have; nil relies on certificate validation alone.
     ///
-    /// They are compared before the first byte of the request is sent; a server with another key
-    /// ends the opening with ``TransportError/Code/tlsPinMismatch``. A connection without TLS has no
-    /// key: one to a host with pins is refused, too. A transport has to declare
-    /// ``HTTPTransportFeatures/pinning``, see ``WebSocketTransport/features``.
+    /// The key is checked before the first byte of the request is sent; a mismatch fails with
+    /// ``TransportError/Code/tlsPinMismatch``. A connection without TLS has no key and is refused for a host with pins.
+    /// The transport must declare ``HTTPTransportFeatures/pinning``, see ``WebSocketTransport/features``.
     public var pins: PublicKeyPins?
 
-    /// How long opening may take: name, connection, secure channel and upgrade together.
+    /// The time limit for opening: the name lookup, connection, TLS handshake and upgrade together.
     public var openTimeout: Duration = .seconds(10)
 
-    /// How large a received message may be, in bytes after decompression.
+    /// The maximum size of a received message, in bytes after decompression.
     ///
-    /// Reading stops at the first byte too many, and the connection is closed with
+    /// Reading stops at the first byte beyond the limit, and the connection is closed with
     /// ``WebSocketCloseCode/messageTooBig``.
     public var maximumMessageSize = 16 << 20
 
-    /// How large a received frame may be, in bytes as they travel.
+    /// The maximum size of a received frame, in bytes as transmitted.
     public var maximumFrameSize = 16 << 20
 
-    /// How many bytes of messages wait for the reader before the socket is no longer read.
+    /// The number of bytes of unread messages from which the socket is no longer read.
     ///
-    /// A server that sends faster than the app reads is then slowed down by TCP. At least one
-    /// message always fits.
+    /// TCP then slows down a server that sends faster than the app reads. At least one message always fits.
     public var receiveBufferSize = 64 << 10
 
-    /// How many bytes of messages may wait for the socket before sending waits for it, too.
+    /// The number of bytes of queued messages beyond which sending waits for the socket.
     ///
-    /// Zero lets each send wait until the socket has taken its last byte.
+    /// With zero, each send waits until the socket has taken its last byte.
     public var sendBufferSize = 64 << 10
 
-    /// The largest payload of a sent frame; nil sends each message in one frame.
+    /// The maximum payload of a sent frame, in bytes; nil sends each message in one frame.
     public var outgoingFrameSize: Int?
 
-    /// How often a ping is sent to find out whether the peer is still there; nil sends none.
+    /// The interval of pings that check whether the peer is alive; nil sends none.
     public var pingInterval: Duration? = .seconds(30)
 
     /// How long the peer may be silent after a ping.
     ///
-    /// The connection is then dropped with ``WebSocketError/Code/pongTimeout``. Any byte that
-    /// arrives counts as a sign of life. Time in which the app's own slow reader keeps the socket
-    /// from being read does not count.
+    /// The connection is then dropped with ``WebSocketError/Code/pongTimeout``. Any received byte counts as a sign of
+    /// life. Time in which the app's own slow reader prevents reading the socket does not count.
     public var pongTimeout: Duration = .seconds(15)
 
-    /// How long closing waits for the peer's Close frame and for the end of the connection.
+    /// The time limit for receiving the peer's Close frame and the end of the connection.
     public var closeTimeout: Duration = .seconds(5)
 
-    /// How many bytes of the body of a refused upgrade are kept in the error.
+    /// The number of bytes of a refused upgrade's body that the error keeps.
     public var refusalBodyLimit = 64 << 10
 
-    /// Creates a configuration with the usual limits.
+    /// Creates a configuration with the default limits.
     public init() {}
 }
 
-/// The offers and demands of compression with permessage-deflate (RFC 7692).
+/// The offer of compression with permessage-deflate (RFC 7692), and its requirements.
 public struct WebSocketDeflate: Sendable, Hashable {
     /// The largest window that this side compresses with, as an exponent of two from 8 to 15.
     ///
-    /// Offered to the server, which may ask for a smaller one.
+    /// The server may ask for a smaller one.
     public var clientWindowBits = 15
 
     /// The largest window that the server may compress with, as an exponent of two from 8 to 15.
     ///
-    /// A smaller one saves memory here: decompressing takes as much as the window.
+    /// A smaller window saves memory here: decompression needs as much as the window.
     public var serverWindowBits = 15
 
-    /// Whether each sent message is compressed without knowledge of the earlier ones.
+    /// Whether each sent message is compressed independently of earlier ones.
     public var clientForgetsContext = false
 
-    /// Whether the server must compress each message without knowledge of the earlier ones.
+    /// Whether the server must compress each message independently of earlier ones.
     public var serverForgetsContext = false
 
-    /// How hard to compress, from 1 (fast) to 9 (small).
+    /// The compression level, from 1 (fast) to 9 (small).
     public var level = 6
 
-    /// Messages with fewer bytes are sent uncompressed.
+    /// The size in bytes below which messages are sent uncompressed.
     public var minimumSize = 64
 
-    /// How many times larger than its compressed form a message may be; nil sets no such limit.
+    /// The maximum ratio of a message's size to its compressed size; nil sets no limit.
     ///
-    /// ``WebSocketConfiguration/maximumMessageSize`` holds in any case. Runs of equal bytes reach
-    /// a ratio of about 1000 in all innocence.
+    /// ``WebSocketConfiguration/maximumMessageSize`` always applies. Harmless runs of equal bytes reach a ratio of
+    /// about 1000.
     public var maximumRatio: Int?
 
-    /// Creates an offer with windows of the largest size that are kept from message to message.
+    /// Creates an offer with the largest windows, which are kept from message to message.
     public init() {}
 }

@@ -1,7 +1,7 @@
 /// An open WebSocket connection (RFC 6455).
 ///
-/// It lives as long as the closure of ``WebSocketTransport/withConnection(to:configuration:_:)``.
-/// One task reads ``messages``; any number of tasks may send.
+/// The connection lives as long as the closure of ``WebSocketTransport/withConnection(to:configuration:_:)``. One task
+/// reads ``messages``; any number of tasks may send.
 ///
 /// ```swift
 /// try await transport.withConnection(to: request) { connection in
@@ -14,53 +14,52 @@
 public struct WebSocketConnection: Sendable {
     private let channel: any WebSocketChannel
 
-    /// Creates a connection over a channel; for transports and doubles.
+    /// Creates a connection over a channel, for transports and test doubles.
     public init(_ channel: any WebSocketChannel) { self.channel = channel }
 
     /// The result of the handshake that opened the connection.
     public var handshake: WebSocketHandshake { channel.handshake }
 
-    /// The subprotocol that the server picked, or nil.
+    /// The subprotocol that the server chose, if any.
     public var subprotocol: String? { handshake.subprotocol }
 
-    /// The peer's Close frame, once it has arrived, unless this side had closed before.
+    /// The peer's Close frame once it has arrived, unless this side closed first.
     public var peerClose: WebSocketClose? { channel.peerClose }
 
     /// The messages of the peer, in order.
     ///
-    /// The sequence ends when the connection was closed in an orderly way
-    /// (``WebSocketCloseCode/isOrderly``) or from this side; otherwise it throws. Messages that are
-    /// not read stay with the peer: see ``WebSocketConfiguration/receiveBufferSize``.
+    /// The sequence ends if the connection is closed in an orderly way (``WebSocketCloseCode/isOrderly``) or from this
+    /// side; otherwise it throws. Unread messages stay with the peer: see ``WebSocketConfiguration/receiveBufferSize``.
     public var messages: WebSocketMessages { WebSocketMessages(channel) }
 
     /// Sends a message.
     ///
-    /// It returns at once while at most ``WebSocketConfiguration/sendBufferSize`` bytes wait for the
-    /// socket, otherwise once the socket has taken the last byte of this message: a peer that does
-    /// not read holds the sender back. That a peer has read a message, only its answer can tell. A
-    /// send that is cancelled while it waits may still reach the peer, and then as a whole.
+    /// The method returns immediately while at most ``WebSocketConfiguration/sendBufferSize`` bytes are queued, and
+    /// otherwise once the socket has taken the last byte of this message: a peer that does not read slows the sender
+    /// down. Only a reply of the peer shows that it has read a message. A send that is canceled while it waits may
+    /// still deliver the whole message.
     ///
-    /// - Throws: ``WebSocketError/Code/closed`` after a Close frame of either side, or the error
-    ///   that ended the connection.
+    /// - Throws: ``WebSocketError/Code/closed`` after a Close frame of either side, or the error that ended the
+    ///   connection.
     public func send(_ message: WebSocketMessage) async throws(WebSocketError) {
         try await channel.send(message)
     }
 
-    /// Sends a message of text.
+    /// Sends a text message.
     ///
     /// - Throws: The errors of ``send(_:)-(WebSocketMessage)``.
     public func send(_ text: String) async throws(WebSocketError) {
         try await channel.send(.text(text))
     }
 
-    /// Sends a message of bytes.
+    /// Sends a binary message.
     ///
     /// - Throws: The errors of ``send(_:)-(WebSocketMessage)``.
     public func send(_ bytes: [UInt8]) async throws(WebSocketError) {
         try await channel.send(.binary(bytes))
     }
 
-    /// Returns the next message, or nil where ``messages`` would end.
+    /// Returns the next message, or nil at the end of ``messages``.
     ///
     /// - Throws: The error that ended the connection.
     public func receive() async throws(WebSocketError) -> WebSocketMessage? {
@@ -69,11 +68,11 @@ public struct WebSocketConnection: Sendable {
 
     /// Sends a ping and waits for its pong.
     ///
-    /// The pong waits in line behind messages, so somebody must be reading those.
+    /// The pong is queued behind messages, so a task must be reading them.
     ///
     /// - Returns: The time from the ping to its pong.
-    /// - Throws: ``WebSocketError/Code/pongTimeout`` after ``WebSocketConfiguration/pongTimeout``;
-    ///   the connection stays open then. Or the error that ended the connection.
+    /// - Throws: ``WebSocketError/Code/pongTimeout`` after ``WebSocketConfiguration/pongTimeout``, in which case the
+    ///   connection stays open, or the error that ended the connection.
     @discardableResult
     public func ping() async throws(WebSocketError) -> Duration {
         try await channel.ping()
@@ -81,15 +80,14 @@ public struct WebSocketConnection: Sendable {
 
     /// Closes the connection: sends a Close frame and waits for the peer's.
     ///
-    /// It waits at most for ``WebSocketConfiguration/closeTimeout`` and then drops the connection.
-    /// From here on a slow reader no longer holds the peer back: messages that do not fit the
-    /// receive buffer are lost. Closing again does nothing.
+    /// The connection is dropped after ``WebSocketConfiguration/closeTimeout``. From now on a slow reader no longer
+    /// slows the peer down: messages beyond the receive buffer are lost. Closing again has no effect.
     ///
     /// - Parameters:
-    ///   - code: Why; one that ``WebSocketCloseCode/isSendable``.
-    ///   - reason: Words for the developers of the peer, at most 123 bytes of UTF-8.
-    /// - Throws: ``WebSocketError/Code/invalidArgument`` for a code or reason that may not be sent,
-    ///   ``WebSocketError/Code/cancelled`` if the task was cancelled while it waited.
+    ///   - code: The code, which must be ``WebSocketCloseCode/isSendable``.
+    ///   - reason: A text for the developers of the peer, at most 123 bytes of UTF-8.
+    /// - Throws: ``WebSocketError/Code/invalidArgument`` for a code or reason that must not be sent,
+    ///   ``WebSocketError/Code/cancelled`` if the task was canceled while it waited.
     public func close(
         _ code: WebSocketCloseCode = .normal,
         reason: String = ""
@@ -104,7 +102,7 @@ public struct WebSocketConnection: Sendable {
     }
 }
 
-/// The messages that arrive on a connection.
+/// The messages received on a connection.
 public struct WebSocketMessages: AsyncSequence, Sendable {
     public typealias Element = WebSocketMessage
     public typealias Failure = WebSocketError
@@ -115,7 +113,7 @@ public struct WebSocketMessages: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(channel: channel) }
 
-    /// Reads one message after the other.
+    /// Reads message by message.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let channel: any WebSocketChannel
 

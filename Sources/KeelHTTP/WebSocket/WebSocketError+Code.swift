@@ -7,7 +7,7 @@ extension WebSocketError {
         public let isTransient: Bool
         public let advice: String
 
-        /// The sentence that an error has when its maker gave no better one.
+        /// The default message of an error with this code.
         package let summary: String
 
         private init(_ name: String, isTransient: Bool, _ summary: String, advice: String) {
@@ -26,7 +26,7 @@ extension WebSocketError {
 // MARK: - Opening
 
 extension WebSocketError.Code {
-    /// The request cannot open a connection: its target or one of its header fields is not allowed.
+    /// The request cannot open a connection: its target or a header field is not allowed.
     public static let invalidRequest = Self(
         "invalidRequest",
         isTransient: false,
@@ -34,10 +34,10 @@ extension WebSocketError.Code {
         advice: "Use a ws or wss address without a fragment, and leave the upgrade's fields out."
     )
 
-    /// The server answered with another status than 101; see ``WebSocketError/refusal``.
+    /// The server answered with a status other than 101; see ``WebSocketError/refusal``.
     ///
-    /// Redirects count as refusals: following them is left to the app, which knows which hosts may
-    /// get its credentials.
+    /// Redirects count as refusals: following them is left to the app, which knows the hosts that may get its
+    /// credentials.
     public static let upgradeRefused = Self(
         "upgradeRefused",
         isTransient: false,
@@ -45,7 +45,7 @@ extension WebSocketError.Code {
         advice: "See the status and the body of the refusal; a token may have expired."
     )
 
-    /// The server agreed, but in a way that RFC 6455 or RFC 7692 forbids.
+    /// The server agreed, but in a way that violates RFC 6455 or RFC 7692.
     public static let handshakeInvalid = Self(
         "handshakeInvalid",
         isTransient: false,
@@ -53,7 +53,7 @@ extension WebSocketError.Code {
         advice: "The server, or a proxy before it, does not speak WebSocket correctly."
     )
 
-    /// The connection below failed; the cause is a `TransportError`.
+    /// The underlying connection failed; the cause is a `TransportError`.
     public static let transport = Self(
         "transport",
         isTransient: true,
@@ -65,7 +65,7 @@ extension WebSocketError.Code {
 // MARK: - While open
 
 extension WebSocketError.Code {
-    /// The peer broke the rules of RFC 6455 or RFC 7692.
+    /// The peer violated RFC 6455 or RFC 7692.
     public static let protocolViolation = Self(
         "protocolViolation",
         isTransient: false,
@@ -73,7 +73,7 @@ extension WebSocketError.Code {
         advice: "The server, or a proxy before it, does not speak WebSocket correctly."
     )
 
-    /// The peer sent text, or a reason for closing, that is not UTF-8.
+    /// The peer sent text, or a close reason, that is not UTF-8.
     public static let invalidUTF8 = Self(
         "invalidUTF8",
         isTransient: false,
@@ -81,7 +81,7 @@ extension WebSocketError.Code {
         advice: "Have the server send binary messages where the data is not text."
     )
 
-    /// The peer sent a message or a frame beyond the limits of the configuration.
+    /// The peer sent a message or a frame that exceeds the configured limits.
     public static let messageTooLarge = Self(
         "messageTooLarge",
         isTransient: false,
@@ -89,7 +89,7 @@ extension WebSocketError.Code {
         advice: "Raise the limits of the configuration, or have the server send smaller messages."
     )
 
-    /// The peer kept silent after a ping.
+    /// The peer was silent after a ping.
     public static let pongTimeout = Self(
         "pongTimeout",
         isTransient: true,
@@ -97,7 +97,7 @@ extension WebSocketError.Code {
         advice: "Connect again; the network may have changed without a sign."
     )
 
-    /// The peer closed the connection, see ``WebSocketError/close``, or this side had closed it.
+    /// The peer closed the connection, see ``WebSocketError/close``, or this side did.
     public static let closed = Self(
         "closed",
         isTransient: false,
@@ -105,7 +105,7 @@ extension WebSocketError.Code {
         advice: "See the code of the Close frame; connect again if it says so."
     )
 
-    /// There is no connection at the moment.
+    /// There is currently no connection.
     public static let notConnected = Self(
         "notConnected",
         isTransient: true,
@@ -121,7 +121,7 @@ extension WebSocketError.Code {
         advice: "Read each connection from one task, and hand the messages on from there."
     )
 
-    /// The app asked for something that the protocol does not allow.
+    /// The app requested something that the protocol does not allow.
     public static let invalidArgument = Self(
         "invalidArgument",
         isTransient: false,
@@ -129,7 +129,7 @@ extension WebSocketError.Code {
         advice: "Close with a code that may be sent and a reason of at most 123 bytes."
     )
 
-    /// The call was cancelled by its caller.
+    /// The caller canceled the call.
     public static let cancelled = Self(
         "cancelled",
         isTransient: false,
@@ -137,7 +137,7 @@ extension WebSocketError.Code {
         advice: "Nothing to do: the caller no longer wants the result."
     )
 
-    /// A failure that none of the other codes describes.
+    /// A failure that no other code describes.
     public static let unknown = Self(
         "unknown",
         isTransient: false,

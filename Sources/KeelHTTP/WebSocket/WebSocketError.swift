@@ -1,12 +1,11 @@
 public import HTTPTypes
 public import KeelCore
 
-/// Why a WebSocket connection was not opened, or did not come to its orderly end.
+/// The reason why a WebSocket connection was not opened, or did not end in an orderly way.
 ///
-/// Neither the message nor the description holds a query, a header field, a byte of a message or
-/// the reason of a Close frame.
+/// The message and the description contain no query, header field, byte of a message or reason of a Close frame.
 public struct WebSocketError: KeelError {
-    /// The server's answer to an upgrade that it did not grant.
+    /// The server's response to an upgrade that it refused.
     public struct Refusal: Sendable, Hashable {
         /// The status and the header fields.
         public let head: HTTPResponse
@@ -17,7 +16,7 @@ public struct WebSocketError: KeelError {
         /// Whether `body` is the whole body.
         public let isComplete: Bool
 
-        /// Creates an answer.
+        /// Creates a refusal.
         public init(head: HTTPResponse, body: [UInt8] = [], isComplete: Bool = true) {
             self.head = head
             self.body = body
@@ -29,7 +28,7 @@ public struct WebSocketError: KeelError {
     public let message: String
     public let cause: (any Error)?
 
-    /// The server's answer, for ``Code/upgradeRefused``.
+    /// The server's response, for ``Code/upgradeRefused``.
     public let refusal: Refusal?
 
     /// The peer's Close frame, for ``Code/closed``.
@@ -42,12 +41,11 @@ public struct WebSocketError: KeelError {
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: A sentence about the failure; nil uses the code's own. No query, field or
-    ///     contents.
-    ///   - refusal: The server's answer to a refused upgrade.
+    ///   - message: A sentence about the failure, without query, header field or contents; nil uses the code's own.
+    ///   - refusal: The server's response to a refused upgrade.
     ///   - close: The peer's Close frame.
     ///   - url: The target, already redacted.
-    ///   - cause: The error underneath. Its description ends up in logs.
+    ///   - cause: The underlying error. Its description ends up in logs.
     public init(
         _ code: Code,
         _ message: String? = nil,
@@ -64,7 +62,7 @@ public struct WebSocketError: KeelError {
         self.cause = cause
     }
 
-    /// The code, the message and the target on one line, fit for a log.
+    /// The code, the message and the target on one line, safe for logs.
     public var description: String {
         var text = "\(code.name): \(message)"
         if let refusal { text += " (status: \(refusal.head.status.code))" }
@@ -74,7 +72,7 @@ public struct WebSocketError: KeelError {
         return text
     }
 
-    /// Returns this error with the target named, unless one is named already.
+    /// Returns this error with its target set, unless it has one.
     package func located(at url: String) -> WebSocketError {
         guard self.url == nil else { return self }
         var located = self
@@ -84,7 +82,7 @@ public struct WebSocketError: KeelError {
 }
 
 extension WebSocketError {
-    /// Creates the error of a connection that failed below WebSocket.
+    /// Creates the error for a failure of the underlying connection.
     package init(transport error: TransportError) {
         if error.code == .cancelled {
             self.init(.cancelled, url: error.url, cause: error)
@@ -93,15 +91,15 @@ extension WebSocketError {
         }
     }
 
-    /// Creates the error of a connection that the peer closed.
+    /// Creates the error for a connection that the peer closed.
     package init(closedBy close: WebSocketClose) {
         self.init(.closed, close: close)
     }
 
-    /// Whether a new connection may fare better than this one.
+    /// Whether a new connection may succeed.
     ///
-    /// Unlike ``Code/isTransient`` it looks at the details: the status of a refused upgrade, the
-    /// code of a Close frame, and the failure of the network.
+    /// Unlike ``Code/isTransient``, it considers the details: the status of a refused upgrade, the code of a Close
+    /// frame, and the failure of the network.
     public var allowsReconnect: Bool {
         switch code {
         case .upgradeRefused:

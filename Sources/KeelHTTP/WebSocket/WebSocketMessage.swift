@@ -1,17 +1,17 @@
-/// One message of a WebSocket connection, whole, whatever number of frames it travelled in.
+/// A complete message of a WebSocket connection, regardless of its number of frames.
 public enum WebSocketMessage: Sendable, Hashable {
-    /// A message of text.
+    /// A text message.
     case text(String)
-    /// A message of bytes.
+    /// A binary message.
     case binary([UInt8])
 
-    /// The text, or nil for a message of bytes.
+    /// The text, or nil for a binary message.
     public var text: String? {
         guard case .text(let text) = self else { return nil }
         return text
     }
 
-    /// How many bytes the message has, text counted in UTF-8.
+    /// The size of the message in bytes, with text in UTF-8.
     public var byteCount: Int {
         switch self {
         case .text(let text): text.utf8.count

@@ -1,22 +1,22 @@
 public import KeelCore
 
-/// When, and after what pauses, a lost connection is opened again.
+/// When and after what pauses a WebSocket reconnects.
 public struct WebSocketReconnectPolicy: Sendable {
-    /// How many attempts may fail in a row, and the pauses between them, drawn with full jitter.
+    /// The maximum number of consecutive attempts, and the pauses between them, drawn with full jitter.
     public var retry: RetryPolicy
 
-    /// How long a connection must have lasted for the count of failures to start anew.
+    /// How long a connection must have lasted for the count of failures to start over.
     public var stableAfter: Duration
 
-    /// Whether a failure is worth a new connection.
+    /// Whether to reconnect after a failure.
     public var shouldReconnect: @Sendable (WebSocketError) -> Bool
 
     /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - retry: How many attempts may fail in a row, and the pauses between them.
-    ///   - stableAfter: How long a connection must have lasted for the count to start anew.
-    ///   - shouldReconnect: Whether a failure is worth a new connection.
+    ///   - retry: The maximum number of consecutive attempts, and the pauses between them.
+    ///   - stableAfter: How long a connection must have lasted for the count of failures to start over.
+    ///   - shouldReconnect: Whether to reconnect after a failure.
     public init(
         retry: RetryPolicy = RetryPolicy(
             attempts: .max,

@@ -8,35 +8,34 @@ public import Foundation
 
 /// A type that opens WebSocket connections.
 ///
-/// Apps call ``withConnection(to:configuration:_:)`` or keep a ``ReconnectingWebSocket``. A
-/// transport promises that
+/// Apps call ``withConnection(to:configuration:_:)`` or use a ``ReconnectingWebSocket``. A transport promises that
 ///
-/// - nothing of a connection outlives the call, whether the closure returns, throws or is cancelled;
-/// - cancelling the calling task ends everything at once, opening included;
+/// - no part of a connection outlives the call, whether the closure returns, throws or is canceled;
+/// - canceling the calling task ends everything immediately, including opening;
 /// - redirects are not followed;
-/// - the pins of a configuration are enforced before the request is sent, where ``features`` say so;
-/// - every failure of opening is a ``WebSocketError`` with the one code that fits.
+/// - the pins of a configuration are enforced before the request is sent, if ``features`` declares it;
+/// - every failure to open is a ``WebSocketError`` with the most specific code.
 public protocol WebSocketTransport: Sendable {
-    /// The features of this transport beyond opening connections: ``HTTPTransportFeatures/pinning``
-    /// and ``HTTPTransportFeatures/clientCertificates`` have a meaning here. Nothing by default.
+    /// The features of this transport beyond opening connections; empty by default.
     ///
-    /// ``ReconnectingWebSocket`` and ``NetworkClient/webSocketTransport(over:)`` refuse to open a
-    /// connection with pins over a transport that does not declare that it enforces them.
+    /// Only ``HTTPTransportFeatures/pinning`` and ``HTTPTransportFeatures/clientCertificates`` apply to WebSockets.
+    /// ``ReconnectingWebSocket`` and ``NetworkClient/webSocketTransport(over:)`` refuse to open a connection with pins
+    /// over a transport that does not declare pinning.
     var features: HTTPTransportFeatures { get }
 
     /// Opens a connection, runs `body` with it, and closes it.
     ///
-    /// When `body` returns, the connection is closed with ``WebSocketCloseCode/normal``, when it
-    /// throws, with ``WebSocketCloseCode/goingAway``, unless it is closed already. Closing takes at
-    /// most ``WebSocketConfiguration/closeTimeout``.
+    /// Unless it is already closed, the connection is closed with ``WebSocketCloseCode/normal`` when `body` returns,
+    /// and with ``WebSocketCloseCode/goingAway`` when `body` throws. Closing takes at most
+    /// ``WebSocketConfiguration/closeTimeout``.
     ///
     /// - Parameters:
-    ///   - request: The target, with the scheme `ws` or `wss`, and header fields such as
-    ///     `Authorization`. The fields of the upgrade itself are added.
+    ///   - request: The target, with the scheme `ws` or `wss`, and header fields such as `Authorization`. The transport
+    ///     adds the upgrade's own fields.
     ///   - configuration: The offers to the server, and the limits.
     ///   - body: The work on the connection.
     /// - Returns: The result of `body`.
-    /// - Throws: ``WebSocketError`` if the connection was not opened, otherwise what `body` threw.
+    /// - Throws: ``WebSocketError`` if the connection was not opened, otherwise the error of `body`.
     func withConnection<Value>(
         to request: HTTPRequest,
         configuration: WebSocketConfiguration,
@@ -47,7 +46,7 @@ public protocol WebSocketTransport: Sendable {
 extension WebSocketTransport {
     public var features: HTTPTransportFeatures { [] }
 
-    /// Throws if a connection with these pins would look protected and not be.
+    /// Throws if a connection with these pins would only seem to be protected.
     func demandPinning(for pins: PublicKeyPins?) throws(WebSocketError) {
         guard pins != nil, !features.contains(.pinning) else { return }
         throw WebSocketError(
@@ -58,13 +57,13 @@ extension WebSocketTransport {
         )
     }
 
-    /// Opens a connection with the usual limits, runs `body` with it, and closes it.
+    /// Opens a connection with the default limits, runs `body` with it, and closes it.
     ///
     /// - Parameters:
     ///   - request: The target and the header fields.
     ///   - body: The work on the connection.
     /// - Returns: The result of `body`.
-    /// - Throws: ``WebSocketError`` if the connection was not opened, otherwise what `body` threw.
+    /// - Throws: ``WebSocketError`` if the connection was not opened, otherwise the error of `body`.
     public func withConnection<Value>(
         to request: HTTPRequest,
         _ body: (WebSocketConnection) async throws -> Value
@@ -77,10 +76,10 @@ extension HTTPRequest {
     /// Creates the request that opens a WebSocket connection.
     ///
     /// - Parameters:
-    ///   - url: An address with the scheme `ws` or `wss`.
-    ///   - headerFields: Fields of the app, such as `Authorization`.
-    /// - Throws: ``WebSocketError/Code/invalidRequest`` for another scheme, a missing host, user
-    ///   information or a fragment (RFC 6455 section 3).
+    ///   - url: A URL with the scheme `ws` or `wss`.
+    ///   - headerFields: Header fields of the app, such as `Authorization`.
+    /// - Throws: ``WebSocketError/Code/invalidRequest`` for another scheme, a missing host, user information or a
+    ///   fragment (RFC 6455 section 3).
     public init(webSocket url: URL, headerFields: HTTPFields = [:]) throws(WebSocketError) {
         let scheme = url.scheme?.lowercased()
         guard let scheme, scheme == "ws" || scheme == "wss",

@@ -1,15 +1,15 @@
 import HTTPTypes
 import Synchronization
 
-/// Opens a WebSocket as the last step of a client's layers.
+/// Opens a WebSocket as the transport below a client's layers.
 ///
-/// The layers may ask for several requests: after a refusal with new credentials, or at once where
-/// they hedge. Each is a connection of its own; the newest that is open is the one in use.
+/// The layers may send several requests: after a refusal with new credentials, or concurrently when hedging. Each has
+/// its own connection; the newest open one is used.
 ///
-/// A connection lasts as long as a closure runs, and the layers have returned by then. So each runs
-/// in a task, which ends with the request that was cancelled, or in ``end(hasFailed:)``.
+/// A connection lasts as long as a closure runs, but the layers return earlier. Each connection therefore runs in a
+/// task, which ends when its request is canceled or in ``end(hasFailed:)``.
 final class WebSocketUpgrade: HTTPTransport {
-    /// Whether pins are checked was asked before, of the transport that opens.
+    /// The pins have already been checked against the features of the underlying transport.
     let features: HTTPTransportFeatures = [.pinning]
 
     private typealias Answer = Result<WebSocketHandshake, WebSocketError>
@@ -29,7 +29,7 @@ final class WebSocketUpgrade: HTTPTransport {
         var hasFailed = false
     }
 
-    /// Thrown by the closure of a connection when the app's closure has failed.
+    /// Thrown in the closure of a connection if the app's closure failed.
     private struct Failed: Error {}
 
     private typealias Opened = @Sendable (WebSocketConnection) async throws -> Void
@@ -48,7 +48,7 @@ final class WebSocketUpgrade: HTTPTransport {
         }
     }
 
-    /// The connection that was opened last and is open still.
+    /// The newest connection that is still open.
     var connection: WebSocketConnection? {
         state.withLock { state in
             state.attempts.filter { $0.value.connection != nil }.max { $0.key < $1.key }?
@@ -56,7 +56,7 @@ final class WebSocketUpgrade: HTTPTransport {
         }
     }
 
-    /// The newest refusal of the server.
+    /// The latest refusal of the server.
     var refusal: WebSocketError.Refusal? { state.withLock { $0.refusal } }
 
     // MARK: HTTPTransport
@@ -71,7 +71,7 @@ final class WebSocketUpgrade: HTTPTransport {
         } onCancel: {
             cancel(number)
         }
-        // Without an answer the waiting task was cancelled.
+        // No answer means that the waiting task was canceled.
         switch outcome ?? .failure(WebSocketError(.cancelled)) {
         case .success(let handshake):
             return HTTPReply(head: handshake.head, connection: ConnectionInfo(isReused: false))
@@ -105,7 +105,7 @@ final class WebSocketUpgrade: HTTPTransport {
             state.lastAttempt += 1
             let number = state.lastAttempt
             state.attempts[number] = Attempt(release: release)
-            // The task waits for this lock before it does anything that matters.
+            // The task blocks on this lock before it does anything of consequence.
             let task = Task {
                 do {
                     try await self.open(request, configuration) { connection in
@@ -115,7 +115,7 @@ final class WebSocketUpgrade: HTTPTransport {
                         if self.state.withLock({ $0.hasFailed }) { throw Failed() }
                     }
                 } catch {
-                    // After the connection was open nobody reads this.
+                    // After the connection was open, this answer is not read.
                     answer.yield(.failure(error as? WebSocketError ?? WebSocketError(.unknown)))
                 }
                 answer.finish()
@@ -134,7 +134,7 @@ final class WebSocketUpgrade: HTTPTransport {
         }?.cancel()
     }
 
-    /// Drops all connections, and those that are still asked for.
+    /// Drops all connections, including those being opened.
     func cancel() {
         let attempts = state.withLock { state in
             state.isCancelled = true
@@ -143,9 +143,9 @@ final class WebSocketUpgrade: HTTPTransport {
         for task in attempts { task?.cancel() }
     }
 
-    /// Closes the connections, and returns once nothing is left of them.
+    /// Closes the connections and returns once all have ended.
     ///
-    /// - Parameter hasFailed: Whether they are closed because of an error.
+    /// - Parameter hasFailed: Whether an error is the reason for closing.
     func end(hasFailed: Bool) async {
         let attempts = state.withLock { state in
             state.hasFailed = hasFailed
@@ -162,7 +162,7 @@ final class WebSocketUpgrade: HTTPTransport {
 }
 
 extension HTTPRequest {
-    /// The same request with the scheme of WebSocket.
+    /// The same request with the WebSocket scheme.
     fileprivate var ofWebSocket: HTTPRequest {
         var request = self
         switch scheme?.lowercased() {
