@@ -13,7 +13,6 @@ import Foundation
 /// causes a refresh, one of an older session never gets a token, and one that was handed out before a refresh failed
 /// shares that failure.
 struct AuthLedger<Credentials: SessionCredentials>: Sendable {
-    /// The credentials in use.
     struct Held: Sendable {
         var credentials: Credentials
         var version: Int
@@ -34,7 +33,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         case signedIn(Held)
     }
 
-    /// The reason for requesting a token.
     enum Need {
         /// For a request that is about to be sent.
         case use
@@ -58,7 +56,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
 
     /// The number of sign-ins begun and sign-outs; the latest one reflects what the app wants.
     private(set) var order = 0
-    /// The number of sessions that have ended.
     private(set) var endings = 0
 
     private let policy: AuthSessionPolicy
@@ -266,7 +263,7 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         phase = .signedIn(held)
     }
 
-    // MARK: Beginnings and ends
+    // MARK: Sign-in and sign-out
 
     /// Records that the app begins a sign-in or signs out, which supersedes earlier ones.
     mutating func nextOrder() -> Int {

@@ -168,7 +168,7 @@ extension AuthSession {
     }
 }
 
-// MARK: Others who use the same store
+// MARK: Other sessions on the same store
 
 extension AuthSession {
     /// The state of the store in relation to a refresh.

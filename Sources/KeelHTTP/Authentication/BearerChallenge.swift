@@ -33,7 +33,6 @@ enum BearerChallenge {
         return nil
     }
 
-    /// Removes a quoted string from the start of the text and returns its value.
     private static func quoted(_ text: inout Substring) -> String {
         var value = ""
         text.removeFirst()

@@ -15,7 +15,6 @@ package final class SerialTurns: Sendable {
 
     package init() {}
 
-    /// Reserves a turn at the end of the queue.
     package func reserve() -> Int {
         state.withLock { state in
             defer { state.next += 1 }
@@ -35,7 +34,6 @@ package final class SerialTurns: Sendable {
         }
     }
 
-    /// Ends the current turn and begins the next one.
     package func end() {
         let next = state.withLock { state in
             state.serving += 1

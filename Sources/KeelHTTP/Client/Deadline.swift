@@ -5,7 +5,6 @@ package struct Deadline: Sendable {
     private let timer: DeadlineTimer
     private let end: Duration
 
-    /// Creates a deadline `limit` from now.
     package init(in limit: Duration, on clock: any Clock<Duration>) {
         self.init(in: limit, on: DeadlineTimer.on(clock))
     }
@@ -70,7 +69,6 @@ package struct DeadlineWatch: Sendable {
     fileprivate let timer: DeadlineTimer
     fileprivate let entry: DeadlineEntry
 
-    /// Ends the watch.
     package func end() { timer.end(entry) }
 }
 

@@ -135,7 +135,6 @@ public struct NetworkClient: Sendable {
         return layers
     }
 
-    /// Whether the transport ends this call at its deadline.
     func endsAtDeadline(_ call: HTTPCall) -> Bool {
         assembly.keepsDeadlines && call.body.map { $0.bytes != nil } ?? true
     }

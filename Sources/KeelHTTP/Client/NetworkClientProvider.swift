@@ -44,7 +44,7 @@ public struct NetworkClientProvider: Sendable {
     /// - Parameters:
     ///   - services: The base URL of each service.
     ///   - transport: The transport that carries the requests of all of them.
-    /// - configure: Adjusts the configuration of a service's client; called once per service.
+    ///   - configure: Adjusts the configuration of a service's client; called once per service.
     public init(
         _ services: [Service: URL],
         transport: any HTTPTransport,

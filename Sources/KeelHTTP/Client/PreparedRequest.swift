@@ -8,10 +8,8 @@ package struct PreparedRequest<Response: Decodable & Sendable>: Sendable {
         self.plan = plan
     }
 
-    /// Sends the request and returns the decoded body together with the response.
+    /// Sends the request with the options adjusted by `change`, and returns the decoded body and the response.
     ///
-    /// - Parameter change: Changes the options of this call.
-    /// - Returns: The decoded body and the response.
     /// - Throws: ``NetworkError``, as ``NetworkClient/request(_:timeout:options:)`` does.
     package func send(
         _ change: (inout HTTPCallOptions) -> Void = { _ in }
@@ -23,7 +21,6 @@ package struct PreparedRequest<Response: Decodable & Sendable>: Sendable {
 }
 
 extension NetworkClient {
-    /// Returns an endpoint's request, to be sent later.
     package func prepared<E: Endpoint>(
         _ endpoint: E,
         timeout: Duration? = nil,

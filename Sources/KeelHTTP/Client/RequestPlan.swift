@@ -71,7 +71,6 @@ struct CallWishes: Sendable {
 }
 
 extension RequestPlan {
-    /// Builds the call for a client.
     func call(for client: NetworkClient) throws(NetworkError) -> HTTPCall {
         let base = try client.base.get()
         let configuration = client.configuration
@@ -184,7 +183,6 @@ struct BaseAddress {
     /// The address as text, safe for logs.
     var text: String { "\(scheme)://\(authority)\(path)" }
 
-    /// Creates the address of a base URL.
     init(_ url: URL) throws(NetworkError) {
         try self.init(url, called: "base URL")
         guard url.query() == nil, url.fragment() == nil else {

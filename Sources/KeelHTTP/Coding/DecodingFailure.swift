@@ -4,11 +4,7 @@
 package struct DecodingFailure {
     package let explanation: String
 
-    /// Explains an error.
-    ///
-    /// - Parameters:
-    ///   - error: The error of the decoder.
-    ///   - count: The number of leading steps of the coding path to omit.
+    /// Explains the error of a decoder, omitting the first `count` steps of its coding path.
     package init(_ error: any Error, droppingFirst count: Int = 0) {
         func place(_ path: [any CodingKey]) -> String {
             let steps = path.dropFirst(count).map { key in

@@ -65,7 +65,6 @@ extension LossyList: Decodable {
         }
     }
 
-    /// Matches any value.
     private struct Ignored: Decodable {
         init(from decoder: any Decoder) {}
     }

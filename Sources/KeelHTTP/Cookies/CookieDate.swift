@@ -69,7 +69,6 @@ enum CookieDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// Returns the date in the Gregorian calendar, or nil if the day does not exist.
     private static func date(
         _ year: Int,
         _ month: Int,

@@ -141,7 +141,7 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
         .joined(separator: "; ")
     }
 
-    // MARK: Keeping
+    // MARK: Storing
 
     /// Stores the cookies of a response's `Set-Cookie` fields that the server may set.
     public func store(_ fields: [String], from head: HTTPRequest) {

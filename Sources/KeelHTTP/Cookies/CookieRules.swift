@@ -30,7 +30,6 @@ enum CookieRules {
             || last.lowercased().hasPrefix("0x")
     }
 
-    /// Whether a host is the local device.
     static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]"
             || (isAddress(host) && host.hasPrefix("127."))

@@ -31,7 +31,6 @@ struct CookieTable: Sendable {
 
     subscript(key: Cookie.Key) -> Cookie? { domains[key.domain]?[key] }
 
-    /// Stores a cookie, replacing one with the same key.
     mutating func put(_ cookie: Cookie) {
         if domains[cookie.domain, default: [:]].updateValue(cookie, forKey: cookie.key) == nil {
             count += 1

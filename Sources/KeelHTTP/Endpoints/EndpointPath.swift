@@ -20,7 +20,6 @@ public import Foundation
 ///
 /// A path can also be a URI template, see `init(template:_:)`, or a URL outside of the base URL, see ``url(_:)``.
 public struct EndpointPath: Sendable, Hashable {
-    /// The outcome of reading the text.
     enum Content: Sendable, Hashable {
         /// The encoded path without its leading slash, and the encoded query that comes with it.
         case usable(path: String, query: String)
@@ -44,7 +43,6 @@ public struct EndpointPath: Sendable, Hashable {
         }
     }
 
-    /// Creates a path from its ``encodedForm``.
     package init(encodedForm form: (path: String, query: String)) {
         self.init(encoded: form.path, query: form.query)
     }

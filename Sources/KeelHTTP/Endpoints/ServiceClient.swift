@@ -158,7 +158,6 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         EventStream(client: client, plan: plan(endpoint), policy: policy)
     }
 
-    /// Returns an operation's request, to be sent later.
     package func prepared<Response: Decodable & Sendable>(
         _ endpoint: Service,
         as type: Response.Type,

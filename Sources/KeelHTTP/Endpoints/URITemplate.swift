@@ -81,7 +81,6 @@ extension URITemplate {
         }
     }
 
-    /// A piece of a template.
     enum Part: Sendable, Hashable {
         /// Text that is already encoded.
         case literal(String)

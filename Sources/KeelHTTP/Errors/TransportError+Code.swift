@@ -33,7 +33,7 @@ extension TransportError {
     }
 }
 
-// MARK: - Before the request was sent
+// MARK: - Before the request is sent
 
 extension TransportError.Code {
     /// The request could not be built.
@@ -207,7 +207,7 @@ extension TransportError.Code {
     )
 }
 
-// MARK: - While the exchange was under way
+// MARK: - During the exchange
 
 extension TransportError.Code {
     /// The server was silent for too long, before the head or within the body.

@@ -9,15 +9,11 @@ internal import Bionic
 #endif
 
 extension TransportError.Code {
-    /// Creates the code for the `errno` of a failed connection.
+    /// Creates the code for the `errno` of a connection that failed in `phase`.
     ///
     /// For transports that own their sockets. An unreachable host or network is ``offline`` only while connecting, when
     /// nothing has been sent. An established connection can fail with the same numbers (`tcp(7)`); the server may then
     /// have acted on the request, so the code is ``connectionLost``.
-    ///
-    /// - Parameters:
-    ///   - number: The value of `errno`.
-    ///   - phase: How far the exchange had progressed.
     package init(systemError number: CInt, in phase: TransportError.Phase) {
         switch number {
         case ECONNREFUSED: self = .connectionRefused
@@ -31,9 +27,7 @@ extension TransportError.Code {
         }
     }
 
-    /// Creates the code for a failed `getaddrinfo`.
-    ///
-    /// - Parameter number: One of the `EAI_…` values.
+    /// Creates the code for a failed `getaddrinfo` that returned one of the `EAI_…` numbers.
     package init(lookupFailure number: Int) {
         let passing = [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY, EAI_FAIL].map { Int($0) }
         self = passing.contains(number) ? .nameLookupFailed : .hostNotFound

@@ -124,7 +124,6 @@ public struct TransportError: KeelError {
         located(at: call.redactedURL, in: call.id)
     }
 
-    /// Returns this error with its call and target set, unless it has them.
     package func located(at url: String, in call: HTTPCallID) -> TransportError {
         var located = self
         located.url = self.url ?? url
@@ -142,7 +141,6 @@ public struct TransportError: KeelError {
 }
 
 extension TransportError {
-    /// An error that states the limit.
     package static func responseTooLarge(limit: Int) -> TransportError {
         TransportError(
             .responseTooLarge,

@@ -67,12 +67,10 @@ public enum EventStreamUpdate: Sendable {
 }
 
 extension EventStream {
-    /// Opens a connection.
+    /// Opens a connection and returns the response body, or nil if the server wants no more connections.
     ///
-    /// - Parameters:
-    ///   - lastEventID: The identifier to resume from.
-    ///   - isAfterSilence: Whether the previous connection may be dead and must not be reused.
-    /// - Returns: The body of the response; nil if the server wants no more connections.
+    /// With `isAfterSilence`, the previous connection may be dead and is not reused.
+    ///
     /// - Throws: The error of the exchange, or an error if the response is not an event stream.
     func connect(
         _ lastEventID: String,
@@ -93,7 +91,6 @@ extension EventStream {
         return reply.body
     }
 
-    /// Whether the request may be sent again.
     var mayConnectAgain: Bool {
         if policy.resendsUnsafeRequests { return isReplayable }
         let head = HTTPRequest(
@@ -152,7 +149,6 @@ extension NetworkError {
 }
 
 extension HTTPReply {
-    /// Whether the response has the type of an event stream.
     var isEventStream: Bool {
         let type = (head.headerFields[.contentType] ?? "").prefix { $0 != ";" && $0 != " " }
         return type.lowercased() == "text/event-stream"

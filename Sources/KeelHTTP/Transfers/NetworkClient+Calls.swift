@@ -12,10 +12,6 @@ extension NetworkClient {
     /// The client's header fields are added only if the address has the origin of the base URL: a credential among them
     /// is meant for that origin alone.
     ///
-    /// - Parameters:
-    ///   - method: The method.
-    ///   - address: The address.
-    /// - Returns: The head.
     /// - Throws: ``TransportError`` with the code `redirectInvalid` if the address is not valid.
     package func head(
         _ method: HTTPRequest.Method,
@@ -42,19 +38,12 @@ extension NetworkClient {
         return head
     }
 
-    /// Sends a request of a transfer, which does its own retries.
+    /// Sends a request of a transfer, which does its own retries, and returns the reply, whatever its status.
     ///
     /// The stall timeouts are the client's. While a body is sent, ``Configuration/timeout`` limits the time without
     /// progress; ``Configuration/idleTimeout`` limits the wait for the head, and then for each chunk of the response.
     /// As in every call, an ``HTTPTimeouts/firstByte`` in the client's ``Configuration/timeouts`` takes precedence: it
     /// counts from the start of the exchange, including sending the body.
-    ///
-    /// - Parameters:
-    ///   - head: The method, the target and all header fields.
-    ///   - body: The body.
-    ///   - options: The options of the call for the layers.
-    /// - Returns: The reply, whatever its status.
-    /// - Throws: ``TransportError``.
     package func transfer(
         _ head: HTTPRequest,
         body: HTTPBody? = nil,

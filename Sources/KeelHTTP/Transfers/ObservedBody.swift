@@ -1,7 +1,6 @@
 import Synchronization
 
 extension HTTPBody {
-    /// Returns this body with an observer of its bytes.
     func observed(by observer: TransferObserver) -> HTTPBody {
         let total = length
         var body = HTTPBody(
@@ -31,7 +30,6 @@ extension HTTPBody {
 }
 
 extension HTTPByteStream {
-    /// Returns this stream with an observer of its bytes.
     package func observed(by observer: TransferObserver, total: Int64?) -> HTTPByteStream {
         let counter = TakenBytes()
         observer.report(0, of: total)

@@ -41,7 +41,6 @@ final class PartialFile: Sendable {
         return slash == path.startIndex ? "" : String(path[..<slash])
     }
 
-    /// Appends bytes.
     func append(_ bytes: [UInt8]) async throws(HTTPFileError) {
         try await queue.run { () throws(HTTPFileError) in
             var written = 0

@@ -112,7 +112,6 @@ extension HTTPBody {
 
 /// A file that is the whole body.
 package struct HTTPBodyFile: Sendable {
-    /// The path of the file.
     package let path: String
     /// The size of the body in bytes.
     package let length: Int64

@@ -12,11 +12,7 @@ final class SilenceWatch: Sendable {
     private let limit: Duration
     private let state: Mutex<State>
 
-    /// Creates a watch.
-    ///
-    /// - Parameters:
-    ///   - limit: The stall timeout.
-    ///   - waitsForBody: Whether time counts only after ``observer`` has seen the start of the body.
+    /// Creates a watch; with `waitsForBody`, time counts only after ``observer`` has seen the start of the body.
     init(limit: Duration, waitsForBody: Bool) {
         self.limit = limit
         state = Mutex(State(hasBegun: !waitsForBody))

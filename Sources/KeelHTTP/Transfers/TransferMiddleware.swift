@@ -31,7 +31,6 @@ extension HTTPCallOptions {
         }
     }
 
-    /// The observer of the response body.
     package var downloadObserver: TransferObserver? {
         get { self[DownloadObserverKey.self] }
         set { self[DownloadObserverKey.self] = newValue }

@@ -90,7 +90,6 @@ public struct TransferObserver: Sendable {
         progress?(TransferProgress(completedBytes: completed, totalBytes: total))
     }
 
-    /// Whether the observer needs the bytes themselves.
     var showsPieces: Bool { piece != nil }
 
     func show(_ bytes: ArraySlice<UInt8>) { piece?(bytes) }

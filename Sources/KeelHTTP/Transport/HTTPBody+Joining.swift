@@ -37,7 +37,6 @@ extension HTTPBody {
     }
 }
 
-/// The position up to which bytes in memory have been read.
 private final class PiecePosition: Sendable {
     private let position = Mutex(0)
 

@@ -16,18 +16,14 @@ package final class OriginTable<Value: Sendable>: Sendable {
     private let limit: Int
     private let initial: Value
 
-    /// Creates a table.
+    /// Creates a table of at most `limit` origins, and at least 1.
     ///
-    /// - Parameters:
-    ///   - initial: The value of an origin that is not in the table.
-    ///   - limit: The maximum number of origins, at least 1. One more evicts the least recently used sixteenth, and at
-    ///     least one origin.
+    /// One more evicts the least recently used sixteenth, and at least one origin.
     package init(_ initial: Value, limit: Int = 1000) {
         self.initial = initial
         self.limit = max(1, limit)
     }
 
-    /// Reads or changes the value of an origin.
     package func with<Result: Sendable>(
         _ origin: HTTPOrigin,
         _ body: (inout Value) -> Result

@@ -57,7 +57,7 @@ public struct PublicKeyPins: Sendable {
     /// - Parameters:
     ///   - hosts: The pins of each host.
     ///   - mode: The consequence of a mismatch.
-    /// - report: Receives every mismatch; it must return quickly.
+    ///   - report: Receives every mismatch; it must return quickly.
     public init(
         _ hosts: [String: Set<Pin>],
         mode: Mode = .enforce,

@@ -20,7 +20,6 @@ enum CertificateKey {
         return element(&fields, sequence)?.whole
     }
 
-    /// Removes the first element and returns it.
     private static func element(
         _ bytes: inout ArraySlice<UInt8>,
         _ tag: UInt8? = nil

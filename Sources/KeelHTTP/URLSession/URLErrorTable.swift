@@ -7,7 +7,7 @@ extension TransportError.Code {
 
     private static let table: [Int: TransportError.Code] = [
         -1: .unknown,
-        // The app's own request.
+        // Actions of the app.
         -999: .cancelled,
         -1000: .invalidRequest,
         -1002: .invalidRequest,
@@ -112,12 +112,8 @@ extension TransportError.Code {
 extension TransportError {
     /// Creates the error for a failure of URLSession.
     ///
-    /// The URLError is not kept as the cause: its text contains the whole URL with its query.
-    ///
-    /// - Parameters:
-    ///   - number: The number of the URLError.
-    ///   - text: The text of the URLError on Linux, where it says more than the number.
-    ///   - phase: Whether the response head had arrived.
+    /// The URLError is not kept as the cause because its text contains the whole URL with its query. `text` is that
+    /// text on Linux, where it says more than the number; `phase` says whether the response head had arrived.
     package init(urlError number: Int, text: String = "", during phase: Phase) {
         let code = Code.curlFailure(text) ?? Code.urlError(number)
         guard let code, code != .unknown else {

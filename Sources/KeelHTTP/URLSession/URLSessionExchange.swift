@@ -49,7 +49,6 @@ final class URLSessionExchange: Sendable {
         state.withLock { $0.upload = upload }
     }
 
-    /// Sets the file that the task sends.
     func send(_ file: HTTPBodyFile) { state.withLock { $0.file = file } }
 
     #if canImport(Darwin)
@@ -63,7 +62,6 @@ final class URLSessionExchange: Sendable {
     }
     #endif
 
-    /// Ends the exchange because its body cannot be sent.
     private func fail(_ error: TransportError) {
         deliver(.failure(error))
         state.withLock { $0.end = $0.end ?? .failure(error) }
@@ -89,7 +87,6 @@ final class URLSessionExchange: Sendable {
         return try result.get()
     }
 
-    /// Returns the next bytes of the body, or nil at its end.
     func nextChunk() async throws(TransportError) -> ArraySlice<UInt8>? {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (reader: Reader) in
@@ -125,7 +122,7 @@ final class URLSessionExchange: Sendable {
         return state.end.map { end in end.map { nil } }
     }
 
-    // MARK: - Told by the session
+    // MARK: - Called by the session
 
     /// Reports the bytes of the file that the system has sent, and checks the total that it expects.
     func sent(_ count: Int64, of total: Int64? = nil) {

@@ -15,10 +15,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     /// The pins that the servers of this session must match.
     let pins: PublicKeyPins?
 
-    /// Creates the delegate of a session for calls with these pins.
     init(_ pins: PublicKeyPins?) { self.pins = pins }
 
-    /// Begins the exchange of a task that has not been started.
     func begin(_ task: URLSessionTask) -> URLSessionExchange {
         let exchange = URLSessionExchange(task)
         exchanges.withLock { $0[task.taskIdentifier] = exchange }

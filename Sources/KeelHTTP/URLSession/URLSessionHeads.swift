@@ -24,7 +24,6 @@ extension URLRequest {
 }
 
 extension HTTPResponse {
-    /// Creates the head of a URLSession response.
     package init(_ response: HTTPURLResponse) {
         self.init(status: Status(code: response.statusCode))
         for (name, value) in response.allHeaderFields {

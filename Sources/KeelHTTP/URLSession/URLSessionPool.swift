@@ -11,7 +11,6 @@ import FoundationNetworking
 /// URLSession presents a server's certificate once per connection and shares connections among the tasks of a session.
 /// A connection opened without pins, or with others, must not carry a call with pins.
 final class URLSessionPool: Sendable {
-    /// A session and its delegate.
     struct Member: Sendable {
         let session: URLSession
         let exchanges: URLSessionExchanges
@@ -56,7 +55,6 @@ final class URLSessionPool: Sendable {
         }
     }
 
-    /// Returns the session for calls with these pins; nil after ``invalidate()``.
     func member(for pins: PublicKeyPins?) -> Member? {
         state.withLock { member(for: pins, in: &$0) }
     }
@@ -86,7 +84,6 @@ final class URLSessionPool: Sendable {
         return member
     }
 
-    /// Ends all calls and refuses later ones.
     func invalidate() {
         let members = state.withLock { state in
             defer { state.members = [] }

@@ -24,12 +24,7 @@ final class URLSessionUpload: Sendable {
     /// The maximum number of bytes between the body and the session.
     static let bufferSize = 512 * 1024
 
-    /// Creates an upload.
-    ///
-    /// - Parameters:
-    ///   - body: The body to send.
-    ///   - clock: The clock that measures pauses.
-    ///   - failed: Receives the error if the body cannot be sent.
+    /// Creates an upload; `failed` receives the error if the body cannot be sent.
     init(
         _ body: HTTPBody,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -78,7 +73,6 @@ final class URLSessionUpload: Sendable {
         return true
     }
 
-    /// Ends writing.
     func cancel() {
         let task = writer.withLock { writer in
             writer.isOver = true

@@ -110,7 +110,6 @@ public final class ReconnectingWebSocket: Sendable {
 
     // MARK: Running
 
-    /// The way in which a connection ended.
     private enum Ending {
         case finished
         case lost(WebSocketError, lasted: Duration?)

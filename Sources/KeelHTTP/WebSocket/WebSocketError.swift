@@ -82,7 +82,6 @@ public struct WebSocketError: KeelError {
 }
 
 extension WebSocketError {
-    /// Creates the error for a failure of the underlying connection.
     package init(transport error: TransportError) {
         if error.code == .cancelled {
             self.init(.cancelled, url: error.url, cause: error)
@@ -91,7 +90,6 @@ extension WebSocketError {
         }
     }
 
-    /// Creates the error for a connection that the peer closed.
     package init(closedBy close: WebSocketClose) {
         self.init(.closed, close: close)
     }

@@ -56,7 +56,6 @@ final class WebSocketUpgrade: HTTPTransport {
         }
     }
 
-    /// The latest refusal of the server.
     var refusal: WebSocketError.Refusal? { state.withLock { $0.refusal } }
 
     // MARK: HTTPTransport
@@ -93,7 +92,7 @@ final class WebSocketUpgrade: HTTPTransport {
 
     func shutdown() async {}
 
-    // MARK: The life of the connections
+    // MARK: Lifetime of the connections
 
     private func begin(
         _ request: HTTPRequest,
@@ -162,7 +161,6 @@ final class WebSocketUpgrade: HTTPTransport {
 }
 
 extension HTTPRequest {
-    /// The same request with the WebSocket scheme.
     fileprivate var ofWebSocket: HTTPRequest {
         var request = self
         switch scheme?.lowercased() {

@@ -9,10 +9,8 @@ struct RecentCounts: Sendable, Hashable {
         var marked = 0
     }
 
-    /// The number of items.
     var all: Int { last.all + current.all }
 
-    /// The number of marked items.
     var marked: Int { last.marked + current.marked }
 
     /// Drops the items before the previous window.
@@ -24,9 +22,7 @@ struct RecentCounts: Sendable, Hashable {
         window = now
     }
 
-    /// Counts an item.
     mutating func add() { current.all += 1 }
 
-    /// Marks an item that has been counted.
     mutating func mark() { current.marked += 1 }
 }

@@ -56,7 +56,6 @@ struct Effort: Sendable {
         history.append(HTTPAttempt(number: call.attempt, outcome: outcome, duration: duration))
     }
 
-    /// Goes on to the next attempt.
     mutating func advance(_ advice: RetryAdvice) {
         call.attempt += 1
         if advice.needsNewConnection {
@@ -73,7 +72,6 @@ struct Effort: Sendable {
         budget.deposit(max(1, cost), origin)
     }
 
-    /// Returns the error that ends the call.
     func final(_ error: TransportError, _ decision: Decision) -> TransportError {
         var error = error
         error.attempts = history

@@ -3,7 +3,6 @@ import KeelCore
 
 /// How to repeat a call after the outcome of an attempt.
 struct RetryAdvice: Sendable, Hashable {
-    /// The class of the pauses.
     enum Kind: Sendable, Hashable {
         case transient
         case throttling

@@ -39,7 +39,7 @@ public struct HedgingMiddleware: HTTPMiddleware {
     ///
     /// - Parameters:
     ///   - settings: When a second request is sent.
-    /// - clock: The clock that measures requests.
+    ///   - clock: The clock that measures requests.
     public init(
         _ settings: Settings = Settings(),
         clock: any Clock<Duration> = ContinuousClock()
@@ -154,7 +154,6 @@ public struct HedgingMiddleware: HTTPMiddleware {
     }
 }
 
-/// The latencies of recent requests.
 private struct LatencyWindow: Sendable {
     private static let capacity = 256
 

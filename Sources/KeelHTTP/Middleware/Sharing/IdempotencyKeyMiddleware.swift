@@ -20,7 +20,7 @@ public struct IdempotencyKeyMiddleware: HTTPMiddleware, DeadlineKeeping {
     ///
     /// - Parameters:
     ///   - methods: The methods of the calls that get a key.
-    /// - makeKey: Creates a key; each must be unique.
+    ///   - makeKey: Creates a key; each must be unique.
     public init(
         methods: Set<HTTPRequest.Method> = [.post, .patch],
         makeKey: @escaping @Sendable () -> String = Self.randomKey
