@@ -12,8 +12,6 @@ extension AuthSession {
     /// Returns the token for the next request, renewing it first if it is about to expire.
     ///
     /// If the refresh fails with a transient error while the old token is still valid, the old token is returned.
-    ///
-    /// - Throws: ``AuthenticationError``.
     public func token() async throws(AuthenticationError) -> AccessToken {
         try await token(for: .use)
     }
@@ -22,8 +20,6 @@ extension AuthSession {
     ///
     /// If `refused` has been replaced in the meantime, the current token is returned without a refresh. A refresh that
     /// has failed since `refused` was handed out is not repeated: its error is thrown again.
-    ///
-    /// - Throws: ``AuthenticationError``.
     public func token(
         after refused: AccessToken
     ) async throws(AuthenticationError) -> AccessToken {
@@ -31,8 +27,6 @@ extension AuthSession {
     }
 
     /// Renews the credentials now, or joins the refresh in progress.
-    ///
-    /// - Throws: ``AuthenticationError``.
     public func refresh() async throws(AuthenticationError) {
         _ = try await token(for: .renewal)
     }

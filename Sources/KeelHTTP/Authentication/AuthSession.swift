@@ -40,11 +40,6 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     /// Creates a session.
     ///
     /// The store is first read by ``restore()`` or by the first call that needs its contents.
-    ///
-    /// - Parameters:
-    ///   - server: The server that renews the credentials.
-    ///   - store: The store of the credentials.
-    ///   - policy: When to renew the credentials.
     public init(
         server: any IdentityServer<Credentials>,
         store: any CredentialStore<Credentials> = InMemoryCredentialStore<Credentials>(),

@@ -9,12 +9,7 @@ public struct AuthenticationError: KeelError, CustomDebugStringConvertible {
     public let message: String
     public let cause: (any Error)?
 
-    /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - message: A sentence about the failure, never a token; nil uses the code's own.
-    ///   - cause: The underlying error.
+    /// Creates an error; the message must not contain a token, and nil uses the code's own.
     public init(_ code: Code, _ message: String? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.message = message ?? code.summary

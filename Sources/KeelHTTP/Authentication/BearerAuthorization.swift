@@ -18,11 +18,7 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
     private let tokens: Tokens
     private let origins: Set<HTTPOrigin>
 
-    /// Creates the layer.
-    ///
-    /// - Parameters:
-    ///   - tokens: The source of the tokens.
-    ///   - origins: The origins that may receive a token.
+    /// Creates the layer; only requests to `origins` carry a token.
     public init(_ tokens: Tokens, origins: Set<HTTPOrigin>) {
         self.tokens = tokens
         self.origins = origins

@@ -21,12 +21,8 @@ public struct OAuthIdentityServer: IdentityServer {
 
     /// Creates a server.
     ///
-    /// - Parameters:
-    ///   - client: The client to send requests with.
-    ///   - path: The path of the token endpoint.
-    ///   - fields: Additional form fields, such as `client_id` and `scope`.
-    ///   - headers: Additional header fields, such as `Authorization` with ``BasicCredentials/authorization``.
-    ///   - now: Returns the time from which lifetimes are counted.
+    /// `fields` and `headers` are sent with each request: form fields such as `client_id` and `scope`, and header
+    /// fields such as `Authorization` with ``BasicCredentials/authorization``. Lifetimes are counted from `now`.
     public init(
         _ client: NetworkClient,
         path: EndpointPath,
@@ -56,8 +52,6 @@ public struct OAuthIdentityServer: IdentityServer {
     }
 
     /// Requests tokens with another grant, such as `authorization_code`.
-    ///
-    /// - Throws: ``NetworkError``.
     public func grant(_ form: HTTPQuery) async throws(NetworkError) -> BearerCredentials {
         var everything = form
         everything.items += fields.items

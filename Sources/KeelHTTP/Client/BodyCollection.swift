@@ -71,9 +71,9 @@ extension HTTPReply {
 
     /// Returns the reply with its body in memory, detached from its exchange.
     ///
-    /// Use it for a reply that may turn out to be the final one while another request is made: the reply would
-    /// otherwise hold the very place under a concurrency limit that the request waits for. Bytes beyond `limit` are
-    /// dropped; the body then ends with an error, as does a body that cannot be read to its end.
+    /// Use it for a reply that may turn out to be the final one while another request is made: the request could
+    /// otherwise wait for the place that the reply holds under a concurrency limit. Bytes beyond `limit` are dropped;
+    /// the body then ends with an error, as does a body that cannot be read to its end.
     ///
     /// - Throws: ``TransportError/Code/cancelled`` or ``TransportError/Code/deadlineExceeded``.
     func detached(upTo limit: Int = 64 * 1024) async throws(TransportError) -> HTTPReply {

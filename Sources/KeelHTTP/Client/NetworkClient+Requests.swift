@@ -27,8 +27,6 @@ extension NetworkClient {
     /// Calls an endpoint and decodes its response as the given type.
     ///
     /// See ``request(_:timeout:options:)``.
-    ///
-    /// - Throws: ``NetworkError``.
     public func request<Response: Decodable & Sendable>(
         _ endpoint: some ServiceEndpoint,
         as type: Response.Type,

@@ -26,8 +26,7 @@ extension NetworkClient {
         /// ``FoundationJSONCoding`` takes your own coders, and a ``BodyCoding`` can use any format.
         public var coding: (any BodyCoding)?
 
-        /// The types as which the bodies of responses outside 200 to 299 are decoded, unless an endpoint or a service
-        /// declares its own.
+        /// The types that the bodies of error responses are decoded as, after those of the endpoint and the service.
         public var failures: [FailureBody] = []
 
         /// The total time for a call, from its start through redirects to the last byte of the body; nil means no
@@ -61,7 +60,7 @@ extension NetworkClient {
         /// The maximum size of a response body read into memory, in bytes.
         public var responseLimit = 64 * 1024 * 1024
 
-        /// The number of bytes of the body that the error for a status outside 200 to 299 keeps.
+        /// The number of bytes of an error response's body that an error keeps.
         public var errorBodyLimit = 64 * 1024
 
         /// The redirects to follow.

@@ -39,12 +39,7 @@ public struct NetworkClientProvider: Sendable {
     private let clients: [Service: NetworkClient]
     private let transport: any HTTPTransport
 
-    /// Creates the clients.
-    ///
-    /// - Parameters:
-    ///   - services: The base URL of each service.
-    ///   - transport: The transport that carries the requests of all of them.
-    ///   - configure: Adjusts the configuration of a service's client; called once per service.
+    /// Creates the clients; `configure` adjusts the configuration of each and is called once per service.
     public init(
         _ services: [Service: URL],
         transport: any HTTPTransport,
@@ -82,13 +77,7 @@ public struct NetworkClientProvider: Sendable {
         return NetworkClient(configuration, transport: UnavailableHTTPTransport(error))
     }
 
-    /// Returns the client of a service whose operations form an enumeration.
-    ///
-    /// - Parameters:
-    ///   - service: The service.
-    ///   - operations: The type of its operations.
-    ///   - failures: The types as which the bodies of responses outside 200 to 299 are decoded.
-    /// - Returns: The client.
+    /// Returns the client of a service whose operations form an enumeration, with the types of its error bodies.
     public func client<Operations: ServiceEndpoint>(
         for service: Service,
         operations: Operations.Type,

@@ -60,13 +60,9 @@ extension NetworkResponse {
     /// Returns the decoded body of a response with a status from 200 to 299.
     ///
     /// Evaluates a response of ``NetworkClient/response(to:timeout:options:)`` as
-    /// ``NetworkClient/request(_:timeout:options:)`` would: ``EmptyResponse`` and optionals accept an empty body.
+    /// ``NetworkClient/request(_:timeout:options:)`` would: ``EmptyResponse`` and optionals accept an empty body, and
+    /// the bodies of error responses are decoded as `failures`.
     ///
-    /// - Parameters:
-    ///   - type: The type to decode.
-    ///   - coding: The JSON conventions of the service.
-    ///   - failures: The types as which the body of a response outside 200 to 299 is decoded.
-    /// - Returns: The value.
     /// - Throws: ``NetworkError`` for any other status and for a body that cannot be decoded.
     public func value<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
@@ -78,8 +74,8 @@ extension NetworkResponse {
 
     /// Returns the decoded body of a response with a status from 200 to 299, in any format.
     ///
-    /// See ``value(as:coding:failures:)``. The bodies of other responses are decoded as standard JSON if `coding` uses
-    /// another format.
+    /// See ``value(as:coding:failures:)``. Error responses are decoded as standard JSON if `coding` uses another
+    /// format.
     ///
     /// - Throws: ``NetworkError`` for any other status and for a body that cannot be decoded.
     public func value<Value: Decodable & Sendable>(

@@ -28,12 +28,7 @@ public struct FoundationJSONCoding: BodyCoding {
     private let encoder: @Sendable () -> JSONEncoder
     private let decoder: @Sendable () -> JSONDecoder
 
-    /// Creates a coding.
-    ///
-    /// - Parameters:
-    ///   - mediaType: The media type, such as `application/vnd.api+json`.
-    ///   - encoder: Creates the encoder of each body; calls share none.
-    ///   - decoder: Creates the decoder of each body.
+    /// Creates a coding; `encoder` and `decoder` create new coders for each body, because calls share none.
     public init(
         mediaType: String = "application/json",
         encoder: @escaping @Sendable () -> JSONEncoder = { JSONEncoder() },

@@ -69,14 +69,11 @@ public final class CookieJar: HTTPMiddleware, DeadlineKeeping {
         self.now = now
     }
 
-    /// Whether a domain is one of the public suffixes that a jar knows without a list.
+    /// Whether a domain, given in lowercase, is one of the public suffixes that a jar knows without a list.
     ///
     /// These are all domains without a dot, such as `com`; those under which country registries assign names, such as
     /// `co.uk`, `com.au` and `ne.jp`; and those of services that give subdomains to their customers, such as
     /// `github.io`.
-    ///
-    /// - Parameter domain: A domain in lowercase.
-    /// - Returns: Whether the names below it are known to belong to different owners.
     public static func isWellKnownSuffix(_ domain: String) -> Bool {
         PublicSuffixes.contains(domain)
     }

@@ -47,8 +47,7 @@ public protocol ServiceEndpoint {
     /// The options of the call for the layers; none by default.
     var options: HTTPCallOptions { get }
 
-    /// The types as which the bodies of responses outside 200 to 299 are decoded, before those of the service and the
-    /// client; none by default.
+    /// The types that the bodies of error responses are decoded as, before those of the service and the client.
     var failures: [FailureBody] { get }
 
     /// The coding of values in the request and the response; nil, the default, uses the client's.

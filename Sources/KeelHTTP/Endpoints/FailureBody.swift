@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// The type as which the body of a response outside 200 to 299 is decoded.
+/// A type that the body of an error response, with a status outside 200 to 299, is decoded as.
 ///
 /// Declare it for an endpoint (``ServiceEndpoint/failures``), for a service (``ServiceClient/init(_:failures:)``) or
 /// for a client (``NetworkClient/Configuration/failures``).

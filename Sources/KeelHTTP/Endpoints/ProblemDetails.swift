@@ -1,6 +1,6 @@
 /// A service's description of a problem, in the standard format of RFC 9457.
 ///
-/// The body of a response outside 200 to 299 with the media type `application/problem+json` is decoded as this type
+/// The body of an error response with the media type `application/problem+json` is decoded as this type
 /// without a declaration: `error.failure(as: ProblemDetails.self)`. For additional members, declare a type that decodes
 /// this one from the same decoder:
 ///

@@ -18,22 +18,16 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
     /// The client that carries out the calls.
     public let client: NetworkClient
 
-    /// The types as which the bodies of responses outside 200 to 299 are decoded, after the endpoint's own.
+    /// The types that the bodies of error responses are decoded as, after the endpoint's own.
     public let failures: [FailureBody]
 
-    /// Creates the client of a service.
-    ///
-    /// - Parameters:
-    ///   - client: The client that carries out the calls.
-    ///   - failures: The types as which the bodies of responses outside 200 to 299 are decoded.
+    /// Creates the client of a service, with the types of its error bodies.
     public init(_ client: NetworkClient, failures: [FailureBody] = []) {
         self.client = client
         self.failures = failures
     }
 
     /// Calls an operation and decodes its response.
-    ///
-    /// - Throws: ``NetworkError``.
     public func request<Response: Decodable & Sendable>(
         _ endpoint: Service,
         as type: Response.Type,
@@ -44,8 +38,6 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
     }
 
     /// Calls an operation and ignores the body of its response.
-    ///
-    /// - Throws: ``NetworkError``.
     public func request(
         _ endpoint: Service,
         timeout: Duration? = nil,
@@ -66,8 +58,6 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
     /// Sends a body, such as a file or a form with files, and decodes the operation's response.
     ///
     /// See ``NetworkClient/upload(_:to:as:observer:timeout:options:)``.
-    ///
-    /// - Throws: ``NetworkError``.
     public func upload<Response: Decodable & Sendable>(
         _ body: RequestBody,
         to endpoint: Service,
@@ -83,8 +73,6 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
     /// Calls an operation and returns the bytes of its response.
     ///
     /// See ``NetworkClient/download(from:observer:timeout:options:)``.
-    ///
-    /// - Throws: ``NetworkError``.
     public func download(
         from endpoint: Service,
         observer: TransferObserver? = nil,
@@ -96,12 +84,9 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         return try await client.bytes(of: plan)
     }
 
-    /// Calls an operation and writes its response to a file as it arrives.
+    /// Calls an operation, writes its response to a file as it arrives, and returns the response head.
     ///
     /// See ``NetworkClient/download(from:to:observer:timeout:options:)``.
-    ///
-    /// - Returns: The head of the response.
-    /// - Throws: ``NetworkError``.
     @discardableResult
     public func download(
         from endpoint: Service,
@@ -118,9 +103,6 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
     /// Calls an operation and returns its body as a stream.
     ///
     /// See ``NetworkClient/stream(_:timeoutCovers:timeout:options:)``.
-    ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299. The body itself fails with
-    ///   ``TransportError``.
     public func stream(
         _ endpoint: Service,
         timeoutCovers scope: StreamTimeoutScope = .head,
@@ -133,9 +115,6 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
     /// Calls an operation and reads its response as server-sent events.
     ///
     /// See ``NetworkClient/events(_:limits:)``.
-    ///
-    /// - Throws: ``NetworkError``; ``NetworkError/Code/invalidResponse`` if the response is not of type
-    ///   `text/event-stream`.
     public func events(
         _ endpoint: Service,
         limits: ServerSentEventLimits = ServerSentEventLimits()
@@ -146,11 +125,6 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
     /// Reads an operation's server-sent events and reconnects whenever the stream breaks off.
     ///
     /// See ``NetworkClient/eventStream(_:policy:)``.
-    ///
-    /// - Parameters:
-    ///   - endpoint: The operation; `GET` by default.
-    ///   - policy: When and how often to reconnect.
-    /// - Returns: The stream; its events are fetched while it is read.
     public func eventStream(
         _ endpoint: Service,
         policy: EventStreamPolicy = EventStreamPolicy()

@@ -17,16 +17,10 @@ extension NetworkError {
         self.init(code, error.message, url: error.url, cause: error)
     }
 
-    /// Creates the error for a status outside 200 to 299, or returns nil for a status inside that range.
+    /// Creates the error for a status outside 200 to 299, or returns nil for any other status.
     ///
     /// It is the error that ``NetworkClient/request(_:timeout:options:)`` would throw for a response of
-    /// ``NetworkClient/response(to:timeout:options:)``.
-    ///
-    /// - Parameters:
-    ///   - response: The response.
-    ///   - url: The target, already redacted.
-    ///   - failures: The types as which the body is decoded.
-    ///   - coding: The JSON conventions of the service.
+    /// ``NetworkClient/response(to:timeout:options:)``. `url` must already be redacted.
     public init?(
         refusing response: NetworkResponse,
         url: String? = nil,

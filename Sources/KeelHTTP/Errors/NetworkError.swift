@@ -13,27 +13,21 @@ public struct NetworkError: KeelError, CustomDebugStringConvertible {
 
     /// The response, if one arrived: its head and the first bytes of its body.
     ///
-    /// For a status outside 200 to 299, at most ``NetworkClient/Configuration/errorBodyLimit`` bytes of the body are
-    /// kept.
+    /// Of an error response, at most ``NetworkClient/Configuration/errorBodyLimit`` bytes of the body are kept.
     public let response: NetworkResponse?
 
     /// The target without user information, query and fragment.
     public let url: String?
 
-    /// The body of a response outside 200 to 299, decoded as the type declared for its status.
+    /// The body of an error response, decoded as the type declared for its status.
     ///
     /// See ``FailureBody``. Messages and descriptions never contain it.
     public let failure: (any Sendable)?
 
     /// Creates an error.
     ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - message: A sentence about the failure, without query, header field or body; nil uses the code's own.
-    ///   - response: The response, if one arrived.
-    ///   - url: The target, already redacted.
-    ///   - cause: The underlying error.
-    ///   - failure: The decoded body of the response.
+    /// The message must not contain a query, header field or body, and nil uses the code's own. `url` must already be
+    /// redacted.
     public init(
         _ code: Code,
         _ message: String? = nil,

@@ -76,14 +76,9 @@ public struct TransportError: KeelError {
 
     /// Creates an error.
     ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - message: A sentence about the failure, without query, header field or body; nil uses the code's own.
-    ///   - phase: The step that failed; nil uses the code's usual phase.
-    ///   - processed: Whether the server may have acted on the request; nil derives it from the phase.
-    ///   - url: The target, already redacted.
-    ///   - cause: The underlying error. Its description ends up in logs: omit it if it may quote header fields or
-    ///     contents.
+    /// The message must not contain a query, header field or body, and nil uses the code's own. Nil for `phase` uses
+    /// the code's usual phase, and nil for `processed` derives it from the phase. `url` must already be redacted. The
+    /// description of `cause` ends up in logs: omit it if it may quote header fields or contents.
     public init(
         _ code: Code,
         _ message: String? = nil,

@@ -120,12 +120,7 @@ extension EventStream {
 extension NetworkClient {
     /// Reads an endpoint's server-sent events and reconnects whenever the stream breaks off.
     ///
-    /// For a single connection, use ``events(_:limits:)``.
-    ///
-    /// - Parameters:
-    ///   - endpoint: The endpoint; `GET` by default.
-    ///   - policy: When and how often to reconnect.
-    /// - Returns: The stream; its events are fetched while it is read.
+    /// Events are fetched while the stream is read. For a single connection, use ``events(_:limits:)``.
     public func eventStream(
         _ endpoint: some ServiceEndpoint,
         policy: EventStreamPolicy = EventStreamPolicy()

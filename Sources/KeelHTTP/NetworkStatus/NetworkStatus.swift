@@ -47,10 +47,7 @@ public final class NetworkStatus: Sendable {
     ///
     /// Call it before a retry. It returns immediately if there is a path or the system does not report it.
     ///
-    /// - Parameters:
-    ///   - timeout: The maximum time to wait; nil means no limit.
-    ///   - clock: The clock that measures the time.
-    /// - Returns: Whether a retry is worthwhile; false if the time has passed or the task was canceled.
+    /// - Returns: Whether a retry is worthwhile; false if the timeout has passed or the task was canceled.
     public func waitUntilSatisfied(
         timeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()

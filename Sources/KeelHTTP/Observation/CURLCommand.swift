@@ -32,12 +32,7 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
     /// The maximum size of a body in a command, in bytes.
     public static let bodyLimit = 32 * 1024
 
-    /// Creates the command for a request.
-    ///
-    /// - Parameters:
-    ///   - head: The request, with an absolute target.
-    ///   - body: The bytes of the body.
-    ///   - redactor: The redactor of secrets; nil leaves the request unredacted.
+    /// Creates the command for a request with an absolute target; without a redactor, it includes secrets.
     public init(_ head: HTTPRequest, body: [UInt8]? = nil, redactor: Redactor? = .standard) {
         self.head = redactor?.redact(head) ?? head
         let type = head.headerFields[.contentType]

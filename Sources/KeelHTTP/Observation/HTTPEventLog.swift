@@ -22,11 +22,9 @@ public final class HTTPEventLog: HTTPEventObserver {
     private let redactor: Redactor?
     private let state = Mutex(State())
 
-    /// Creates an empty log.
+    /// Creates an empty log of at most `capacity` events, and at least 1.
     ///
-    /// - Parameters:
-    ///   - capacity: The maximum number of events; at least 1.
-    ///   - redactor: The redactor of heads; nil keeps their secrets, which is only suitable for tests.
+    /// Without a redactor the log keeps the secrets in heads, which is suitable only for tests.
     public init(capacity: Int = 2_000, redactor: Redactor? = .standard) {
         self.capacity = max(capacity, 1)
         self.redactor = redactor

@@ -17,11 +17,7 @@ public struct TraceContext: Sendable, Hashable {
     /// The vendors' additions, as in the field `tracestate`; nil if there are none.
     public let state: String?
 
-    /// Begins a trace with a random identifier.
-    ///
-    /// - Parameters:
-    ///   - isSampled: Whether this process records the trace.
-    ///   - generator: The source of the identifiers.
+    /// Begins a trace with random identifiers; `isSampled` says whether this process records it.
     public init(isSampled: Bool = false, using generator: inout some RandomNumberGenerator) {
         traceID = Self.identifier(of: 16, using: &generator)
         spanID = Self.identifier(of: 8, using: &generator)
@@ -38,13 +34,9 @@ public struct TraceContext: Sendable, Hashable {
         self.state = state
     }
 
-    /// Parses the fields of a request; nil if `traceparent` is not valid.
+    /// Parses the fields `traceparent` and `tracestate` of a request; nil if the former is not valid.
     ///
     /// An invalid `tracestate` is dropped without affecting the rest.
-    ///
-    /// - Parameters:
-    ///   - parent: The value of `traceparent`.
-    ///   - states: The values of `tracestate`, in order.
     public init?(parent: String, states: [String] = []) {
         let bytes = Array(parent.utf8)
         guard bytes.count >= 55, bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D,

@@ -11,8 +11,6 @@ extension NetworkClient {
     ///
     /// The bytes replace the endpoint's own body, and `POST` replaces the method `GET`. The content type is
     /// `application/octet-stream` unless the endpoint's headers set another.
-    ///
-    /// - Throws: ``NetworkError``.
     public func upload<E: Endpoint>(
         _ bytes: some Sequence<UInt8>,
         to endpoint: E,
@@ -52,8 +50,6 @@ extension NetworkClient {
     /// Sends a body and decodes the response as the given type.
     ///
     /// It otherwise behaves like the method for endpoints with a declared response.
-    ///
-    /// - Throws: ``NetworkError``.
     public func upload<Response: Decodable & Sendable>(
         _ body: RequestBody,
         to endpoint: some ServiceEndpoint,
@@ -73,8 +69,6 @@ extension NetworkClient {
     ///
     /// For responses that do not fit into memory, download to a file or use
     /// ``stream(_:timeoutCovers:timeout:options:)``.
-    ///
-    /// - Throws: ``NetworkError``.
     public func download(
         from endpoint: some ServiceEndpoint,
         observer: TransferObserver? = nil,

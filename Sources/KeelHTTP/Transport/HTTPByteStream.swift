@@ -18,11 +18,9 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
     /// All bytes, if they were in memory before the stream was created.
     package private(set) var collected: [UInt8]?
 
-    /// Creates a stream over a function that returns the next bytes.
+    /// Creates a stream over a function that returns the next bytes, or nil at the end of the body.
     ///
-    /// - Parameters:
-    ///   - trailers: Returns the trailer fields; called once the stream has ended.
-    ///   - read: Returns the next bytes, or nil at the end of the body.
+    /// `trailers` returns the trailer fields and is called once the stream has ended.
     public init(
         trailers: @escaping @Sendable () -> HTTPFields? = { nil },
         read: @escaping Read

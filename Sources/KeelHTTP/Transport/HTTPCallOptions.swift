@@ -19,8 +19,7 @@ public protocol HTTPCallOptionKey: SendableMetatype {
     /// The value for calls that do not set the option.
     static var defaultValue: Value { get }
 
-    /// Returns the part of this option in the key by which identical calls share a response; nil if a call with this
-    /// value must not share.
+    /// Returns the option's part of the key under which identical calls share a response; nil prevents sharing.
     ///
     /// The default is the value itself if it is `Hashable`, and nil otherwise, so that no option is overlooked. Return
     /// a constant for an option that does not affect the response.

@@ -52,12 +52,7 @@ public struct PublicKeyPins: Sendable {
     /// Receives every mismatch, in both modes.
     public var report: @Sendable (Mismatch) -> Void
 
-    /// Creates a set of pins.
-    ///
-    /// - Parameters:
-    ///   - hosts: The pins of each host.
-    ///   - mode: The consequence of a mismatch.
-    ///   - report: Receives every mismatch; it must return quickly.
+    /// Creates a set of pins; `report` receives every mismatch and must return quickly.
     public init(
         _ hosts: [String: Set<Pin>],
         mode: Mode = .enforce,
@@ -79,12 +74,10 @@ public struct PublicKeyPins: Sendable {
         return hosts["*" + host[dot...]]
     }
 
-    /// Decides whether a server's key is acceptable; called by transports.
+    /// Returns whether the call may go on with a server's key, given the SHA-256 digest of the key; called by
+    /// transports.
     ///
-    /// - Parameters:
-    ///   - digest: The SHA-256 digest of the key, or nil if the connection has none.
-    ///   - host: The requested host.
-    /// - Returns: Whether the call may go on.
+    /// A connection without a key has the digest nil.
     public func allows(_ digest: [UInt8]?, for host: String) -> Bool {
         guard let pins = pins(for: host) else { return true }
         if let pin = digest.flatMap({ Pin(digest: $0) }), pins.contains(pin) { return true }

@@ -46,8 +46,6 @@ public final class URLSessionTransport: HTTPTransport {
     /// Creates a transport with its own session.
     ///
     /// The session's cookies and cache are disabled, because the client has its own layers for them.
-    ///
-    /// - Parameter configuration: The settings of the session.
     public init(_ configuration: URLSessionConfiguration = .ephemeral) {
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false

@@ -19,10 +19,8 @@ extension NetworkClient {
     /// ``Configuration/hopMiddleware`` are skipped because they share and store responses. The time limits are those of
     /// the ``WebSocketConfiguration``.
     ///
-    /// - Parameter transport: The transport that opens the connections. If the client has pins and this transport does
-    ///   not declare ``HTTPTransportFeatures/pinning``, opening fails with ``WebSocketError/Code/transport``, caused by
-    ///   ``TransportError/Code/invalidConfiguration``.
-    /// - Returns: The transport.
+    /// If the client has pins and `transport` does not declare ``HTTPTransportFeatures/pinning``, opening fails with
+    /// ``WebSocketError/Code/transport``, caused by ``TransportError/Code/invalidConfiguration``.
     public func webSocketTransport(
         over transport: some WebSocketTransport
     ) -> some WebSocketTransport {

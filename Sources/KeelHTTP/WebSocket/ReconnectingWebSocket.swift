@@ -30,15 +30,10 @@ public final class ReconnectingWebSocket: Sendable {
     private let observed = Mutex(ObservedState<State>(.idle))
     private let connection = Mutex<WebSocketConnection?>(nil)
 
-    /// Creates a WebSocket that requests a new request before each connection.
+    /// Creates a WebSocket that obtains a new request before each connection.
     ///
-    /// - Parameters:
-    ///   - transport: The transport that opens the connections.
-    ///   - configuration: The offers to the server, and the limits.
-    ///   - policy: When to reconnect, and after what pauses.
-    ///   - clock: The clock that measures pauses.
-    ///   - random: The source of the random pauses.
-    ///   - request: Creates the request of the next connection. The policy treats its error like one of the connection.
+    /// The policy treats an error of `request` like one of the connection. `clock` measures the pauses, which are drawn
+    /// from `random`.
     public init(
         over transport: any WebSocketTransport,
         configuration: WebSocketConfiguration = WebSocketConfiguration(),

@@ -39,13 +39,8 @@ public struct WebSocketError: KeelError {
 
     /// Creates an error.
     ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - message: A sentence about the failure, without query, header field or contents; nil uses the code's own.
-    ///   - refusal: The server's response to a refused upgrade.
-    ///   - close: The peer's Close frame.
-    ///   - url: The target, already redacted.
-    ///   - cause: The underlying error. Its description ends up in logs.
+    /// The message must not contain a query, header field or contents, and nil uses the code's own. `url` must already
+    /// be redacted. The description of `cause` ends up in logs.
     public init(
         _ code: Code,
         _ message: String? = nil,

@@ -12,11 +12,6 @@ public struct WebSocketReconnectPolicy: Sendable {
     public var shouldReconnect: @Sendable (WebSocketError) -> Bool
 
     /// Creates a policy.
-    ///
-    /// - Parameters:
-    ///   - retry: The maximum number of consecutive attempts, and the pauses between them.
-    ///   - stableAfter: How long a connection must have lasted for the count of failures to start over.
-    ///   - shouldReconnect: Whether to reconnect after a failure.
     public init(
         retry: RetryPolicy = RetryPolicy(
             attempts: .max,

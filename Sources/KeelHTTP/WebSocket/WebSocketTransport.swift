@@ -59,11 +59,7 @@ extension WebSocketTransport {
 
     /// Opens a connection with the default limits, runs `body` with it, and closes it.
     ///
-    /// - Parameters:
-    ///   - request: The target and the header fields.
-    ///   - body: The work on the connection.
-    /// - Returns: The result of `body`.
-    /// - Throws: ``WebSocketError`` if the connection was not opened, otherwise the error of `body`.
+    /// See ``withConnection(to:configuration:_:)``.
     public func withConnection<Value>(
         to request: HTTPRequest,
         _ body: (WebSocketConnection) async throws -> Value
@@ -73,13 +69,10 @@ extension WebSocketTransport {
 }
 
 extension HTTPRequest {
-    /// Creates the request that opens a WebSocket connection.
+    /// Creates the request that opens a WebSocket connection, with header fields of the app such as `Authorization`.
     ///
-    /// - Parameters:
-    ///   - url: A URL with the scheme `ws` or `wss`.
-    ///   - headerFields: Header fields of the app, such as `Authorization`.
-    /// - Throws: ``WebSocketError/Code/invalidRequest`` for another scheme, a missing host, user information or a
-    ///   fragment (RFC 6455 section 3).
+    /// - Throws: ``WebSocketError/Code/invalidRequest`` for a scheme other than `ws` and `wss`, a missing host, user
+    ///   information or a fragment (RFC 6455 section 3).
     public init(webSocket url: URL, headerFields: HTTPFields = [:]) throws(WebSocketError) {
         let scheme = url.scheme?.lowercased()
         guard let scheme, scheme == "ws" || scheme == "wss",

@@ -31,11 +31,7 @@ public struct CircuitBreakerMiddleware: HTTPMiddleware {
     private let timeline: Timeline
     private let circuits: OriginTable<Circuit>
 
-    /// Creates the layer.
-    ///
-    /// - Parameters:
-    ///   - settings: When a circuit opens, and for how long.
-    ///   - clock: The clock that measures windows and pauses.
+    /// Creates the layer; `clock` measures windows and pauses.
     public init(
         _ settings: Settings = Settings(),
         clock: any Clock<Duration> = ContinuousClock()

@@ -11,11 +11,7 @@ import Synchronization
 public struct ConcurrencyLimitMiddleware: HTTPMiddleware {
     private let places: OriginPlaces
 
-    /// Creates the layer.
-    ///
-    /// - Parameters:
-    ///   - limit: The maximum number of concurrent exchanges per origin; at least 1.
-    ///   - queue: The maximum number of waiting calls per origin.
+    /// Creates the layer; `limit` is at least 1, and at most `queue` calls per origin wait.
     public init(_ limit: Int, queue: Int = 1000) {
         places = OriginPlaces(limit: max(1, limit), queue: max(0, queue))
     }

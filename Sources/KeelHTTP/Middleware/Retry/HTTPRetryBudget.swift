@@ -40,11 +40,7 @@ public final class HTTPRetryBudget: Sendable {
     private let timeline: Timeline
     private let accounts: OriginTable<Account>
 
-    /// Creates a budget.
-    ///
-    /// - Parameters:
-    ///   - limits: The parameters.
-    ///   - clock: The clock that measures windows.
+    /// Creates a budget; `clock` measures its windows.
     public init(_ limits: Limits = Limits(), clock: any Clock<Duration> = ContinuousClock()) {
         self.limits = limits
         timeline = Timeline(clock)

@@ -35,11 +35,7 @@ public struct HedgingMiddleware: HTTPMiddleware {
     private let timeline: Timeline
     private let origins = OriginTable(Origin())
 
-    /// Creates the layer.
-    ///
-    /// - Parameters:
-    ///   - settings: When a second request is sent.
-    ///   - clock: The clock that measures requests.
+    /// Creates the layer; `clock` measures the requests.
     public init(
         _ settings: Settings = Settings(),
         clock: any Clock<Duration> = ContinuousClock()

@@ -16,11 +16,7 @@ public struct IdempotencyKeyMiddleware: HTTPMiddleware, DeadlineKeeping {
     private let methods: Set<HTTPRequest.Method>
     private let makeKey: @Sendable () -> String
 
-    /// Creates the layer.
-    ///
-    /// - Parameters:
-    ///   - methods: The methods of the calls that get a key.
-    ///   - makeKey: Creates a key; each must be unique.
+    /// Creates the layer for calls with these methods; each result of `makeKey` must be unique.
     public init(
         methods: Set<HTTPRequest.Method> = [.post, .patch],
         makeKey: @escaping @Sendable () -> String = Self.randomKey
