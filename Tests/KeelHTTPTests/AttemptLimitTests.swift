@@ -35,7 +35,7 @@ struct AttemptLimitTests: RetrySuite {
         #expect(error.attempts.map(\.duration) == Array(repeating: .seconds(3), count: 3))
     }
 
-    /// Starts a call with a limit of three seconds for each attempt and without pauses.
+    /// Starts a call without pauses and with a limit of three seconds per attempt.
     private func start(
         _ transport: ScriptedHTTPTransport
     ) throws -> Task<Result<NetworkResponse, TransportError>, Never> {
@@ -55,7 +55,7 @@ struct AttemptLimitTests: RetrySuite {
                 return HTTPReply(
                     head: HTTPResponse(status: .ok),
                     body: HTTPByteStream { () async throws(TransportError) in
-                        // Who reads moves the time: nothing depends on chance.
+                        // Reading advances the clock, so that nothing depends on chance.
                         await clock.advance(by: pause)
                         if Task.isCancelled { throw TransportError(.cancelled) }
                         return left.withLock { left in
@@ -101,7 +101,7 @@ struct AttemptLimitTests: RetrySuite {
         #expect(error.attempts.map(\.outcome) == [.answered(status: 502), .failed(.cancelled)])
     }
 
-    // MARK: Kept connections
+    // MARK: Idle connections
 
     @Test("A closed kept connection costs no attempt, no pause and no budget")
     func replacesStaleConnections() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A curl command", .timeLimit(.minutes(2)))
 struct CURLCommandTests {
-    /// Runs a command with a `curl` that writes its arguments and its input down.
+    /// Runs a command with a `curl` that records its arguments and its input.
     private func run(_ command: String, shell: String) throws -> [[UInt8]] {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "keel-curl-\(UUID().uuidString)")

@@ -1,9 +1,9 @@
 import KeelHTTP
 import Testing
 
-/// What a stream of text means: one row for each rule of WHATWG HTML, section 9.2.6.
+/// The events of a stream of text, with one row per rule of WHATWG HTML, section 9.2.6.
 ///
-/// The rows restate what the web platform tests check in `eventsource/format-*`.
+/// The rows restate the checks of the web platform tests in `eventsource/format-*`.
 struct EventFormat: Sendable, CustomTestStringConvertible {
     let name: String
     let bytes: [UInt8]

@@ -32,7 +32,7 @@ struct EventFormatTests {
 
     /// Compares with a parser that follows the standard's text literally, on random streams.
     ///
-    /// `KEEL_SSE_STREAMS` sets their number, `KEEL_SSE_SEED` where they begin.
+    /// `KEEL_SSE_STREAMS` sets their number, `KEEL_SSE_SEED` the first seed.
     @Test("Random streams in random pieces mean what the standard says")
     func agreesOnRandomStreams() throws {
         let environment = ProcessInfo.processInfo.environment
@@ -49,7 +49,7 @@ struct EventFormatTests {
                 let size = Int.random(in: 1...max(1, min(rest.count, 24)), using: &random)
                 parser.append(rest.prefix(size))
                 rest = rest.dropFirst(size)
-                // Sometimes the next bytes come before the earlier ones are read.
+                // Sometimes more bytes arrive before the earlier ones are read.
                 if Bool.random(using: &random) { continue }
                 while let event = try parser.next() { events.append(event) }
             }
@@ -78,7 +78,7 @@ struct EventFormatTests {
     }
 }
 
-/// Reads a whole stream in the steps that WHATWG HTML, section 9.2.6, names, one after the other.
+/// Parses a whole stream in the steps of WHATWG HTML, section 9.2.6, one after the other.
 private enum ReferenceEventParser {
     struct Outcome {
         var events: [ServerSentEvent] = []
@@ -139,7 +139,7 @@ private enum ReferenceEventParser {
         return text
     }
 
-    /// The lines that have an end; what follows the last end is no line.
+    /// Returns the lines that have an end; text after the last end is not a line.
     private static func lines(_ scalars: [Unicode.Scalar]) -> [[Unicode.Scalar]] {
         var lines: [[Unicode.Scalar]] = []
         var line: [Unicode.Scalar] = []

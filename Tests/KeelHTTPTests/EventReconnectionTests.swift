@@ -32,7 +32,7 @@ struct EventReconnectionTests {
         let clock = TestClock()
         let client = try makeClient(transport) { configuration in
             configuration.clock = clock
-            // A clock that jumps to the next sleeper would jump over the call itself.
+            // A clock that jumps to the next sleeper would jump past the call itself.
             configuration.timeout = nil
         }
         var policy = EventStreamPolicy()
@@ -93,7 +93,7 @@ struct EventReconnectionTests {
         let clock = TestClock()
         let client = try makeClient(transport) { configuration in
             configuration.clock = clock
-            // A clock that jumps to the next sleeper would jump over the call itself.
+            // A clock that jumps to the next sleeper would jump past the call itself.
             configuration.timeout = nil
         }
         let data = try await clock.run {
@@ -215,7 +215,7 @@ struct EventReconnectionTests {
         )
         let client = try makeClient(transport) { configuration in
             configuration.clock = clock
-            // A clock that jumps to the next sleeper would jump over the call itself.
+            // A clock that jumps to the next sleeper would jump past the call itself.
             configuration.timeout = nil
         }
         var policy = EventStreamPolicy()

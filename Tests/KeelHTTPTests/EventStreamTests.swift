@@ -90,7 +90,7 @@ struct EventStreamTests {
         #expect(error?.code == .responseTooLarge)
     }
 
-    /// The text in one piece, in two pieces at every place, and byte by byte.
+    /// Returns the text in one chunk, in two chunks split at every position, and byte by byte.
     private func cuts(of text: String) -> [[[UInt8]]] {
         let bytes = Array(text.utf8)
         return [[bytes], bytes.map { [$0] }]

@@ -56,14 +56,14 @@ struct Token: Codable, Sendable, Equatable {
     var accessToken: String
 }
 
-/// Makes a client over a scripted transport.
+/// Creates a client over a scripted transport.
 func makeClient(
     _ transport: ScriptedHTTPTransport,
     baseURL: String = "https://api.example.com/v1",
     _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
 ) throws -> NetworkClient {
     var configuration = NetworkClient.Configuration(baseURL: try #require(URL(string: baseURL)))
-    // Tests of other promises look at each exchange by itself.
+    // Tests of other behavior look at each exchange in isolation.
     configuration.retry = .never
     change(&configuration)
     return NetworkClient(configuration, transport: transport)

@@ -6,7 +6,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// A reply whose length is not announced, as most of HTTP/2 are.
+/// Creates a reply without an announced length, as is common in HTTP/2.
 private func unannounced(_ status: Int, _ bytes: Int, _ fields: HTTPFields = [:]) -> HTTPReply {
     HTTPReply(
         head: HTTPResponse(status: .init(code: status), headerFields: fields),
@@ -14,7 +14,7 @@ private func unannounced(_ status: Int, _ bytes: Int, _ fields: HTTPFields = [:]
     )
 }
 
-/// With one place, whoever waits for a second one while it has the first waits for ever.
+/// With a limit of one, a call that holds its place while it waits for a second one waits forever.
 @Suite("Places of replies that are followed by another request", .timeLimit(.minutes(1)))
 struct HeldPlaceTests {
     private func client(
@@ -54,7 +54,7 @@ struct HeldPlaceTests {
             .json(#"{"access_token": "new", "refresh_token": "r2"}"#),
             .status(.ok),
         ])
-        // The renewal needs the very place that the refused call had.
+        // The renewal needs the place that the refused call had.
         let client = try client(transport) { $0.authorize(with: session) }
         late.server.withLock { $0 = OAuthIdentityServer(client, path: "/token") }
         try await session.signIn { BearerCredentials(accessToken: "old", refreshToken: "r1") }
@@ -71,7 +71,7 @@ struct HeldPlaceTests {
         let short = try await client.response(to: GetProfile()).get()
         #expect(short.status == .unauthorized)
         #expect(short.body.count == 10)
-        // A longer one is not held in memory: it ends with an error, not as if it were whole.
+        // A longer body is not kept in memory: it ends with an error rather than as if it were complete.
         let long = await client.response(to: GetProfile())
         #expect(throws: TransportError.self) { try long.get() }
     }

@@ -215,7 +215,7 @@ private struct TextKey: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// A value that is written with every kind of container that there is.
+/// A value that uses every kind of container.
 private struct Shape: Codable, Equatable {
     private enum Keys: CodingKey { case innerObject, innerList, ownSuper }
     private enum Deep: CodingKey { case deepKey, superValue }

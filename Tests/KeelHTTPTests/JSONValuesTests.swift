@@ -75,7 +75,7 @@ struct JSONValuesTests {
             let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
             let copy = try coding.decode(Dated.self, from: coding.encode(Dated(at: date))).at
             #expect(abs(copy.timeIntervalSince(date)) < 0.0005, "seed \(generator.seed)")
-            // RFC 3339 knows the Gregorian calendar alone; Foundation turns to the Julian one in 1582.
+            // RFC 3339 uses only the Gregorian calendar; Foundation switches to the Julian one before 1582.
             guard milliseconds > -12_200_000_000_000 else { continue }
             let whole = Date(timeIntervalSince1970: (date.timeIntervalSince1970).rounded(.down))
             var query = HTTPQuery()

@@ -17,7 +17,7 @@ struct LateAnswerTests: RetrySuite {
         }
     }
 
-    /// An answer that is on its way when the call is cancelled, and arrives all the same.
+    /// A response that is in transit when the call is canceled, and arrives all the same.
     private static func late(_ body: HTTPByteStream, length: Int?) -> ScriptedHTTPTransport.Answer {
         ScriptedHTTPTransport.Answer { _ async throws(TransportError) in
             await untilCancelled()
@@ -27,7 +27,7 @@ struct LateAnswerTests: RetrySuite {
         }
     }
 
-    /// Makes a call whose total time ends while it waits for its answer.
+    /// Makes a call whose total time ends while it waits for its response.
     private func call(
         _ answer: ScriptedHTTPTransport.Answer,
         _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
@@ -49,7 +49,7 @@ struct LateAnswerTests: RetrySuite {
         arguments: [2, nil]
     )
     func keepsAnswers(length: Int?) async throws {
-        // A body in memory is known to be whole; of others the length tells.
+        // A body in memory is known to be complete; for others the announced length decides.
         let bodies =
             [HTTPByteStream.collected([1, 2])] + (length == nil ? [] : [.chunks([[1, 2]])])
         for body in bodies {
@@ -73,7 +73,7 @@ struct LateAnswerTests: RetrySuite {
 
     @Test("A body that ends because its reader was cancelled is not taken for a whole one")
     func distrustsEnds() async throws {
-        // Such as one over an AsyncStream.
+        // For example a sequence based on an AsyncStream.
         let body = HTTPByteStream { () async throws(TransportError) in nil }
         for length in [2, nil] {
             let (result, _) = try await call(Self.late(body, length: length))

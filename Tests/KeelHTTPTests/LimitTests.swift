@@ -13,7 +13,7 @@ struct LimitTests {
         HTTPCall(HTTPRequest(method: .get, scheme: "https", authority: host, path: "/"))
     }
 
-    /// A transport whose exchanges wait until they are let go, in the order of their arrival.
+    /// A transport whose exchanges wait until they are released, in the order of their arrival.
     private final class Turnstile: Sendable {
         private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
         private let arrivals = Mutex<[String]>([])
@@ -61,7 +61,6 @@ struct LimitTests {
         #expect(refused?.processed == .no)
         #expect((refused?.cause as? TransportError)?.code == .connectionRefused)
         #expect(count.withLock { $0 } == 10)
-        // Another origin is not concerned.
         isDown.withLock { $0 = false }
         _ = try await layer.intercept(call("other.example.com"), next: next)
         isDown.withLock { $0 = true }
@@ -70,7 +69,6 @@ struct LimitTests {
             _ = try await layer.intercept(call(), next: next)
         }
         #expect(probed?.code == .connectionRefused)
-        // The second pause is twice as long.
         await clock.advance(by: .seconds(9))
         isDown.withLock { $0 = false }
         let early = await #expect(throws: TransportError.self) {
@@ -139,8 +137,7 @@ struct LimitTests {
         let layer = ConcurrencyLimitMiddleware(2)
         let turnstile = Turnstile()
         let log = EventLog()
-        // All on one thread: a call that tells of its queueing stands in the queue before anybody
-        // else gets a turn.
+        // All on one thread: a call that reports its queueing is in the queue before any other gets a turn.
         try await VirtualTime().run {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<6 {
@@ -151,7 +148,7 @@ struct LimitTests {
                         let reply = try await layer.intercept(call, next: turnstile.next)
                         _ = try await reply.body.collect(upTo: 10)
                     }
-                    // One after the other, so that there is an order to be kept.
+                    // One after the other, so that the order is defined.
                     try await waitUntil { turnstile.order.count + log.events.count >= number + 1 }
                 }
                 for done in 1...6 {
@@ -260,11 +257,11 @@ struct LimitTests {
                 }
             )
         }
-        // Before any time passes: who came later would find a turn that is near enough.
+        // Before any time passes: a later call would find a turn that is near enough.
         try await waitUntil { refused.withLock { $0 } >= 3 }
         await clock.waitForSleepers(2)
         await clock.advance(by: .milliseconds(100))
-        // The one whose turn it is reads the time before it passes on.
+        // The call whose turn it is reads the time before it continues.
         try await waitUntil { sent.withLock { $0.count } >= 4 }
         await clock.advance(by: .milliseconds(100))
         var codes: [TransportError.Code] = []

@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-/// Python's readers of multipart bodies, as judges that know nothing of Keel.
+/// Uses Python's parsers of multipart bodies as independent oracles.
 @Suite("Multipart forms, as Python reads them")
 struct MultipartOracleTests {
     private static func runs(_ program: String) -> Bool {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A reader of multipart bodies, written apart from what it checks.
+/// A parser of multipart bodies, written independently of the code under test.
 struct MultipartReader {
     struct Part: Equatable {
         var headers: [String: String]
@@ -11,7 +11,7 @@ struct MultipartReader {
 
     /// Returns the parts of a body, or nil if it is not well formed.
     static func parts(of body: [UInt8], boundary: String) -> [Part]? {
-        // Every delimiter is a line of its own; one before the body makes the first like the rest.
+        // Every delimiter begins a line; a line end before the body makes the first one like the rest.
         let delimiter = Array("\r\n--\(boundary)".utf8)
         let bytes = [0x0D, 0x0A] + body
         var places: [Int] = []

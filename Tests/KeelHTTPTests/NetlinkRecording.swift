@@ -1,10 +1,9 @@
 import Foundation
 
-/// What a Linux 6.18 kernel said about a namespace with two pairs of virtual interfaces.
+/// The answers of a Linux 6.18 kernel about a namespace with two pairs of virtual interfaces.
 ///
-/// `eth0` and `wlan0` were up; there were two default routes of IPv4, the better one over both
-/// interfaces, and one of IPv6 over `eth0`. Statistics and other long attributes of the interfaces
-/// are left out.
+/// `eth0` and `wlan0` were up; there were two default routes for IPv4, the preferred one over both interfaces, and one
+/// for IPv6 over `eth0`. Statistics and other long attributes of the interfaces are left out.
 enum NetlinkRecording {
     /// The answer to request 1, for interfaces.
     static let links = bytes(
@@ -60,7 +59,7 @@ enum NetlinkRecording {
         """
     )
 
-    /// A notification: an address or a route of IPv6 went away.
+    /// A notification that an address or a route of IPv6 was removed.
     static let notification = bytes(
         """
         UAAAABUAAAAAAAAAAAAAAApAwP0DAAAAFAABAP6AAAAAAAAAoCsr//6to+UUAAYA///////////5eAUA+XgF

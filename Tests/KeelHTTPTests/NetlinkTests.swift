@@ -40,7 +40,7 @@ struct NetlinkTests {
         let routes6 = NetlinkMessage.read(NetlinkRecording.routes6, answering: 3)
         #expect(routes6 == [.defaultRoute(interfaces: [eth0]), .done(3)])
         #expect(NetlinkMessage.read(NetlinkRecording.notification, answering: 4) == [.change])
-        // An answer to somebody else's request tells nothing.
+        // An answer to another process's request is ignored.
         #expect(NetlinkMessage.read(NetlinkRecording.routes4, answering: 9) == [])
     }
 
@@ -133,7 +133,7 @@ struct NetlinkTests {
     }
 }
 
-/// The path that was reported last.
+/// The path reported last.
 private final class Latest: Sendable {
     private let state = Mutex<NetworkPath?>(nil)
     let changes = DispatchSemaphore(value: 0)
@@ -145,7 +145,7 @@ private final class Latest: Sendable {
     }
 }
 
-/// A network of its own for one thread, which goes away with the thread.
+/// A network namespace for one thread, which ends with the thread.
 private final class NetworkNamespace {
     private var failures: [String] = []
 
@@ -166,7 +166,7 @@ private final class NetworkNamespace {
         return works.withLock { $0 }
     }()
 
-    /// Runs a block on a thread in a namespace of its own; returns what went wrong.
+    /// Runs a block on a thread in its own namespace; returns the failures.
     static func run(_ block: @escaping @Sendable (NetworkNamespace) -> Void) async -> [String] {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -192,7 +192,7 @@ private final class NetworkNamespace {
         if !condition { failures.append(what) }
     }
 
-    /// Waits until a status is reported, for at most a minute.
+    /// Waits at most a minute until a status is reported.
     func expect(_ latest: Latest, _ status: NetworkPath.Status, _ what: String) {
         while latest.path?.status != status {
             guard latest.changes.wait(timeout: .now() + 60) == .success else {
@@ -202,7 +202,7 @@ private final class NetworkNamespace {
         }
     }
 
-    /// Runs the command `ip`; a child process belongs to the namespace of the thread.
+    /// Runs the command `ip`; a child process is in the thread's namespace.
     func ip(_ arguments: String) {
         let words = ["/sbin/ip"] + arguments.split(separator: " ").map(String.init)
         var pointers = words.map { strdup($0) } + [nil]

@@ -49,7 +49,7 @@ struct NetworkClientTests {
         var texts: [String] = []
         for try await event in try await auth.events(.logout) { texts.append(event.data) }
         #expect(texts == ["one", "two"])
-        // The server ends the stream with the last answer.
+        // The server ends the stream with the last response.
         var policy = EventStreamPolicy()
         policy.jitter = { 0 }
         for try await event in auth.eventStream(.logout, policy: policy) {

@@ -5,7 +5,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-/// Each failure that the guides name, made to happen, with the code that stands for it.
+/// Provokes each failure that the guides name, and checks its code.
 @Suite("The guides' network errors, by name")
 struct NetworkErrorNamesTests {
     struct Row: Sendable, CustomTestStringConvertible {
@@ -104,7 +104,7 @@ struct CallWishesTests {
         var path: EndpointPath { "/x" }
     }
 
-    /// Keeps the options of the calls that pass.
+    /// Records the options of the calls that pass.
     private struct Watch: HTTPMiddleware {
         let seen: @Sendable (String, Int) -> Void
 
@@ -131,7 +131,7 @@ struct CallWishesTests {
         let body = RequestBody.bytes([1])
         let service = ServiceClient<Operation>(client)
         _ = try await client.request(Marked())
-        // Who sleeps up to a call's limit is a task of its own, which may be later than the call.
+        // The sleep for a call's limit is a task of its own, which may begin after the call has ended.
         try await waitUntil { !clock.sleeps.isEmpty }
         _ = try await client.request(Marked(), timeout: limit, options: wish)
         try await waitUntil { clock.sleeps.count >= 2 }
@@ -177,7 +177,7 @@ struct CallWishesTests {
         #expect(seen[9..<17].allSatisfy { $0 == "call 0" })
         #expect(seen.count == 18)
         try await waitUntil { clock.sleeps.count >= seen.count }
-        // All but the first call and the last one, whose sleep may come before another's.
+        // All but the first call and the last one, whose sleep may precede another's.
         #expect(clock.sleeps.dropFirst().filter { $0 != limit }.count <= 1)
     }
 }

@@ -104,7 +104,7 @@ struct NetworkStatusTests {
     }
 }
 
-/// A source whose old observations go on reporting.
+/// A source whose ended observations keep reporting.
 private final class LateSource: NetworkPathSource {
     private let reports = Mutex<[@Sendable (NetworkPath) -> Void]>([])
 

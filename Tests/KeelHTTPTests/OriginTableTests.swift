@@ -14,10 +14,10 @@ struct OriginTableTests {
     func forgetsTheOldest() throws {
         let table = OriginTable(0, limit: 64)
         for number in 0..<64 { table.with(try origin(number)) { $0 = number + 1 } }
-        // Whoever is used again is not among the oldest.
+        // Recently used origins are not evicted.
         for number in 0..<8 { table.with(try origin(number)) { _ in } }
         table.with(try origin(64)) { $0 = 65 }
-        // Four make room: the first of those that were not used again.
+        // Four origins are evicted: the first of those that were not used again.
         for number in [64] + Array(0..<8) + Array(12..<64) {
             #expect(table.with(try origin(number)) { $0 } == number + 1)
         }

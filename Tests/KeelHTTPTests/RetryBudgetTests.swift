@@ -12,7 +12,7 @@ struct RetryBudgetTests: RetrySuite {
 
     let clock = TestClock()
 
-    // MARK: Wishes of single calls, budgets
+    // MARK: Options of single calls, budgets
 
     @Test("A call can ask for more or fewer attempts than its client")
     func overridesPerCall() async throws {
@@ -92,7 +92,7 @@ struct RetryBudgetTests: RetrySuite {
         }
         for _ in 1...1000 { _ = await client.response(to: GetRestaurant(id: "1")) }
         #expect(dead.calls.count == 1100)
-        // What is long ago does not count.
+        // Old requests do not count.
         await clock.advance(by: .seconds(120))
         for _ in 1...9 { _ = await client.response(to: GetRestaurant(id: "1")) }
         #expect(dead.calls.count == 1109)

@@ -6,13 +6,12 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// What the suites about repeated calls have in common.
 protocol RetrySuite {
     var clock: TestClock { get }
 }
 
 extension RetrySuite {
-    /// A client without a total limit, whose pauses are the longest that the policy allows.
+    /// Returns a client without a total limit, whose pauses are the longest that the policy allows.
     func client(
         _ transport: some HTTPTransport,
         _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
@@ -44,7 +43,7 @@ extension RetrySuite {
         )
     }
 
-    /// Runs a call and moves the clock on whenever the call pauses.
+    /// Runs a call and advances the clock whenever the call pauses.
     func run<Value: Sendable>(
         _ call: @escaping @Sendable () async -> Value
     ) async -> Value {
@@ -65,7 +64,6 @@ extension RetrySuite {
     }
 }
 
-/// Sends three bytes.
 struct Post: ServiceEndpoint {
     var key: String?
     var isIdempotent: Bool?
@@ -80,7 +78,7 @@ struct Post: ServiceEndpoint {
     }
 }
 
-/// Keeps the events of calls.
+/// Records the events of calls.
 final class EventLog: HTTPEventObserver {
     private let state = Mutex<[HTTPEvent]>([])
 
@@ -100,7 +98,6 @@ final class EventLog: HTTPEventObserver {
         }
     }
 
-    /// The numbers of the attempts that were heard of.
     var attempts: Set<Int> { Set(events.map(\.attempt)) }
 
     func observe(_ event: HTTPEvent) { state.withLock { $0.append(event) } }

@@ -12,7 +12,7 @@ struct RetryTests: RetrySuite {
 
     let clock = TestClock()
 
-    // MARK: Which outcomes
+    // MARK: Outcomes
 
     static let failures: [(TransportError.Code, get: Int, post: Int)] = [
         (.offline, 3, 3), (.hostNotFound, 1, 1), (.nameLookupFailed, 3, 3),

@@ -177,7 +177,7 @@ struct SharingTests {
         #expect(try await stream.value == .ok)
     }
 
-    /// A source of tokens for whoever is named at the moment.
+    /// A source of tokens for the current user.
     private final class Users: TokenSource {
         private let name: Mutex<String?>
 
@@ -213,7 +213,7 @@ struct SharingTests {
         }
     }
 
-    /// An identity server that renews with the same text and a count.
+    /// An identity server that renews a token by appending a plus sign.
     private struct Renewing: IdentityServer {
         func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
             BearerCredentials(accessToken: credentials.accessToken + "+")
@@ -235,7 +235,7 @@ struct SharingTests {
 
     // MARK: Hedging
 
-    /// An origin of which one response in a hundred is twenty times as slow.
+    /// Returns an origin whose responses take twenty times as long in one case out of a hundred.
     private func origin(_ clock: VirtualTime, seed: UInt64) -> (next: HTTPNext, count: RequestCount)
     {
         let random = Mutex(SeededRandom(seed: seed))
@@ -331,7 +331,7 @@ struct SharingTests {
         for (method, count) in [(HTTPRequest.Method.get, 2), (.post, 1), (.put, 1)] {
             sent.withLock { $0 = 0 }
             let reply = Task { try await layer.intercept(call(method), next: slow).head }
-            // Only once all requests are under way: an answer to the first ends the second.
+            // Only once all requests have been sent: an answer to the first ends the second.
             await clock.waitForSleepers(count)
             await clock.advance(by: .seconds(1))
             _ = try await reply.value

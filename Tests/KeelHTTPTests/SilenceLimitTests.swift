@@ -5,7 +5,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Keeps the calls that reach it.
+/// Records the calls that reach the transport.
 private final class Witness: HTTPTransport {
     private let state = Mutex<(calls: [HTTPCall], answers: [TransportError?])>(([], []))
 
@@ -43,7 +43,7 @@ struct SilenceLimitTests {
         var configuration = NetworkClient.Configuration(
             baseURL: try #require(URL(string: "https://api.example.com"))
         )
-        // The time stands still, so that no total passes; what fails is repeated at once.
+        // The clock stands still, so the total time never passes; failures are retried immediately.
         configuration.clock = TestClock()
         configuration.retry.jitter = { 0 }
         change(&configuration)
@@ -130,7 +130,7 @@ struct SilenceLimitTests {
         #expect(calls.map(\.timeouts.idle) == Array(repeating: .seconds(60), count: 3))
     }
 
-    /// Answers with streams of events that end at once, or with an error.
+    /// Responds with event streams that end immediately, or with an error.
     private struct EventTransport: HTTPTransport {
         let end: @Sendable (HTTPCall) -> TransportError?
         let features: HTTPTransportFeatures = []

@@ -6,7 +6,7 @@ import Testing
 
 /// Random faults on a virtual clock.
 ///
-/// `KEEL_SCHEDULES` says how many schedules, `KEEL_SEED` from which one on.
+/// `KEEL_SCHEDULES` sets the number of schedules, `KEEL_SEED` the first seed.
 @Suite("Simulated origins", .timeLimit(.minutes(10)))
 struct SimulationTests {
     private static let baseURL = URL(string: "https://api.example.com/v1")
@@ -64,7 +64,7 @@ struct SimulationTests {
         }
     }
 
-    /// Runs one schedule; returns what is wrong.
+    /// Runs one schedule; returns a description of the failure, if any.
     private static func run(_ seed: UInt64) async throws -> String? {
         var random = SeededRandom(seed: seed)
         let rate = [0.2, 0.5, 0.9][Int.random(in: 0..<3, using: &random)]
@@ -92,7 +92,7 @@ struct SimulationTests {
         if operation.method == .post, origin.work["POST /v1/things/7", default: 0] > 1 {
             return "the work was done twice; \(story)"
         }
-        // Attempts are counted for each hop.
+        // Attempts are counted per hop.
         for target in Set(requests.map(\.path)) {
             let hop = zip(requests, met).filter { $0.0.path == target }.map(\.1)
             if attempts(hop) > 3 { return "too many attempts; \(story)" }
@@ -108,7 +108,7 @@ struct SimulationTests {
         }
         if last == nil { return "a success was lost; \(story)" }
         if case .drip = last { return "a slow success was lost; \(story)" }
-        // Whatever may be repeated was, as often as it may.
+        // The client retried as often as it may.
         let tries = attempts(
             zip(requests, met).filter { $0.0.path == requests.last?.path }.map(\.1)
         )
@@ -126,7 +126,7 @@ struct SimulationTests {
         return nil
     }
 
-    /// How many attempts these requests were: within one, the first closed connection is free.
+    /// Counts the attempts of these requests; within an attempt, the first closed connection is free.
     private static func attempts(_ faults: [FaultSchedule.Fault?]) -> Int {
         var count = 0
         var hadFreeOne = false

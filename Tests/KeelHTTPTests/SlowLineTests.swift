@@ -11,7 +11,7 @@ private struct Send: Endpoint {
     var path: EndpointPath { "/photos" }
 }
 
-/// Takes as long for a body as a line of 1 Mbit/s does, and then as long as the server.
+/// Takes as long for a body as a 1 Mbit/s line, and then as long as the server.
 private struct SlowLine: HTTPTransport {
     let clock: TestClock
     var answer = Duration.seconds(5)
@@ -38,13 +38,13 @@ private struct SlowLine: HTTPTransport {
 struct SlowLineTests: RetrySuite {
     let clock = TestClock()
 
-    /// Sends a body over the line, and lets the time pass that this takes.
+    /// Sends a body over the line and advances the clock by the time that takes.
     private func outcome(
         _ endpoint: Send,
         bytes: Int,
         answer: Duration = .seconds(5)
     ) async throws -> Result<NetworkResponse, TransportError> {
-        // Of its own, so that nobody else sleeps on it.
+        // A separate clock, so that no other task sleeps on it.
         let clock = TestClock()
         let line = SlowLine(clock: clock, answer: answer)
         let client = try client(line) {
@@ -81,7 +81,7 @@ struct SlowLineTests: RetrySuite {
 
     @Test("The usual time is given beside, and a time that was asked for stays as it is")
     func keepsLimits() async throws {
-        // 80 s on the line; the limit is 60 s and 156 s for the body.
+        // 80 s on the line; the limit is 60 s plus 156 s for the body.
         let bytes = 10_000_000 + 240_000
         let body = RequestBody.bytes([UInt8](repeating: 1, count: bytes))
         let rows: [(timeout: Duration?, answer: Int, arrives: Bool)] = [

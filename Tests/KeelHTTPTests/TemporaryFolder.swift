@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of a test's own, removed with the last one who holds this.
+/// A folder for one test, removed with the last reference to this object.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -14,19 +14,19 @@ final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// The names of all that is in the folder, also what is hidden.
+    /// The names of all files in the folder, including hidden ones.
     var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted()
     }
 
-    /// Writes a file and returns its place.
+    /// Writes a file and returns its URL.
     func file(_ name: String, _ bytes: [UInt8]) throws -> URL {
         let file = url.appendingPathComponent(name)
         try Data(bytes).write(to: file)
         return file
     }
 
-    /// Bytes that repeat only after a long while.
+    /// Returns bytes with a very long period.
     static func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
         var generator = SplitMix(seed: seed)
         var bytes: [UInt8] = []

@@ -1,7 +1,6 @@
 import KeelHTTP
 import Synchronization
 
-/// A point on the clocks of these tests.
 struct TestInstant: InstantProtocol {
     var offset: Duration = .zero
 
@@ -10,7 +9,7 @@ struct TestInstant: InstantProtocol {
     static func < (one: TestInstant, other: TestInstant) -> Bool { one.offset < other.offset }
 }
 
-/// A clock that stands still until it is told that the time has come.
+/// A clock that stands still until a test opens it.
 final class GateClock: Clock, Sendable {
     private struct State {
         var requested: [Duration] = []
@@ -23,10 +22,10 @@ final class GateClock: Clock, Sendable {
     var now: TestInstant { TestInstant() }
     var minimumResolution: Duration { .zero }
 
-    /// How long the sleepers wanted to sleep.
+    /// The requested durations of all sleeps.
     var sleeps: [Duration] { state.withLock { $0.requested } }
 
-    /// Ends the sleep of whoever sleeps, or of the next who wants to.
+    /// Ends the current sleeps, or the next one.
     func open() {
         let sleepers = state.withLock { state in
             if state.sleepers.isEmpty { state.openings += 1 }
@@ -43,7 +42,7 @@ final class GateClock: Clock, Sendable {
         }
         try await withTaskCancellationHandler {
             state.withLock { state in
-                // Whoever is cancelled must not take an opening that is meant for another.
+                // A canceled sleeper must not use up an opening meant for another.
                 if Task.isCancelled { return }
                 if state.openings > 0 {
                     state.openings -= 1

@@ -15,7 +15,7 @@ private struct AddFilm: Endpoint {
     var path: EndpointPath { "/films" }
 }
 
-/// What observers have told.
+/// The reports of observers.
 private final class Seen: Sendable {
     private let state = Mutex<(progress: [TransferProgress], bytes: [UInt8])>(([], []))
 
@@ -184,7 +184,7 @@ struct UploadTests {
         let clock = TestClock()
         let moved = Mutex(0)
         let transport = StepwiseTransport { pieces in
-            // Two pieces are taken, each within the time, but both together beyond it.
+            // Each of the two chunks is taken in time, but both together take longer than the limit.
             for _ in 1...2 {
                 _ = try await pieces.next()
                 try await clock.sleep(for: .seconds(40))
@@ -447,7 +447,7 @@ struct DownloadTests {
         ])
         let client = try makeClient(transport) { $0.clock = clock }
         try await client.download(from: GetFilm(), to: folder.url.appendingPathComponent("a"))
-        // Who sleeps up to the limit is a task of its own, which may be later than the download.
+        // The sleep for the limit is a task of its own, which may begin after the download has ended.
         try await waitUntil { !clock.sleeps.isEmpty }
         #expect(clock.sleeps == [.seconds(60)])
         let error = await #expect(throws: NetworkError.self) {
@@ -462,7 +462,7 @@ struct DownloadTests {
     }
 }
 
-/// A transport that reads a request body as a test says, then answers.
+/// A transport that reads a request body as directed by a test, then responds.
 private struct StepwiseTransport: HTTPTransport {
     let read: @Sendable (inout HTTPByteStream.Iterator) async throws -> Void
 

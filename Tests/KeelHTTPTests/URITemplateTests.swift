@@ -141,7 +141,7 @@ struct URITemplateTests {
     }
 }
 
-/// A small generator of random numbers that starts from a seed.
+/// A small seeded generator of random numbers.
 struct SplitMix: RandomNumberGenerator {
     let seed: UInt64
     private var state: UInt64

@@ -7,7 +7,7 @@ struct URITemplateVector: Sendable, CustomTestStringConvertible {
     let section: String
     let template: String
     let values: [String: URITemplate.Value]
-    /// The texts of which one is right; nil where the template must be refused.
+    /// The acceptable expansions; nil if the template must be refused.
     let expected: [String]?
 
     var testDescription: String { "\(section): \(template)" }
@@ -23,7 +23,7 @@ struct URITemplateVector: Sendable, CustomTestStringConvertible {
         return root.appendingPathComponent("uri-template")
     }()
 
-    /// All cases; empty where the folder is absent.
+    /// All cases; empty if the folder is absent.
     static let all: [URITemplateVector] = {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { $0.hasSuffix(".json") }.sorted().flatMap { name in

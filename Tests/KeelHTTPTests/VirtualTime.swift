@@ -2,9 +2,9 @@ import Foundation
 import KeelTestKit
 import Synchronization
 
-/// A clock and an executor in one: time moves on exactly when nobody has anything left to do.
+/// A clock and an executor in one: time advances exactly when no task has work left to do.
 ///
-/// It holds for tasks that inherit the executor, so for structured ones alone.
+/// This holds only for tasks that inherit the executor, which excludes unstructured ones.
 final class VirtualTime: Clock, TaskExecutor, Sendable {
     typealias Instant = TestClock.Instant
 
@@ -45,7 +45,7 @@ final class VirtualTime: Clock, TaskExecutor, Sendable {
         wake()
     }
 
-    /// Runs an operation, and all that it starts, on one thread in virtual time; once.
+    /// Runs an operation, and everything it starts, on one thread in virtual time; usable once.
     func run<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

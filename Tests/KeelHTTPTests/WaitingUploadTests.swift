@@ -68,7 +68,7 @@ struct WaitingUploadTests {
         let uploads = (0..<4).map { _ in
             Task { _ = try await client.upload(.file(file), to: AddPhoto()) }
         }
-        // Each keeps its place for a little less than the limit; the last waits for almost three of them.
+        // Each holds its place for a little less than the limit; the last waits for almost three limits.
         for gate in gates {
             try await waitUntil { gate.begunCount == 1 }
             await clock.advance(by: .seconds(50))

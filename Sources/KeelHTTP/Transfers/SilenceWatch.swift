@@ -51,7 +51,7 @@ final class SilenceWatch: Sendable {
 
     /// Runs `operation` and cancels it after a stall of one to two times the limit.
     ///
-    /// The method returns only after `operation` has ended. Time counts from the start of the exchange.
+    /// The method returns only after `operation` has ended. Time counts only once the exchange has begun.
     func guarding<Value: Sendable>(
         _ clock: any Clock<Duration>,
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value

@@ -144,7 +144,7 @@ public final class URLSessionTransport: HTTPTransport {
         guard var request = URLRequest(call.head) else {
             throw TransportError(.invalidRequest, url: call.redactedURL)
         }
-        // URLSession's only stall timeout; a week without a limit of the call.
+        // URLSession has a single stall timeout; a week stands for no limit.
         request.timeoutInterval = (call.timeouts.idle ?? .seconds(604_800)) / .seconds(1)
         return request
     }

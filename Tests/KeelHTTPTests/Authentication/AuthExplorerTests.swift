@@ -5,9 +5,9 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Explores orders of events: everything that takes time waits until a seeded choice lets it go.
+/// Explores orders of events: every slow operation waits for a seeded choice.
 ///
-/// `KEEL_AUTH_SEEDS` sets how many orders are tried.
+/// `KEEL_AUTH_SEEDS` sets the number of orders.
 @Suite("Sessions in every order of events", .timeLimit(.minutes(30)))
 struct AuthExplorerTests {
     @Test("Nothing is lost, confused or left hanging in any order of events")
@@ -72,7 +72,7 @@ struct AuthExplorerTests {
                         }
                     }
                 }
-                // The last word: whoever is signed in now gets a token or a typed error.
+                // In the end, the current user gets a token or a typed error.
                 _ = try? await session.token()
                 let turn = Task { try? await session.restore() }
                 _ = await turn.value
@@ -80,16 +80,16 @@ struct AuthExplorerTests {
             }
             try await group.waitForAll()
         }
-        // One for each session: that of a session which ended may still be on its way.
+        // One per session: the refresh of an ended session may still be in progress.
         #expect(identity.mostConcurrentRefreshes <= 3, "seed \(seed)")
         #expect(identity.reuseCount == 0, "seed \(seed): a refresh token was used twice")
         #expect(unsaved.withLock { $0 } == [], "seed \(seed): signed before it was saved")
-        // What is in memory and what the next start would find are the same.
+        // The next launch would find the state that is in memory.
         #expect(session.current == store.kept, "seed \(seed): \(session.state) \(store.log)")
     }
 }
 
-/// Lets waiting tasks go one at a time, in an order that a seed decides.
+/// Resumes waiting tasks one at a time, in a seeded order.
 private final class Scheduler: Sendable {
     private struct State {
         var random: SeededGenerator
@@ -121,9 +121,9 @@ private final class Scheduler: Sendable {
     func finish() { state.withLock { $0.isFinished = true } }
 
     func drive() async {
-        // A session that hangs never finishes: the time limit of the suite then ends this.
+        // A session that hangs never finishes; the suite's time limit then ends this loop.
         while !Task.isCancelled, !state.withLock({ $0.isFinished }) {
-            // Gives the tasks a chance to come to their next step, so that there is a choice.
+            // Lets the tasks reach their next step, so that there is a choice.
             for _ in 0..<10 { await Task.yield() }
             let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
                 guard !state.waiting.isEmpty else { return nil }

@@ -165,7 +165,7 @@ struct AuthSessionTests {
         let first = Task { try await session.refresh() }
         await door.waitForArrival()
         let before = asked.withLock { $0 }
-        // On one thread: who has asked for the time waits before anybody else gets a turn.
+        // On one thread: the caller that has read the time waits before any other gets a turn.
         try await VirtualTime().run {
             async let second: Void = session.refresh()
             try await waitUntil { asked.withLock({ $0 }) != before }
@@ -226,7 +226,7 @@ struct AuthSessionTests {
         let error = await #expect(throws: AuthenticationError.self) { try await session.refresh() }
         #expect(error?.code == (ends ? .denied : .refreshFailed))
         #expect(session.state == (ends ? .signedOut(.denied) : .signedIn(version: 1)))
-        // The clean-up has its turn before anybody signs in again.
+        // The clean-up has its turn before the next sign-in.
         try await session.signIn { identity.grant() }
         #expect(store.log.contains("clear") == ends)
         #expect(store.kept?.accessToken == "access-2-SECRET")
@@ -307,7 +307,7 @@ struct AuthSessionEndTests {
             let token = try await session.token()
             store.note("token \(token.value)")
         }
-        // Only who waits learns that it was cancelled: there was nothing to give.
+        // Only the waiting caller learns of its cancellation; there was no token to return.
         let hasty = Task { try await session.token() }
         hasty.cancel()
         let error = await #expect(throws: AuthenticationError.self) { try await hasty.value }
@@ -466,7 +466,7 @@ struct AuthSessionEndTests {
             #expect(!"\(value)".contains(secret))
             #expect(!String(reflecting: value).contains(secret))
         }
-        // The plants are real: each secret is there for code that asks for it.
+        // The planted secrets are real: code that asks for them gets them.
         #expect(token.value.contains(secret))
         #expect(basic?.authorization == "Basic bWU6U0VDUkVU")
     }

@@ -6,7 +6,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Keeps what the layers and the transport get to see of calls.
+/// Records the calls as the layers and the transport see them.
 private final class Witness: HTTPMiddleware, HTTPTransport {
     private let calls = Mutex<[HTTPCall]>([])
 
@@ -30,7 +30,7 @@ private final class Witness: HTTPMiddleware, HTTPTransport {
     func shutdown() async {}
 }
 
-/// Signs with a key of its own making.
+/// Signs with its own key.
 private struct KeyLayer: HTTPAuthorizing {
     let identity: String?
 
@@ -82,7 +82,7 @@ struct AuthorizingLayerTests {
         }
         var own = call()
         own.options.coalesces = true
-        // What a call says about pins does not loosen those of the client.
+        // A call's own pins do not loosen those of the client.
         own.options.pins = PublicKeyPins([:])
         _ = try await client.send(own)
         let sent = try #require(transport.seen.first)

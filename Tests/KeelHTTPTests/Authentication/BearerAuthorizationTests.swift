@@ -16,7 +16,7 @@ struct BearerAuthorizationTests {
         try makeClient(transport ?? identity.transport()) { $0.authorize(with: session) }
     }
 
-    /// Answers none before so many requests have come: each of them was signed in good faith.
+    /// Holds all answers until this many requests have arrived, each signed with the old token.
     private static func holding(_ count: Int, _ identity: IdentityModel) -> ScriptedHTTPTransport {
         let arrived = Mutex(0)
         let door = Door()
@@ -324,7 +324,7 @@ struct BearerAuthorizationTests {
             .json(#"{"access_token": "new", "expires_in": "60", "refresh_token": "r2"}"#),
             .status(.ok),
         ])
-        // The identity server gets its client late: the client's layers need the session first.
+        // The identity server gets its client late, because the client's layers need the session first.
         let late = LateServer()
         let session = AuthSession(server: late)
         let client = try makeClient(transport) { $0.authorize(with: session) }

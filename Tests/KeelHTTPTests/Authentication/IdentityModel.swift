@@ -4,11 +4,11 @@ import KeelHTTP
 import KeelTestKit
 import Synchronization
 
-/// A service and its identity server: they know which tokens are good.
+/// A service and its identity server, which share the set of valid tokens.
 ///
-/// Refresh tokens rotate. One that is used a second time ends the whole family, as real servers do.
+/// Refresh tokens rotate. A second use of one ends its whole family, as with real servers.
 final class IdentityModel: IdentityServer {
-    /// What becomes of one refresh; it may wait before it answers.
+    /// The outcome of one refresh; it may wait before it returns.
     typealias Answer = @Sendable (_ number: Int) async throws -> Void
 
     private struct State {
@@ -41,7 +41,7 @@ final class IdentityModel: IdentityServer {
     var refreshCount: Int { state.withLock { $0.refreshCount } }
     var mostConcurrentRefreshes: Int { state.withLock { $0.mostConcurrent } }
     var reuseCount: Int { state.withLock { $0.reuseCount } }
-    /// The tokens of the requests that the service has accepted.
+    /// The tokens of accepted requests.
     var accepted: [String] { state.withLock { $0.accepted } }
 
     func grant() -> BearerCredentials {
@@ -58,7 +58,7 @@ final class IdentityModel: IdentityServer {
         return BearerCredentials(accessToken: access, refreshToken: refresh, expiresAt: end)
     }
 
-    /// Makes the service refuse all tokens handed out so far.
+    /// Makes the service refuse all tokens issued so far.
     func revokeAccess() { state.withLock { $0.good = [] } }
 
     func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
@@ -94,7 +94,6 @@ final class IdentityModel: IdentityServer {
         return HTTPReply(head: HTTPResponse(status: isGood ? .ok : .unauthorized))
     }
 
-    /// A transport that leads to the service.
     func transport() -> ScriptedHTTPTransport {
         ScriptedHTTPTransport(
             then: ScriptedHTTPTransport.Answer { call async throws(TransportError) in
@@ -104,7 +103,7 @@ final class IdentityModel: IdentityServer {
     }
 }
 
-/// A store that writes down what happens in which order, and fails when it is told to.
+/// A store that logs its calls in order and fails on demand.
 final class RecordingStore: CredentialStore {
     private let state = Mutex<(kept: BearerCredentials?, log: [String], failures: Int)>(
         (nil, [], 0)
@@ -118,7 +117,7 @@ final class RecordingStore: CredentialStore {
     ) {
         self.pause = pause
         var kept = kept
-        // As a session had left it.
+        // As a session leaves it.
         if kept?.sessionID == nil { kept?.sessionID = "stored" }
         state.withLock { $0 = (kept, [], failures) }
     }
@@ -130,7 +129,6 @@ final class RecordingStore: CredentialStore {
 
     struct Full: Error {}
 
-    /// Whether it can be read.
     let isReadable = Watched(true)
 
     func load() async throws -> BearerCredentials? {
@@ -163,14 +161,14 @@ final class RecordingStore: CredentialStore {
     }
 }
 
-/// A time that a test moves.
+/// A time controlled by a test.
 final class TestDates: Sendable {
     private let offset = Mutex<TimeInterval>(0)
     var now: Date { Date(timeIntervalSince1970: offset.withLock { $0 }) }
     func advance(by seconds: TimeInterval) { offset.withLock { $0 += seconds } }
 }
 
-/// A door that tasks wait at until a test opens it.
+/// A gate at which tasks wait until a test opens it.
 final class Door: Sendable {
     private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>(
         (false, [])
@@ -188,7 +186,7 @@ final class Door: Sendable {
         }
     }
 
-    /// Waits until somebody stands at the door.
+    /// Waits until a task has arrived at the gate.
     func waitForArrival() async {
         for await _ in arrivals.stream { return }
     }

@@ -29,9 +29,9 @@ struct SessionIdentityTests {
         try await first.refresh()
         #expect(await first.identity == name)
         #expect(await store.load()?.sessionID == name)
-        // Nobody has asked the second one to restore.
+        // Without a call of `restore()` on the second session.
         #expect(await session(store).identity == name)
-        // Not even with a copy of what the first sign-in had.
+        // Not even with a copy of the first sign-in's credentials.
         let copy = try #require(first.current)
         try await first.signIn { copy }
         #expect(await first.identity != name)

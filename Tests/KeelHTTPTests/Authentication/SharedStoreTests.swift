@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-/// An app and its extension: two sessions, and one store.
+/// An app and its extension: two sessions that share a store.
 @Suite("Sessions that share a store", .timeLimit(.minutes(1)))
 struct SharedStoreTests {
     private let dates = TestDates()
@@ -75,7 +75,7 @@ struct SharedStoreTests {
         #expect(widget.state == .signedIn(version: 2))
         #expect(cleanUps.value == 0)
         #expect(store.kept == app.current)
-        // That the server has ended the grant is learned with the next refusal, and then for good.
+        // The next refusal reveals that the server has ended the grant, and is final.
         await #expect(throws: AuthenticationError.self) { try await widget.refresh() }
         #expect(widget.state == .signedOut(.denied))
         #expect(cleanUps.value == 1)
@@ -93,7 +93,7 @@ struct SharedStoreTests {
         await door.waitForArrival()
         try await app.signIn { identity.grant() }
         let name = try #require(await app.identity)
-        // Whoever asked as the user before gets no token of the next one.
+        // A caller of the previous user gets no token of the next one.
         let early = await #expect(throws: AuthenticationError.self) { try await before.refresh() }
         #expect(early?.code == .superseded)
         door.open()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Callers that learn late of a refresh", .timeLimit(.minutes(1)))
 struct StarvedWaiterTests {
-    /// Runs its tasks on a queue that can be stopped.
+    /// An executor whose queue can be suspended.
     private final class StoppableExecutor: TaskExecutor {
         private let queue = DispatchQueue(label: "stoppable")
 
@@ -17,7 +17,7 @@ struct StarvedWaiterTests {
 
         func stop() { queue.suspend() }
 
-        /// Lets all go on that was held up, and returns when it has run.
+        /// Resumes the queue and returns when all pending work has run.
         func goOn() async {
             queue.resume()
             await withCheckedContinuation { continuation in
@@ -33,7 +33,7 @@ struct StarvedWaiterTests {
         let identity = IdentityModel(answer: { if $0 == 1 { await answering.wait() } })
         let store = RecordingStore(pause: {
             saves.change { $0 += 1 }
-            // The sign-in and the first refresh are saved at once.
+            // The sign-in and the first refresh are saved immediately.
             if saves.value == 3 { await saving.wait() }
         })
         let session = AuthSession(server: identity, store: store)
@@ -74,7 +74,7 @@ struct StarvedWaiterTests {
         let session = AuthSession(server: identity, policy: policy)
         try await session.signIn { identity.grant() }
         var states = session.states.makeAsyncIterator()
-        // The token is due and still good: it may be used where its renewal fails.
+        // The token is due for renewal but valid: it may be used if the renewal fails.
         dates.advance(by: 50)
         let executor = StoppableExecutor()
         let waiter = Task(executorPreference: executor) { try await session.token().value }

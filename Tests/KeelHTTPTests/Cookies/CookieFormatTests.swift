@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What Set-Cookie fields say")
 struct CookieFormatTests {
-    /// One field and what it means; nil is a field to ignore.
+    /// One field and its meaning; nil for a field to ignore.
     struct Row: Sendable, CustomTestStringConvertible {
         let field: String
         let expected: SetCookie?
@@ -140,7 +140,7 @@ struct CookieFormatTests {
         #expect(CookieRules.defaultPath(of: target) == path)
     }
 
-    /// Fields that were sent apart, joined as URLSession does it.
+    /// Separate fields, joined as URLSession does.
     struct Joined: Sendable, CustomTestStringConvertible {
         let text: String
         let fields: [String]
@@ -172,7 +172,7 @@ struct CookieFormatTests {
                 "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT, __Host-b =2",
                 ["a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "__Host-b =2"]
             ),
-            // What no cookie begins with belongs to the value.
+            // Text that cannot begin a cookie belongs to the value.
             Joined("a=1, 2, {b}=3; Path=/", ["a=1, 2, {b}=3; Path=/"]),
             Joined("a=ä, ö=1, c=3", ["a=ä, ö=1", "c=3"]),
         ]

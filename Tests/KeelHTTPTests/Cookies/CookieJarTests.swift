@@ -17,7 +17,7 @@ struct CookieJarTests {
         )
     }
 
-    /// What one response sets, and what a later request sends.
+    /// The cookies that a response sets and that a later request sends.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let setAt: String
@@ -260,7 +260,7 @@ struct CookieJarTests {
         #expect(jar.cookies.map(\.value) == (3..<33).map { "\($0)" })
         jar.store(["c=33"], from: head("https://h33.org/"))
         #expect(jar.cookies.count == 31)
-        // What has expired goes before what was used long ago.
+        // Expired cookies are evicted before the least recently used ones.
         jar.store(["c=34; Max-Age=1"], from: head("https://h34.org/"))
         dates.advance(by: 1)
         jar.store(["c=35"], from: head("https://h35.org/"))

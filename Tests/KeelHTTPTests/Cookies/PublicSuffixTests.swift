@@ -31,7 +31,7 @@ struct PublicSuffixTests {
         let name = suffix.drop { $0 == "." }.lowercased()
         let neighbours = field(of: CookieJar(), setBy: "a.\(name)", suffix, for: "b.\(name)")
         #expect(neighbours == nil)
-        // Nor does it get that cookie itself: the whole field is ignored.
+        // The host itself does not get the cookie either: the whole field is ignored.
         let own = field(of: CookieJar(), setBy: "a.\(name)", suffix, for: "a.\(name)")
         #expect(own == nil)
     }

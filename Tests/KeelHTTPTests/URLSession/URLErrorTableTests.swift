@@ -72,7 +72,7 @@ struct URLErrorTableTests {
     func phases(_ phase: TransportError.Phase) {
         #expect(TransportError(urlError: -1001, during: phase).phase == phase)
         #expect(TransportError(urlError: -1005, during: phase).phase == phase)
-        // What happened before any request was sent stays there.
+        // Failures before a request was sent keep their phase.
         #expect(TransportError(urlError: -1003, during: phase).phase == .resolve)
         #expect(TransportError(urlError: -1003, during: phase).processed == .no)
     }

@@ -34,7 +34,7 @@ struct URLSessionFileTests {
         try exchange(file) { exchange, sent in
             #expect(seen.withLock { $0 }.isEmpty)
             sent(2, 5)
-            // A session may not know how much there is.
+            // A session may not know the total.
             sent(5, -1)
         }
         let steps = [2, 2, 5, 5].map { TransferProgress(completedBytes: $0, totalBytes: 5) }
@@ -57,7 +57,7 @@ struct URLSessionFileTests {
         #expect(throws: TransportError.self) { try file.opened() }
     }
 
-    /// Makes an exchange of a task that sends a file, with a way to say what was sent.
+    /// Creates an exchange of a task that sends a file, with a function that reports sent bytes.
     private func exchange<Value>(
         _ file: HTTPBodyFile,
         _ body: (URLSessionExchange, (Int64, Int64) -> Void) throws -> Value

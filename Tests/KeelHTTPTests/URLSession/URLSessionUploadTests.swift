@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A body that is written into a stream of URLSession", .timeLimit(.minutes(1)))
 struct URLSessionUploadTests {
-    /// The near end of two bound streams, with a reader in the hands of the tests.
+    /// The writing end of two bound streams, with a reader controlled by the tests.
     private final class BoundOutput: OutputStream {
         private struct Ends {
             var room: Int
@@ -80,7 +80,7 @@ struct URLSessionUploadTests {
         #expect(upload.begin(writingTo: output))
         await clock.waitForSleepers()
         #expect(output.written == [1, 2, 3])
-        // What has no room yet is not reported as sent.
+        // A chunk that does not fit yet is not reported as sent.
         #expect(progress.withLock { $0 } == [0, 2])
         output.makeRoom(2)
         await clock.advance(by: URLSessionUpload.pause)
