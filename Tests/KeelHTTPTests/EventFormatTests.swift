@@ -78,7 +78,7 @@ struct EventFormatTests {
     }
 }
 
-/// Parses a whole stream in the steps of WHATWG HTML, section 9.2.6, one after the other.
+/// A parser that takes the steps of WHATWG HTML, section 9.2.6, one after the other.
 private enum ReferenceEventParser {
     struct Outcome {
         var events: [ServerSentEvent] = []

@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-/// Uses Python's parsers of multipart bodies as independent oracles.
+/// Tests that use Python's parsers of multipart bodies as independent oracles.
 @Suite("Multipart forms, as Python reads them")
 struct MultipartOracleTests {
     private static func runs(_ program: String) -> Bool {

@@ -5,7 +5,7 @@ import KeelHTTP
 import KeelTestKit
 import Testing
 
-/// Provokes each failure that the guides name, and checks its code.
+/// Tests that provoke each failure that the guides name, and check its code.
 @Suite("The guides' network errors, by name")
 struct NetworkErrorNamesTests {
     struct Row: Sendable, CustomTestStringConvertible {
@@ -104,7 +104,7 @@ struct CallWishesTests {
         var path: EndpointPath { "/x" }
     }
 
-    /// Records the options of the calls that pass.
+    /// A layer that records the options of calls.
     private struct Watch: HTTPMiddleware {
         let seen: @Sendable (String, Int) -> Void
 

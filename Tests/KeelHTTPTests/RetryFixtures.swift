@@ -78,7 +78,7 @@ struct Post: ServiceEndpoint {
     }
 }
 
-/// Records the events of calls.
+/// A recorder of the events of calls.
 final class EventLog: HTTPEventObserver {
     private let state = Mutex<[HTTPEvent]>([])
 

@@ -5,7 +5,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Records the calls that reach the transport.
+/// A transport that records its calls.
 private final class Witness: HTTPTransport {
     private let state = Mutex<(calls: [HTTPCall], answers: [TransportError?])>(([], []))
 
@@ -130,7 +130,7 @@ struct SilenceLimitTests {
         #expect(calls.map(\.timeouts.idle) == Array(repeating: .seconds(60), count: 3))
     }
 
-    /// Responds with event streams that end immediately, or with an error.
+    /// A transport whose event streams end immediately, or with an error.
     private struct EventTransport: HTTPTransport {
         let end: @Sendable (HTTPCall) -> TransportError?
         let features: HTTPTransportFeatures = []

@@ -108,7 +108,7 @@ struct SimulationTests {
         }
         if last == nil { return "a success was lost; \(story)" }
         if case .drip = last { return "a slow success was lost; \(story)" }
-        // The client retried as often as it may.
+        // A repeatable call is retried as often as allowed.
         let tries = attempts(
             zip(requests, met).filter { $0.0.path == requests.last?.path }.map(\.1)
         )

@@ -11,7 +11,7 @@ private struct Send: Endpoint {
     var path: EndpointPath { "/photos" }
 }
 
-/// Takes as long for a body as a 1 Mbit/s line, and then as long as the server.
+/// A transport that takes as long for a body as a 1 Mbit/s line, and then as long as the server.
 private struct SlowLine: HTTPTransport {
     let clock: TestClock
     var answer = Duration.seconds(5)
@@ -52,7 +52,7 @@ struct SlowLineTests: RetrySuite {
             $0.timeout = .seconds(60)
         }
         let result = Task { await client.response(to: endpoint) }
-        // The line and the limit.
+        // The sleeps of the line and of the limit.
         await clock.waitForSleepers(2)
         await clock.advance(by: .seconds(bytes) / 125_000 + answer + .seconds(1))
         return await result.value

@@ -59,7 +59,7 @@ final class GateClock: Clock, Sendable {
         }
     }
 
-    /// Waits until the task is cancelled.
+    /// Waits until the task is canceled.
     func wait() async throws(TransportError) {
         do {
             try await sleep(until: TestInstant(), tolerance: nil)

@@ -10,7 +10,7 @@ private struct AddPhoto: Endpoint {
     var path: EndpointPath { "/photos" }
 }
 
-/// Opens the body of a call only when a gate opens, like a pool whose connections are all busy.
+/// A transport that opens a body only when a gate opens, like a pool whose connections are all busy.
 private struct BusyTransport: HTTPTransport {
     let gate: Gate
 

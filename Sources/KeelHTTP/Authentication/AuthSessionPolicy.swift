@@ -23,16 +23,16 @@ public struct AuthSessionPolicy: Sendable {
     /// The clock that expiry is compared with.
     public var now: @Sendable () -> Date = { Date() }
 
-    /// Creates the identifiers of sign-ins (see ``SessionCredentials/sessionID``); each must be new and impossible to
-    /// guess.
+    /// A closure that creates the identifiers of sign-ins (see ``SessionCredentials/sessionID``), each new and
+    /// impossible to guess.
     public var makeSessionID: @Sendable () -> String = { UUID().uuidString }
 
-    /// Receives the name and the error of each failed clean-up.
+    /// A closure that receives the name and the error of each failed clean-up.
     ///
     /// ``AuthSession/signOut()`` also throws; after a denied refresh there is no caller to catch the error.
     public var onCleanUpFailure: @Sendable (_ name: String, _ error: any Error) -> Void = { _, _ in
     }
 
-    /// Creates a policy with the usual limits.
+    /// Creates a policy with the default limits.
     public init() {}
 }

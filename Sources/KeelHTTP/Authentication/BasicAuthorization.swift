@@ -52,7 +52,7 @@ extension BasicCredentials:
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Signs calls with a user's name and password (RFC 7617).
+/// A layer that signs calls with a user's name and password (RFC 7617).
 ///
 /// It signs the same calls as ``BearerAuthorization``, but never sends one again.
 public struct BasicAuthorization: HTTPAuthorizing, DeadlineKeeping {

@@ -1,7 +1,7 @@
 import HTTPTypes
 public import KeelCore
 
-/// Signs calls with a bearer token (RFC 6750), and requests a new one when the server refuses it.
+/// A layer that signs calls with a bearer token (RFC 6750), and gets a new one when the server refuses it.
 ///
 /// ```swift
 /// configuration.authorize(with: session)

@@ -2,7 +2,7 @@
 ///
 /// Layers that share a response between calls need it: a response belongs to the user who requested it.
 package struct CallSigner: Sendable {
-    /// Returns the identity whose credentials a call would get now, or nil if it cannot be determined.
+    /// A closure that returns the identity whose credentials a call would get now; nil if it cannot be determined.
     package let identity: @Sendable () async -> String?
 
     package init(_ identity: @escaping @Sendable () async -> String?) {

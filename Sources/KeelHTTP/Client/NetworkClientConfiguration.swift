@@ -104,7 +104,7 @@ extension NetworkClient {
         /// The clock that measures time limits and pauses.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// Creates the identifiers of calls; replace it in tests.
+        /// A closure that creates the identifiers of calls; replace it in tests.
         public var callID: @Sendable () -> HTTPCallID = { HTTPCallID() }
 
         /// Creates a configuration with the default limits.

@@ -129,7 +129,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
         self.init(encoded: stringInterpolation.encoded)
     }
 
-    /// Collects the literal text and the values of a path.
+    /// A collector of the literal text and the values of a path.
     ///
     /// There is no overload for optionals: their text would be "Optional(…)".
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {

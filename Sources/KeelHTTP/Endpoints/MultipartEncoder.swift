@@ -1,4 +1,4 @@
-/// Encodes a form as the body of a request (RFC 7578).
+/// An encoder of a form as the body of a request (RFC 7578).
 struct MultipartEncoder {
     let form: MultipartForm
 

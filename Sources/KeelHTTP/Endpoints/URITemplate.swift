@@ -9,7 +9,7 @@
 /// | expression | of `var` = "a/b", `list` = ["x", "y"] |
 /// |---|---|
 /// | `{var}` | `a%2Fb`: the value stays inside its segment |
-/// | `{+var}` | `a/b`: reserved characters and percent triplets of the value count |
+/// | `{+var}` | `a/b`: reserved characters and percent triplets of the value are kept |
 /// | `{#var}` | `#a/b` |
 /// | `{.list*}` | `.x.y` |
 /// | `{/list*}` | `/x/y` |

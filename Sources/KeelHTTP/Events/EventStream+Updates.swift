@@ -12,7 +12,7 @@ extension EventStream {
             Iterator(stream)
         }
 
-        /// Reads the stream update by update.
+        /// An iterator over the updates.
         public struct Iterator: AsyncIteratorProtocol, Sendable {
             private enum Stage: Sendable {
                 case idle

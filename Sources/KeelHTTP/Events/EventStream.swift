@@ -32,7 +32,7 @@ public struct EventStream: AsyncSequence, Sendable {
         Iterator(updates: updates.makeAsyncIterator())
     }
 
-    /// Reads the stream event by event.
+    /// An iterator over the events.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var updates: Updates.Iterator
 

@@ -34,7 +34,7 @@ public struct EventStreamPolicy: Sendable {
     /// The identifier to resume from; empty starts at the server's first event.
     public var lastEventID = ""
 
-    /// Returns the fraction of the longest pause to wait, from 0 to 1.
+    /// A closure that returns the fraction of the longest pause to wait, from 0 to 1.
     public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
 
     /// Creates a policy without a limit on attempts and with pauses of up to 30 seconds.

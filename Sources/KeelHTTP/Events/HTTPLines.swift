@@ -18,7 +18,7 @@ public struct HTTPLines: AsyncSequence, Sendable {
         Iterator(chunks: stream.makeAsyncIterator(), splitter: LineSplitter(limit: limit))
     }
 
-    /// Reads the body line by line.
+    /// An iterator over the lines.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var chunks: HTTPByteStream.Iterator
         fileprivate var splitter: LineSplitter

@@ -1,4 +1,4 @@
-/// Finds the ends of lines in raw bytes, eight bytes at a time.
+/// A search for line ends in raw bytes, eight bytes at a time.
 enum LineEnd {
     static let lineFeed = UInt8(ascii: "\n")
     static let carriageReturn = UInt8(ascii: "\r")

@@ -1,4 +1,4 @@
-/// Splits bytes into lines that end with CR, LF or CRLF, however the bytes are chunked.
+/// A splitter of bytes into lines that end with CR, LF or CRLF, however the bytes are chunked.
 ///
 /// Pass chunks to ``append(_:)``, call ``next()`` until it returns nil, and end with ``finish()``. A line that ends
 /// with CR is returned immediately, without waiting for a possible LF, so that a live stream is never one line late.

@@ -21,7 +21,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         )
     }
 
-    /// Reads the stream event by event.
+    /// An iterator over the events.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var chunks: HTTPByteStream.Iterator
         private var parser: ServerSentEventParser

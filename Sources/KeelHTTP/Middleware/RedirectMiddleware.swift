@@ -7,10 +7,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Follows redirects (RFC 9110 section 15.4).
+/// A layer that follows redirects (RFC 9110 section 15.4).
 ///
 /// It never goes from https to http, detects loops, and removes credentials from requests to another origin. Place it
-/// below layers that add credentials: above them, they would add the credentials again for the new origin.
+/// below layers that add credentials: if it were above them, they would add the credentials again for the new origin.
 public struct RedirectMiddleware: HTTPMiddleware, DeadlineKeeping {
     private let policy: RedirectPolicy
     private let timer: DeadlineTimer

@@ -23,15 +23,15 @@ public struct RedirectPolicy: Sendable, Hashable {
         self.credentialFields = credentialFields
     }
 
-    /// Follows the redirects of `GET` and `HEAD`.
+    /// A policy that follows the redirects of `GET` and `HEAD`.
     public static let safeMethods = RedirectPolicy(methods: [.get, .head])
 
-    /// Follows the redirects of all methods.
+    /// A policy that follows the redirects of all methods.
     ///
     /// A `POST` after status 301 and 302, and any method but `HEAD` after 303, continues as a `GET` without its body
     /// (RFC 9110 section 15.4). After 307 and 308 the same request is sent again if its body is replayable.
     public static let all = RedirectPolicy(methods: nil)
 
-    /// Follows no redirect: the redirecting response is returned.
+    /// A policy that follows no redirect: the redirecting response is returned.
     public static let never = RedirectPolicy(methods: [], limit: 0)
 }

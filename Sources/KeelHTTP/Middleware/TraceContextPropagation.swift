@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// Adds the W3C trace context to requests, without a tracer in this process.
+/// A layer that adds the W3C trace context to requests, without a tracer in this process.
 ///
 /// A request with a valid `traceparent` gets a child span of it; any other request starts a trace. In the layers of the
 /// call, all attempts share one span; in the layers of the attempt as well, each has its own span within the trace of

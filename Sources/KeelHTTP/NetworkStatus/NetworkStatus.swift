@@ -94,7 +94,7 @@ public final class NetworkStatus: Sendable {
     }
 }
 
-/// Blocks reports that a source makes after the observation has ended.
+/// A gate that blocks reports which a source makes after the observation has ended.
 private final class ReportGate: Sendable {
     private let isClosed = Mutex(false)
 
@@ -123,7 +123,7 @@ public struct NetworkPaths: AsyncSequence, Sendable {
         Iterator(status: status, base: stream.makeAsyncIterator())
     }
 
-    /// Reads the paths one by one.
+    /// An iterator over the paths.
     public struct Iterator: AsyncIteratorProtocol {
         private let status: NetworkStatus
         private var base: AsyncStream<NetworkPath?>.Iterator

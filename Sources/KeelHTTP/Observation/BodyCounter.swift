@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts the bytes of a body that is read chunk by chunk, and reports a body that is dropped early.
+/// A counter of the bytes of a body that is read chunk by chunk, which also reports a body that is dropped early.
 ///
 /// The stream's closure holds the counter, which is released with the last copy of the stream.
 final class BodyCounter: Sendable {

@@ -129,7 +129,7 @@ package struct HTTPEventRecorder: Sendable {
     }
 }
 
-/// Counts the requests of one call, some of which may be concurrent.
+/// A counter of the requests of one call, some of which may be concurrent.
 private final class RequestCount: Sendable {
     private let count = Atomic(0)
 

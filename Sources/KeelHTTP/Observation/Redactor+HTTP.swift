@@ -23,7 +23,7 @@ extension Redactor {
         case .location, .contentLocation, .referer:
             return redactURL(value)
         case .userAgent, .server:
-            // "Product/1.2.3.4" is a version.
+            // "Product/1.2.3.4" contains a version, not an address.
             var withoutAddresses = self
             withoutAddresses.patterns.remove(.ipAddresses)
             return withoutAddresses.redact(value)

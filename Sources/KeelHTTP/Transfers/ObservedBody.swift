@@ -45,7 +45,7 @@ extension HTTPByteStream {
     }
 }
 
-/// Counts the bytes handed over, and those of them that were taken.
+/// A counter of the bytes handed over, and of those taken.
 private final class TakenBytes: Sendable {
     private let state = Mutex<(taken: Int64, given: Int64)>((0, 0))
 

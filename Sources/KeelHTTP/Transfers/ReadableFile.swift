@@ -115,7 +115,7 @@ package struct HTTPBodyFile: Sendable {
     package let path: String
     /// The size of the body in bytes.
     package let length: Int64
-    /// Receives the number of bytes sent, from a transport that has the system send the file.
+    /// The observer of the bytes sent, for a transport that has the system send the file.
     var observer: TransferObserver?
 
     /// Opens the file.
@@ -132,7 +132,7 @@ package struct HTTPBodyFile: Sendable {
     }
 }
 
-/// Reads a file from its start; like every stream, it has one reader at a time.
+/// A reader of a file from its start; like every stream, it has one reader at a time.
 private final class FileBodyReader: Sendable {
     private let file: ReadableFile
     private let path: String

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Detects that an exchange of unlimited duration has stalled.
+/// A stall timeout for an exchange of unlimited duration.
 final class SilenceWatch: Sendable {
     private struct State {
         var moments = 0
@@ -18,7 +18,7 @@ final class SilenceWatch: Sendable {
         state = Mutex(State(hasBegun: !waitsForBody))
     }
 
-    /// Counts as progress: the start of the body, and each chunk that the network has taken.
+    /// The observer of progress: the start of the body, and each chunk that the network has taken.
     var observer: TransferObserver {
         .progress { progress in
             self.state.withLock { state in

@@ -50,7 +50,7 @@ private final class PiecePosition: Sendable {
     }
 }
 
-/// Reads bodies one after the other; like every stream, it has one reader at a time.
+/// A reader of several bodies, one after the other; like every stream, it has one reader at a time.
 private final class JoinedBodyReader: Sendable {
     private struct State {
         var rest: ArraySlice<HTTPBody>

@@ -11,7 +11,7 @@ public struct HTTPBody: Sendable {
     /// A body that is not replayable is never sent twice, neither by a redirect nor by a retry.
     public let isReplayable: Bool
 
-    /// Opens the body at its first byte.
+    /// The closure that opens the body at its first byte.
     public let open: Open
 
     /// The bytes, if the whole body is in memory; a transport may send them at once.

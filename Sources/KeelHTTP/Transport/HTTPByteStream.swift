@@ -36,7 +36,7 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
         Iterator(read: read)
     }
 
-    /// Reads the stream chunk by chunk.
+    /// An iterator over the chunks.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let read: Read
 

@@ -17,7 +17,7 @@ public struct HTTPCall: Sendable {
     /// The options of this call for the layers it passes.
     public var options: HTTPCallOptions
 
-    /// Receives the interim responses (RFC 9110 section 15.2) that precede the response; nil drops them.
+    /// A closure that receives the interim responses (RFC 9110 section 15.2) before the response; nil drops them.
     ///
     /// It is called with each head in order, except for 100 and 101, which concern the connection. It must return
     /// immediately: a transport calls it where it reads the network. An attempt that is later repeated may have

@@ -49,7 +49,7 @@ public struct PublicKeyPins: Sendable {
     /// The consequence of a mismatch.
     public var mode: Mode
 
-    /// Receives every mismatch, in both modes.
+    /// A closure that receives every mismatch, in both modes.
     public var report: @Sendable (Mismatch) -> Void
 
     /// Creates a set of pins; `report` receives every mismatch and must return quickly.

@@ -1,4 +1,4 @@
-/// Finds the public key in a certificate without validating anything.
+/// A search for the public key in a certificate, without any validation.
 ///
 /// A certificate is DER (X.690): each element is a tag, a length and that many bytes. It contains a TBSCertificate (RFC
 /// 5280 section 4.1): an optional version, a serial number, an algorithm, an issuer, the validity, a subject, and then

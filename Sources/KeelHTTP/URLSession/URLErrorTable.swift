@@ -30,7 +30,7 @@ extension TransportError.Code {
         // Redirects.
         -1007: .redirectLimit,
         -1010: .redirectInvalid,
-        // What the server sent.
+        // The server's response.
         -1008: .protocolViolation,
         -1011: .protocolViolation,
         -1014: .truncatedBody,

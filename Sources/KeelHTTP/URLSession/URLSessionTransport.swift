@@ -150,7 +150,7 @@ public final class URLSessionTransport: HTTPTransport {
     }
 }
 
-/// Cancels an exchange when the last reference to its body is released.
+/// A handle that cancels an exchange when the last reference to its body is released.
 private final class URLSessionBodyHandle: Sendable {
     let exchange: URLSessionExchange
 

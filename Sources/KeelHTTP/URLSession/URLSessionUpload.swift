@@ -7,7 +7,7 @@ import Synchronization
 import CFNetwork
 #endif
 
-/// Writes the body of a request into a stream, as fast as the stream is read.
+/// A writer of a request body into a stream, as fast as the stream is read.
 ///
 /// Foundation on Linux has no bound streams; there this type is only tested.
 final class URLSessionUpload: Sendable {

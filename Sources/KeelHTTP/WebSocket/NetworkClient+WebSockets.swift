@@ -123,7 +123,7 @@ struct ClientWebSocketTransport<Upstream: WebSocketTransport>: WebSocketTranspor
 }
 
 extension String {
-    /// Replaces a WebSocket scheme with the corresponding HTTP scheme (RFC 6455 section 3).
+    /// The scheme with a WebSocket scheme replaced by its HTTP counterpart (RFC 6455 section 3).
     fileprivate var replacingWebSocketScheme: String {
         switch lowercased() {
         case "ws": "http"

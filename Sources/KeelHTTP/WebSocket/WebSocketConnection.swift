@@ -113,7 +113,7 @@ public struct WebSocketMessages: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(channel: channel) }
 
-    /// Reads message by message.
+    /// An iterator over the messages.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let channel: any WebSocketChannel
 

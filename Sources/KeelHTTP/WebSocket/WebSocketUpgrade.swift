@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-/// Opens a WebSocket as the transport below a client's layers.
+/// The transport below a client's layers that opens a WebSocket.
 ///
 /// The layers may send several requests: after a refusal with new credentials, or concurrently when hedging. Each has
 /// its own connection; the newest open one is used.
@@ -16,7 +16,7 @@ final class WebSocketUpgrade: HTTPTransport {
 
     private struct Attempt {
         var connection: WebSocketConnection?
-        /// Ends the closure that keeps the connection open.
+        /// The continuation whose end releases the connection's closure.
         let release: AsyncStream<Never>.Continuation
         var task: Task<Void, Never>?
     }

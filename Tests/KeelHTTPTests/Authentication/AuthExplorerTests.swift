@@ -5,7 +5,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Explores orders of events: every slow operation waits for a seeded choice.
+/// An exploration of orders of events: every slow operation waits for a seeded choice.
 ///
 /// `KEEL_AUTH_SEEDS` sets the number of orders.
 @Suite("Sessions in every order of events", .timeLimit(.minutes(30)))
@@ -89,7 +89,7 @@ struct AuthExplorerTests {
     }
 }
 
-/// Resumes waiting tasks one at a time, in a seeded order.
+/// A scheduler that resumes waiting tasks one at a time, in a seeded order.
 private final class Scheduler: Sendable {
     private struct State {
         var random: SeededGenerator

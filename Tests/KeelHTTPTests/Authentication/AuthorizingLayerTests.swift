@@ -6,7 +6,7 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-/// Records the calls as the layers and the transport see them.
+/// A recorder of calls as the layers and the transport see them.
 private final class Witness: HTTPMiddleware, HTTPTransport {
     private let calls = Mutex<[HTTPCall]>([])
 
@@ -30,7 +30,7 @@ private final class Witness: HTTPMiddleware, HTTPTransport {
     func shutdown() async {}
 }
 
-/// Signs with its own key.
+/// A layer that signs with its own key.
 private struct KeyLayer: HTTPAuthorizing {
     let identity: String?
 

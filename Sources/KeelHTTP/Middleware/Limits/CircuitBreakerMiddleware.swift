@@ -1,7 +1,7 @@
 import HTTPTypes
 import KeelCore
 
-/// Stops calling an origin whose calls fail, and tries again after a while.
+/// A circuit breaker: a layer that stops calling an origin whose calls fail, and tries again after a while.
 ///
 /// While too many of an origin's recent calls fail, its circuit is open: calls fail immediately with
 /// ``TransportError/Code/circuitOpen``, whose cause is the last actual failure, and are not retried. After a pause one

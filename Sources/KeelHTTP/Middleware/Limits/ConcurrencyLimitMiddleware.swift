@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Limits the number of concurrent exchanges per origin.
+/// A layer that limits the number of concurrent exchanges per origin.
 ///
 /// Further calls wait in the order of their arrival; a canceled call leaves the queue immediately. If the queue is
 /// full, a call fails with ``TransportError/Code/throttled``. An exchange lasts until its body has been read to the end

@@ -1,6 +1,6 @@
 import KeelCore
 
-/// Limits the rate of requests per origin.
+/// A layer that limits the rate of requests per origin.
 ///
 /// Further requests wait for their turn in the order of their arrival. A request whose wait would exceed `maximumWait`
 /// or the time left for the call fails immediately with ``TransportError/Code/throttled``.

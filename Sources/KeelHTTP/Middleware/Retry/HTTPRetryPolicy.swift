@@ -59,7 +59,7 @@ public struct HTTPRetryPolicy: Sendable {
     /// section 9.3.1). It applies to requests that are idempotent or of which no byte was sent.
     public var replacesStaleConnections = true
 
-    /// Returns the fraction of the upper bound to wait, from 0 to 1.
+    /// A closure that returns the fraction of the upper bound to wait, from 0 to 1.
     public var jitter: @Sendable () -> Double = { .random(in: 0...1) }
 
     /// Creates a policy with the default pauses and a budget of the client's own.
@@ -70,7 +70,7 @@ public struct HTTPRetryPolicy: Sendable {
     /// At most three attempts, the default pauses, and a budget of the client's own.
     public static let standard = HTTPRetryPolicy()
 
-    /// Sends each request once, whatever happens.
+    /// A policy that sends each request once, whatever happens.
     public static let never: HTTPRetryPolicy = {
         var policy = HTTPRetryPolicy(attempts: 1)
         policy.replacesStaleConnections = false

@@ -1,7 +1,7 @@
 import HTTPTypes
 import KeelCore
 
-/// Makes the attempts of a call: enforces their limits, reads their bodies, and retries failures.
+/// The layer that makes the attempts of a call: it enforces their limits, reads their bodies, and retries failures.
 ///
 /// A client has exactly one, below redirects and above the layers of the attempt. A body that is read into memory is
 /// read here, within the attempt.

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Sends a request again that found its idle connection closed.
+/// The layer that repeats a request which found its idle connection closed.
 ///
 /// It is next to the transport: the layers of the attempt see one exchange, and a matter of connections costs neither
 /// an attempt nor tokens.

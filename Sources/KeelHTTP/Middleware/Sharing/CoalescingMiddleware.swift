@@ -1,7 +1,7 @@
 public import HTTPTypes
 import KeelCore
 
-/// Shares one exchange between identical calls that are in progress at the same time.
+/// A layer that shares one exchange between identical calls in progress at the same time.
 ///
 /// The first of the identical calls carries out the exchange for all; each caller gets its own complete copy of the
 /// response, or the error. A canceled caller does not affect the others; when the last one is canceled, so is the

@@ -1,7 +1,7 @@
 public import HTTPTypes
 import KeelCore
 
-/// Sends a second request alongside an unusually slow one, and takes the first answer.
+/// A layer that sends a second request alongside an unusually slow one, and takes the first answer.
 ///
 /// A request without a response head after the time in which 98 % of the origin's recent requests had one is sent
 /// again; the slower of the two is canceled. At most 3 % of all requests are sent twice (J. Dean and L. A. Barroso,
