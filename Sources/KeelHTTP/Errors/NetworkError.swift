@@ -44,7 +44,7 @@ public struct NetworkError: KeelError, CustomDebugStringConvertible {
         self.failure = failure
     }
 
-    /// Returns ``failure`` if it is of the given type.
+    /// Returns the decoded body, if it has the given type.
     public func failure<Value: Sendable>(as type: Value.Type) -> Value? { failure as? Value }
 
     /// The status of the response, if one arrived.
