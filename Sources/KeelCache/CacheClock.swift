@@ -14,10 +14,9 @@ internal import Musl
 internal import Android
 #endif
 
-/// The time that a cache goes by: the time of day for expiry, and a way to wait.
+/// The clock of a cache: the time of day, for expiry, and a way to sleep.
 ///
-/// Entries outlive the program, so that their times are times of day. A test moves both with one
-/// clock:
+/// Entries outlive the program, so their times are times of day. A test moves both with one clock:
 ///
 /// ```swift
 /// let clock = TestClock()
@@ -27,17 +26,17 @@ public struct CacheClock: Sendable {
     private let time: @Sendable () -> CacheInstant
     private let wait: @Sendable (Duration) async throws -> Void
 
-    /// The machine's time of day, and its continuous clock for waiting.
+    /// The system's time of day, and its continuous clock for sleeping.
     public static let system = CacheClock(
         now: { CacheInstant(microseconds: Self.machineMicroseconds()) },
         sleep: { try await ContinuousClock().sleep(for: $0) }
     )
 
-    /// Creates a time from its two halves.
+    /// Creates a clock from a time source and a sleep function.
     ///
     /// - Parameters:
-    ///   - now: The time of day.
-    ///   - sleep: Waits for a duration, or throws `CancellationError` when the task is cancelled.
+    ///   - now: Returns the time of day.
+    ///   - sleep: Waits for a duration; throws `CancellationError` when the task is canceled.
     public init(
         now: @escaping @Sendable () -> CacheInstant,
         sleep: @escaping @Sendable (Duration) async throws -> Void
@@ -46,12 +45,12 @@ public struct CacheClock: Sendable {
         wait = sleep
     }
 
-    /// The time of a clock that a test moves.
+    /// Returns a cache clock that follows another clock, usually one that a test moves.
     ///
     /// - Parameters:
-    ///   - clock: What moves the time.
-    ///   - start: The time of day at which the clock stands now.
-    /// - Returns: A time of day that moves with the clock.
+    ///   - clock: The clock to follow.
+    ///   - start: The time of day at the clock's current instant.
+    /// - Returns: A clock that advances with `clock`.
     public static func following<C: Clock<Duration>>(
         _ clock: C,
         from start: Date = Date(timeIntervalSince1970: 1_800_000_000)
@@ -75,12 +74,13 @@ public struct CacheClock: Sendable {
 
     /// Waits for a duration.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled meanwhile.
+    /// - Throws: `CancellationError` when the task is canceled meanwhile.
     public func sleep(for duration: Duration) async throws { try await wait(duration) }
 
     private static func machineMicroseconds() -> Int64 {
         #if canImport(Darwin) || canImport(Glibc) || canImport(Musl) || canImport(Android)
-        // A fifth of the time of `Date()`, and each hit on an entry that can expire takes it.
+        // Takes a fifth of the time of `Date()`; every hit on an entry that can expire reads the
+        // time.
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000

@@ -4,10 +4,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How the keys and values of a cache become bytes below memory.
+/// The conversion of a cache's keys and values to the bytes that a tier stores.
 ///
-/// Equal keys have to give equal bytes. The format's name and version are part of what an entry is
-/// found by: after a change of either, what was kept in the old form is not found any more.
+/// Equal keys must give equal bytes. The format's name and version are part of an entry's address
+/// in the tier: after either changes, entries in the old format are no longer found.
 public struct CacheCoding<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The name of the format, with its version.
     public let format: String
@@ -15,14 +15,14 @@ public struct CacheCoding<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let encode: @Sendable (Value) throws -> [UInt8]
     let decode: @Sendable ([UInt8]) throws -> Value
 
-    /// Creates a coding of your own.
+    /// Creates a custom coding.
     ///
     /// - Parameters:
-    ///   - format: A name for the form of the bytes.
-    ///   - version: Raise it when the form changes.
-    ///   - key: The bytes of a key; equal for equal keys, different for others.
-    ///   - encode: The bytes of a value.
-    ///   - decode: The value of bytes; throws for bytes that are none.
+    ///   - format: The name of the byte format.
+    ///   - version: The version of the format; raise it when the format changes.
+    ///   - key: Returns the bytes of a key: equal for equal keys, different for different ones.
+    ///   - encode: Returns the bytes of a value.
+    ///   - decode: Returns the value that the bytes encode; throws if they encode none.
     public init(
         format: String,
         version: Int = 1,
@@ -67,7 +67,7 @@ public struct CacheCoding<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 }
 
 extension CacheCoding where Key: Encodable {
-    /// The bytes of a key: those of a string as they are, of others as JSON with sorted names.
+    /// Returns the UTF-8 of a string key, and JSON with sorted names for any other.
     ///
     /// Strings that are equal by canonical equivalence alone give different bytes.
     static func bytes(of key: Key) throws -> [UInt8] {
@@ -79,15 +79,15 @@ extension CacheCoding where Key: Encodable {
 }
 
 extension CacheCoding where Key: Encodable, Value: Codable {
-    /// Bytes and texts as they are, and all other values as JSON.
+    /// Bytes and strings as they are, and all other values as JSON.
     static var standard: CacheCoding {
         CacheCoding<Key, [UInt8]>.bytes as? Self ?? CacheCoding<Key, Data>.data as? Self
             ?? CacheCoding<Key, String>.text as? Self ?? .json()
     }
 
-    /// Values as JSON, by their `Codable` conformance.
+    /// Returns a coding that stores values as JSON, by their `Codable` conformance.
     ///
-    /// - Parameter version: Raise it when the type changes in a way that old entries do not fit.
+    /// - Parameter version: The version of the value type; raise it after an incompatible change.
     /// - Returns: The coding.
     public static func json(version: Int = 1) -> CacheCoding {
         CacheCoding(
@@ -101,7 +101,7 @@ extension CacheCoding where Key: Encodable, Value: Codable {
 }
 
 extension CacheCoding where Key: Encodable, Value == [UInt8] {
-    /// Values as the bytes that they are.
+    /// A coding that stores bytes unchanged.
     public static var bytes: CacheCoding {
         CacheCoding(
             format: "bytes",
@@ -113,7 +113,7 @@ extension CacheCoding where Key: Encodable, Value == [UInt8] {
 }
 
 extension CacheCoding where Key: Encodable, Value == Data {
-    /// Values as the bytes that they are.
+    /// A coding that stores data unchanged.
     public static var data: CacheCoding {
         CacheCoding(
             format: "bytes",
@@ -125,7 +125,7 @@ extension CacheCoding where Key: Encodable, Value == Data {
 }
 
 extension CacheCoding where Key: Encodable, Value == String {
-    /// Values as UTF-8.
+    /// A coding that stores strings as UTF-8.
     public static var text: CacheCoding {
         CacheCoding(
             format: "text",

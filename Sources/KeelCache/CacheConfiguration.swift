@@ -1,28 +1,28 @@
-/// What a cache does where a call says nothing else.
+/// The defaults of a cache; single calls may override them.
 ///
-/// | time | name | what happens |
+/// | time | name | effect |
 /// |---|---|---|
 /// | up to ``expiry`` | fresh | every read returns the value |
-/// | then for ``staleness`` | stale | only a load may return it, where its policy allows that |
-/// | after that | expired | nobody gets it; it is dropped when it is met |
+/// | then for ``staleness`` | stale | only a load may return it, if its policy allows stale values |
+/// | after that | expired | no call returns it; the next access drops it |
 /// | unused for ``timeToIdle`` | idle | as expired |
 public struct CacheConfiguration: Sendable {
-    /// How much may be held in memory; a view of a ``CacheStore`` has the store's limits instead.
+    /// The limits of memory; a view of a ``CacheStore`` has the store's limits instead.
     public var limits: CacheLimits
     /// How long a value is fresh.
     public var expiry: CacheExpiry
-    /// For how much longer a value may stand in while a new one cannot be had.
+    /// How long a value may be served after it became stale, while no new value is available.
     public var staleness: Duration
-    /// How long an entry is kept without being used, nil for as long as there is room.
+    /// How long an entry may remain unused before it expires, or nil for no limit.
     ///
-    /// Below memory nobody counts uses: there the time runs from writing.
+    /// Tiers do not count uses: below memory the time runs from writing.
     public var timeToIdle: Duration?
-    /// How long it is remembered that a value does not exist, nil for not at all.
+    /// How long the absence of a value is cached, or nil to not cache it.
     public var absenceExpiry: CacheExpiry?
-    /// How values are loaded.
+    /// The default policy for loading values.
     public var policy: CachePolicy
 
-    /// Creates a configuration: 10,000 entries that never expire.
+    /// Creates a configuration: by default, 10,000 entries that never expire.
     public init(
         limits: CacheLimits = .count(10_000),
         expiry: CacheExpiry = .never,
@@ -41,7 +41,7 @@ public struct CacheConfiguration: Sendable {
 }
 
 extension Duration {
-    /// The duration in microseconds, held within what 64 bits can count.
+    /// The duration in microseconds, clamped to the range of `Int64`.
     var cacheMicroseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
@@ -52,7 +52,7 @@ extension Duration {
 }
 
 extension Int64 {
-    /// The sum, held at the end of what 64 bits can count.
+    /// Returns the sum, clamped to the range of `Int64`.
     func cacheAdding(_ other: Int64) -> Int64 {
         let (sum, overflows) = addingReportingOverflow(other)
         return overflows ? (other < 0 ? .min : .max) : sum

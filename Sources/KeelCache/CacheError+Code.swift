@@ -1,13 +1,13 @@
 public import KeelCore
 
 extension CacheError {
-    /// The kinds of failure of a cache; later versions may add more.
+    /// A kind of cache failure; later versions may add more.
     public struct Code: KeelErrorCode {
         public let name: String
         public let isTransient: Bool
         public let advice: String
 
-        /// Creates a code, for a tier that has a failure no code here describes.
+        /// Creates a code, for a custom tier whose failure none of the codes here describes.
         public init(name: String, isTransient: Bool = false, advice: String) {
             self.name = name
             self.isTransient = isTransient
@@ -20,74 +20,74 @@ extension CacheError {
 }
 
 extension CacheError.Code {
-    /// Another cache, of this program or another, has the folder open.
+    /// Another cache, in this process or another, has the folder open.
     public static let folderInUse = Self(
         name: "folderInUse",
         advice: "Share one CacheStore between its users, or give each a folder of its own."
     )
-    /// A limit, name or policy is outside of what is allowed.
+    /// A limit, name or policy is out of range.
     public static let invalidArgument = Self(
         name: "invalidArgument",
         advice: "Correct the call as the message says; repeating it unchanged fails again."
     )
-    /// A key or value could not be turned into bytes.
+    /// A key or value could not be encoded.
     public static let encodingFailed = Self(
         name: "encodingFailed",
         advice: "Change the value or its Encodable conformance as the message says."
     )
-    /// The stored bytes do not have the form that the type asked for.
+    /// The stored bytes do not decode as the requested type.
     public static let decodingFailed = Self(
         name: "decodingFailed",
         advice: "Give the cache a new name or version when the type of its values changes."
     )
-    /// The entry is larger than the tier's limit.
+    /// The entry exceeds the tier's limit.
     public static let tooLarge = Self(
         name: "tooLarge",
         advice: "Raise the limit, or keep values of this size as files."
     )
-    /// The folder, or a file in it, may not be read or written.
+    /// The folder or a file in it cannot be read or written for lack of permission.
     public static let permissionDenied = Self(
         name: "permissionDenied",
         advice: "Make the cache's folder readable and writable for the program's user."
     )
-    /// There is no room left on the disk.
+    /// The disk is full.
     public static let diskFull = Self(
         name: "diskFull",
         advice: "Free some disk space or lower the limit; what was cached before is still there."
     )
-    /// A piece of a large value is damaged; a whole entry that is damaged is a miss instead.
+    /// A piece of a large value is damaged; a damaged entry is a miss instead.
     public static let damaged = Self(
         name: "damaged",
         advice: "Load the value again, and look at the disk when it happens more than once."
     )
-    /// The bytes could not be sealed, for example because their key is missing.
+    /// An entry or key could not be sealed or hashed, for example because the keyset lacks a key.
     public static let sealingFailed = Self(
         name: "sealingFailed",
         advice: "Check the keyset of the cache's ByteSealing; the cause says more."
     )
-    /// The value is not in the cache, and the call's policy forbids to load it.
+    /// The value is not in the cache, and the call's policy forbids loading it.
     public static let notCached = Self(
         name: "notCached",
         advice: "Load the value with another policy when there is a way to."
     )
-    /// Loading took longer than its hard limit.
+    /// Loading exceeded the policy's hard timeout.
     public static let timeout = Self(
         name: "timeout",
         isTransient: true,
         advice: "Try again, allow more time, or permit a stale value to be used meanwhile."
     )
-    /// The tier has been closed, or cannot be reached just now.
+    /// The tier is closed or temporarily unreachable.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
         advice: "Open the cache again; the memory above a closed tier goes on working."
     )
-    /// The call was cancelled.
+    /// The call was canceled.
     public static let cancelled = Self(
         name: "cancelled",
         advice: "Nothing to do: the caller stopped waiting for the result."
     )
-    /// A failure that the tier could not classify; ``CacheError/cause`` holds it.
+    /// A failure that the tier could not classify; see ``CacheError/cause``.
     public static let unknown = Self(
         name: "unknown",
         advice: "Look at the cause, and report it as a missing classification."

@@ -1,20 +1,19 @@
 public import KeelCore
 
-/// Why a call of the cache area failed, and what can be done about it.
+/// A failure of a cache or of its tier.
 ///
-/// A damaged entry is no error: it counts as a miss and shows in the statistics. What is thrown
-/// needs somebody's attention, or is the failure of the caller's own loading.
+/// A damaged entry is not an error: it counts as a miss and appears in the statistics.
 public struct CacheError: KeelError {
     public let code: Code
     public let message: String
     public let cause: (any Error)?
 
-    /// Creates an error, for a tier that is written outside of Keel.
+    /// Creates an error, for a custom tier.
     ///
     /// - Parameters:
-    ///   - code: What kind of failure it is.
+    ///   - code: The kind of failure.
     ///   - message: What happened, in one sentence without keys or values.
-    ///   - cause: The error underneath.
+    ///   - cause: The underlying error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

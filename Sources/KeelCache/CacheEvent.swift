@@ -1,32 +1,32 @@
-/// What happened to an entry of a cache, or to the tier below.
+/// A change to an entry of a cache, or a failure of its tier.
 public struct CacheEvent<Key: Hashable & Sendable>: Sendable {
-    /// Why an entry left, or what failed.
+    /// The reason an entry left memory, or the failure that occurred.
     public enum Reason: Sendable {
-        /// It had to make room in memory; below memory it may still be.
+        /// Memory dropped the entry to make room; the tier may still have it.
         case evicted
-        /// Its time was over, or it was not used for too long.
+        /// The entry expired, or was unused for too long.
         case expired
-        /// It was removed, by key or with everything.
+        /// The entry was removed, by key or with all others.
         case removed
-        /// One of its tags was removed. It is told when the entry is met.
+        /// One of the entry's tags was removed; sent when the entry is next accessed.
         case invalidated
-        /// Another value took its place.
+        /// A new value replaced the entry.
         case replaced
-        /// The value was larger than memory's limit.
+        /// The value exceeded memory's limit.
         case refused
-        /// The tier below failed; the cache went on without it.
+        /// The tier failed; the cache went on without it.
         case failed(CacheError)
     }
 
-    /// The entry's key, nil for what concerns no single one.
+    /// The entry's key, or nil if the event does not concern a single entry.
     public let key: Key?
-    /// What happened.
+    /// The reason for the event.
     public let reason: Reason
 }
 
-/// The events of a cache from the call on, without end.
+/// The events of a cache, from a call of ``Cache/events(keeping:)`` until the cache is deallocated.
 ///
-/// A reader that falls behind loses the oldest events, and keeps as many as it asked for.
+/// A reader that falls behind loses the oldest events beyond the number it asked to keep.
 public struct CacheEvents<Key: Hashable & Sendable>: AsyncSequence, Sendable {
     public typealias Element = CacheEvent<Key>
     public typealias Failure = Never

@@ -4,34 +4,34 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How long an entry of a cache may be used.
+/// How long a cache entry is fresh.
 ///
-/// The time counts from the moment at which the entry is set. Reading it, moving it between memory
-/// and disk or opening the cache again does not start it anew.
+/// The time runs from the moment the entry is set. Reading the entry, moving it between memory and
+/// disk, or reopening the cache does not restart it.
 public enum CacheExpiry: Hashable, Sendable {
-    /// Until it is removed, or has to make room.
+    /// Until the entry is removed or evicted.
     case never
-    /// For this many seconds; zero or less has expired at once.
+    /// For a number of seconds; zero or less expires at once.
     case seconds(Double)
-    /// For this many minutes.
+    /// For a number of minutes.
     case minutes(Double)
-    /// For this many hours.
+    /// For a number of hours.
     case hours(Double)
-    /// For this many days of 24 hours.
+    /// For a number of days of 24 hours.
     case days(Double)
-    /// Until this point in time.
+    /// Until a point in time.
     case date(Date)
 
-    /// The expiry after a duration.
+    /// Returns the expiry after a duration.
     public static func after(_ duration: Duration) -> CacheExpiry {
         let (seconds, attoseconds) = duration.components
         return .seconds(Double(seconds) + Double(attoseconds) / 1e18)
     }
 
-    /// The point in time at which an entry expires, nil for one that does not.
+    /// Returns the moment at which an entry expires, or nil if it never does.
     ///
     /// - Parameter created: When the entry was set.
-    /// - Returns: The first moment at which the entry is no longer used.
+    /// - Returns: The first moment at which the entry is no longer fresh.
     public func instant(from created: CacheInstant) -> CacheInstant? {
         switch self {
         case .never: nil

@@ -4,28 +4,28 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A point in time in microseconds since 1970, the form in which entries keep their times.
+/// A point in time in microseconds since 1970, as stored with cache entries.
 public struct CacheInstant: Hashable, Comparable, Sendable {
     /// Microseconds since 1970-01-01 00:00 UTC.
     public let microseconds: Int64
 
-    /// Creates a point in time.
+    /// Creates an instant.
     public init(microseconds: Int64) { self.microseconds = microseconds }
 
-    /// Creates the point in time of a date; dates beyond 290,000 years are held at the end.
+    /// Creates the instant of a date; dates beyond the range of ±290,000 years are clamped.
     public init(_ date: Date) {
         self.init(microseconds: 0, plus: date.timeIntervalSince1970)
     }
 
-    /// The same point as a date.
+    /// The instant as a date.
     public var date: Date { Date(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
 
-    /// The point this many seconds later; what is out of range is held at its end.
+    /// Returns the instant a number of seconds later, clamped to the range of `Int64`.
     public func advanced(bySeconds seconds: Double) -> CacheInstant {
         CacheInstant(microseconds: microseconds, plus: seconds)
     }
 
-    /// How much time passes from this point to another.
+    /// Returns the duration from this instant to another.
     public func duration(to other: CacheInstant) -> Duration {
         .microseconds(other.microseconds) - .microseconds(microseconds)
     }
@@ -36,8 +36,7 @@ public struct CacheInstant: Hashable, Comparable, Sendable {
 
     private init(microseconds start: Int64, plus seconds: Double) {
         let distance = (seconds * 1_000_000).rounded()
-        // A distance that Int64 cannot hold, infinity included, means one of the ends; no number
-        // at all means that no time passes.
+        // A distance beyond Int64, infinity included, is clamped; NaN adds nothing.
         guard let exact = Int64(exactly: distance) else {
             microseconds = distance.isNaN ? start : distance < 0 ? .min : .max
             return

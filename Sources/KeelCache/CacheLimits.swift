@@ -1,56 +1,56 @@
-/// How much a cache may hold in memory.
+/// The limits of a cache's memory.
 ///
-/// Both limits hold at every moment. An entry that alone costs more than ``largestCost`` is refused,
-/// and what it would have replaced is dropped: the old value is not the right one any more.
+/// Both limits hold at every moment. An entry that alone costs more than ``largestCost`` is
+/// refused, and the entry it would have replaced is dropped, because its value is out of date.
 public struct CacheLimits: Hashable, Sendable {
-    /// The most entries, nil for any number.
+    /// The maximum number of entries, or nil for no limit.
     public var count: Int?
-    /// The most that all entries together may cost, nil for any cost.
+    /// The maximum total cost of the entries, or nil for no limit.
     ///
-    /// The cost of an entry is given when it is set, or by the cache's cost function; otherwise it is
-    /// 1, so that this alone does not limit bytes. ``bytes(_:)`` does.
+    /// The cost of an entry is given when it is set, or by the cache's cost function. Otherwise it
+    /// is 1, so this property alone does not limit bytes; use ``bytes(_:)`` for that.
     public var cost: Int?
-    /// Whether an entry without a given cost costs its bytes.
+    /// Whether an entry without a given cost costs its size in bytes.
     private(set) var countsBytes = false
 
-    /// Creates limits; those below 1 count as 1.
+    /// Creates limits; values below 1 count as 1.
     public init(count: Int? = nil, cost: Int? = nil) {
         self.count = count.map { max(1, $0) }
         self.cost = cost.map { max(1, $0) }
     }
 
-    /// Up to this many entries.
+    /// Limits the number of entries.
     public static func count(_ count: Int) -> CacheLimits { CacheLimits(count: count) }
 
-    /// As many entries as together cost no more than this.
+    /// Limits the total cost of the entries.
     public static func cost(_ cost: Int) -> CacheLimits { CacheLimits(cost: cost) }
 
-    /// As many entries as together have no more bytes than this.
+    /// Limits the total size of the values, in bytes.
     ///
-    /// A value's bytes are those that the ``CacheCoding`` of a cache over a tier makes of it. In a cache
-    /// without a tier, bytes and texts count as they are, and `Encodable` values as JSON. Any other
-    /// value counts 1,024: give such a cache a cost function that returns a value's bytes. A cost
-    /// given for an entry or by a cost function replaces the measuring, which encodes each value when
-    /// it is set.
+    /// The size of a value is that of its encoding by the ``CacheCoding`` of a cache over a tier.
+    /// In a cache without a tier, bytes and strings count as they are, `Encodable` values by their
+    /// JSON, and any other value 1,024 bytes: give such a cache a cost function that returns a
+    /// value's size. A cost given for an entry or by a cost function replaces the measurement,
+    /// which encodes each value when it is set.
     ///
-    /// Keys and about 100 bytes for each entry are not counted.
+    /// Keys and the overhead of about 100 bytes per entry are not counted.
     public static func bytes(_ bytes: Int) -> CacheLimits {
         var limits = CacheLimits(cost: bytes)
         limits.countsBytes = true
         return limits
     }
 
-    /// No limit but the machine's.
+    /// No limits.
     public static let none = CacheLimits()
 
-    /// The highest cost of a single entry, nil for any.
+    /// The maximum cost of a single entry, or nil for no limit.
     ///
-    /// A large cache is divided into parts, each with its own lock and its share of the limit: an
-    /// entry has to fit into one part. Limits on the cost below 16 million, and on the count below
-    /// 2,048, are not divided.
+    /// A large cache is divided into shards, each with its own lock and share of the limits, and an
+    /// entry must fit into one shard. A cache is not divided if its cost limit is below 16 Mi
+    /// (16,777,216) or its count limit below 2,048.
     public var largestCost: Int? { cost.map { $0 / shardCount } }
 
-    /// How many parts a table with these limits has: a power of two.
+    /// The number of shards of a table with these limits: a power of two.
     @usableFromInline var shardCount: Int {
         var shards = 64
         if let count { shards = min(shards, count / 1_024) }
@@ -59,7 +59,7 @@ public struct CacheLimits: Hashable, Sendable {
         return 1 << (Int.bitWidth - 1 - shards.leadingZeroBitCount)
     }
 
-    /// The limits of one of a number of parts; their sum is the whole.
+    /// Returns the limits of one shard; the limits of all shards add up to the whole.
     @usableFromInline
     func part(_ index: Int, of parts: Int) -> CacheLimits {
         CacheLimits(

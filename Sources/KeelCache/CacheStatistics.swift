@@ -1,36 +1,36 @@
-/// What a cache has done since it was made.
+/// What a cache has done since it was created.
 public struct CacheStatistics: Hashable, Sendable {
-    /// How many reads found a usable entry in memory; one that says that there is no value counts.
+    /// Reads that found a usable entry in memory, including entries that record an absent value.
     public var hits = 0
-    /// How many reads did not.
+    /// Reads that found no usable entry in memory.
     public var misses = 0
-    /// Of the misses, how many were found below memory.
+    /// Misses that the tier could answer.
     public var tierHits = 0
-    /// How many loads returned a stale value.
+    /// Loads that returned a stale value.
     public var staleHits = 0
-    /// How many loads were begun.
+    /// Loads that were started.
     public var loads = 0
-    /// How many of them failed.
+    /// Loads that failed.
     public var loadFailures = 0
-    /// How many values were not stored, because the key was changed while they were loaded.
+    /// Values that were not stored because their key changed while they were loaded.
     public var overtaken = 0
-    /// How many entries had to make room in memory.
+    /// Entries evicted from memory to make room.
     public var evictions = 0
-    /// How many entries were dropped because their time was over.
+    /// Entries dropped because they had expired.
     public var expirations = 0
-    /// How many entries were dropped because one of their tags was removed.
+    /// Entries dropped because one of their tags was removed.
     public var invalidations = 0
-    /// How many values were larger than memory's limit.
+    /// Values refused because they exceeded memory's limit.
     public var refusals = 0
-    /// How many calls of the tier below failed.
+    /// Failed calls of the tier.
     public var tierFailures = 0
-    /// How many entries below did not have the form of the cache's values.
+    /// Entries of the tier that did not decode as the cache's value type.
     public var decodingFailures = 0
 
-    /// Creates a statistics of nothing.
+    /// Creates statistics with all counts at zero.
     public init() {}
 
-    /// The part of reads that found something, at whatever tier; 0 before the first read.
+    /// The fraction of reads answered from memory or the tier; 0 before the first read.
     public var hitRatio: Double {
         let reads = hits + misses
         return reads == 0 ? 0 : Double(hits + tierHits) / Double(reads)

@@ -1,36 +1,36 @@
 internal import KeelCore
 
-/// What one call of a tier did, without keys and values.
+/// The outcome of one call of a tier, without keys and values.
 public struct CacheTierObservation: Hashable, Sendable {
-    /// The calls of a tier.
+    /// An operation of a tier.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
-        /// A record was asked for.
+        /// A read of a record.
         case read
-        /// Records were handed over.
+        /// A write of records.
         case write
-        /// Records were to be forgotten.
+        /// A removal of records.
         case remove
-        /// What was written was to be made lasting.
+        /// A flush of earlier writes.
         case flush
-        /// A file for a large value was begun.
+        /// The start of a file for a large value.
         case makeFile
-        /// Counts were asked for.
+        /// A query of the tier's usage.
         case usage
     }
 
-    /// What was called.
+    /// The operation.
     public let operation: Operation
-    /// How long it took.
+    /// The duration of the call.
     public let duration: Duration
-    /// How many records were found or handed over.
+    /// The number of records found or written.
     public let recordCount: Int
-    /// How many bytes their values have.
+    /// The number of bytes in their values.
     public let byteCount: Int
-    /// What failed, nil for a call that succeeded.
+    /// The code of the failure, or nil if the call succeeded.
     public let failure: CacheError.Code?
 }
 
-/// A tier that tells of each call, for logs, metrics and traces of whatever library.
+/// A tier that reports each call to an observer, for logs, metrics and traces.
 ///
 /// ```swift
 /// let tier = disk.observed { call in
@@ -38,18 +38,18 @@ public struct CacheTierObservation: Hashable, Sendable {
 /// }
 /// ```
 ///
-/// Place it directly around the tier that does the work, inside of others.
+/// Place it directly around the tier that does the work, inside other decorators.
 public struct ObservedCacheTier<Upstream: CacheTier>: CacheTier {
     private let upstream: Upstream
     private let timeline: Timeline
     private let observer: @Sendable (CacheTierObservation) -> Void
 
-    /// Creates the decorator; `tier.observed(by:)` is the usual way.
+    /// Creates the decorator; usually through ``CacheTier/observed(clock:by:)``.
     ///
     /// - Parameters:
-    ///   - upstream: The tier that does the work.
-    ///   - clock: What durations are measured on.
-    ///   - observer: Is told after each call, in the task of the call.
+    ///   - upstream: The observed tier.
+    ///   - clock: The clock for durations.
+    ///   - observer: Called after each call, in the task of the call.
     public init(
         _ upstream: Upstream,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -136,12 +136,12 @@ public struct ObservedCacheTier<Upstream: CacheTier>: CacheTier {
 }
 
 extension CacheTier {
-    /// Tells of each call; see ``ObservedCacheTier``.
+    /// Reports each call to an observer; see ``ObservedCacheTier``.
     ///
     /// - Parameters:
-    ///   - clock: What durations are measured on.
-    ///   - observer: Is told after each call, in the task of the call.
-    /// - Returns: The tier, observed.
+    ///   - clock: The clock for durations.
+    ///   - observer: Called after each call, in the task of the call.
+    /// - Returns: The observed tier.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (CacheTierObservation) -> Void

@@ -1,8 +1,7 @@
-/// A way to make values smaller on disk; KeelCache brings none of its own.
+/// A compression method for values on disk; KeelCache includes none.
 ///
-/// The number is kept with each value, so that a folder may hold values of several ways: what was
-/// written with another number, or without, is still told apart. A value whose number is not the
-/// configured one is a miss.
+/// The method's number is stored with each value, so a folder may hold values of several methods. A
+/// value whose number is not that of the configured method is a miss.
 ///
 /// ```swift
 /// configuration.compression = CacheCompression(number: 1) { try? deflated($0) } expand: {
@@ -10,18 +9,18 @@
 /// }
 /// ```
 public struct CacheCompression: Sendable {
-    /// What stands for this way in the files; 1 or more, and never given to another way later.
+    /// The number of the method in the files: 1 or more, never reused for another method.
     public let number: UInt8
     private let compressing: @Sendable ([UInt8]) -> [UInt8]?
     private let expanding: @Sendable ([UInt8], Int) throws -> [UInt8]
 
-    /// Creates a way.
+    /// Creates a method.
     ///
     /// - Parameters:
-    ///   - number: What stands for it in the files; 0 is taken as 1.
-    ///   - compress: Returns the smaller form of a value, nil where it is not worth it.
-    ///   - expand: Returns the value of a smaller form, given the value's length. It must not make
-    ///     more bytes than that; what throws or has another length is treated as damaged.
+    ///   - number: The number of the method in the files; 0 counts as 1.
+    ///   - compress: Returns the compressed value, or nil if compressing it is not worthwhile.
+    ///   - expand: Returns the value of compressed bytes, given its length, and must not produce
+    ///     more bytes. A value is damaged if this throws or returns another length.
     public init(
         number: UInt8,
         compress: @escaping @Sendable ([UInt8]) -> [UInt8]?,
@@ -32,13 +31,13 @@ public struct CacheCompression: Sendable {
         expanding = expand
     }
 
-    /// The smaller form, nil when it would not be smaller.
+    /// Returns the compressed bytes, or nil if they would not be smaller.
     func compressed(_ bytes: [UInt8]) -> [UInt8]? {
         guard let small = compressing(bytes), small.count < bytes.count else { return nil }
         return small
     }
 
-    /// The value, nil when the smaller form is damaged.
+    /// Returns the value, or nil if the compressed bytes are damaged.
     func expanded(_ bytes: [UInt8], byteCount: Int) -> [UInt8]? {
         guard let value = try? expanding(bytes, byteCount), value.count == byteCount else {
             return nil

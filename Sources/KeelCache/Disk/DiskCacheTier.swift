@@ -13,38 +13,38 @@ public import Foundation
 /// let tier = try DiskCacheTier(at: cachesFolder.appending(path: "Images"))
 /// ```
 ///
-/// Entries are appended to segments of a log; large values have files of their own. What the folder
-/// holds after an abrupt end:
+/// Entries are appended to segments of a log; large values have their own files. After an abrupt
+/// end the folder holds:
 ///
-/// | what ended | what was accepted | what was removed |
+/// | what ended | accepted entries | removed entries |
 /// |---|---|---|
-/// | the process, `kill -9` included | is there as soon as the call returned | stays removed as soon as the call returned |
-/// | the power, or the system | the newest may be missing; nothing is half there | stays removed once ``flush()`` returned |
+/// | the process, even by `kill -9` | are present from the return of the call | stay removed from the return of the call |
+/// | the power, or the system | the newest may be missing; none is incomplete | stay removed once ``flush()`` returned |
 ///
-/// An entry never waits for the disk; only a ``flush()`` after a removal does. Damaged contents
-/// never fail an opening, and are never returned.
+/// Only a ``flush()`` after a removal waits for the disk; writing an entry never does. Damaged
+/// contents never fail an opening and are never returned.
 ///
-/// | promise | here |
+/// | property | behavior |
 /// |---|---|
-/// | byte limit | held at every moment, save for one segment; the oldest entries make room, those that were read since are kept a round longer |
+/// | byte limit | holds at every moment, save for one segment; the oldest entries are evicted first, entries read since they were written are kept a round longer |
 /// | large values | in files, sealed and checked in pieces of 64 KiB |
-/// | several users of a folder | refused with `folderInUse`, in one process and between processes |
-/// | threads | changes wait for the disk on a thread of the folder's own, reads of an entry on those of one queue for all folders; the next 64 KiB of a large value that is read as a file on the caller's |
-/// | the folder is deleted | goes on with an empty one at the next write or removal |
+/// | several users of a folder | refused with `folderInUse`, within a process and between processes |
+/// | threads | changes wait for the disk on one thread per folder, reads of entries on one queue for all folders, reads of a large value as a file on the caller's thread, 64 KiB at a time |
+/// | deleted folder | the next write or removal starts an empty one |
 ///
-/// A value that was written as bytes is read as bytes, one that was written as a file as a file.
-/// Memory: about 50 bytes an entry, whatever its key and value.
+/// A value written as bytes is read as bytes, and one written as a file as a file. Memory use is
+/// about 50 bytes per entry, whatever its key and value.
 public final class DiskCacheTier: CacheTier {
     private let store: DiskStore
     private let writer: DiskCacheWriter
 
-    /// Opens a folder, which is made where it is missing.
+    /// Opens a folder, creating it if it does not exist.
     ///
     /// - Parameters:
-    ///   - folder: The folder; the tier shares it with nobody.
+    ///   - folder: The folder, for this tier alone.
     ///   - configuration: The settings.
-    /// - Throws: ``CacheError`` with the code `folderInUse` while somebody else has it open,
-    ///   `permissionDenied` when it may not be written, `invalidArgument` for a limit below 16 KiB.
+    /// - Throws: ``CacheError`` with the code `folderInUse` if the folder is open elsewhere,
+    ///   `permissionDenied` if it is not writable, `invalidArgument` for a limit below 16 KiB.
     public convenience init(
         at folder: URL,
         configuration: Configuration = Configuration()
@@ -52,12 +52,7 @@ public final class DiskCacheTier: CacheTier {
         try self.init(path: folder.path, configuration: configuration)
     }
 
-    /// Opens a folder by its path.
-    ///
-    /// - Parameters:
-    ///   - path: The folder, without a slash at the end.
-    ///   - configuration: The settings.
-    /// - Throws: ``CacheError``, as the other initialiser.
+    /// Opens a folder by its path, which must not end with a slash.
     package init(path: String, configuration: Configuration) throws(CacheError) {
         guard configuration.byteLimit >= 16 << 10 else {
             throw CacheError(.invalidArgument, "the limit of a disk tier is below 16 KiB")
@@ -76,10 +71,10 @@ public final class DiskCacheTier: CacheTier {
         writer = DiskCacheWriter(store, recovery, lock: lock)
     }
 
-    /// Writes down where everything is, and lets go of the folder.
+    /// Writes a snapshot of the index and releases the folder.
     ///
-    /// Nothing is lost without it; the next opening is quicker with it. Later calls throw the code
-    /// `unavailable`. Files that were read before stay readable.
+    /// Without it nothing is lost, but the next opening is slower. Later calls throw `unavailable`.
+    /// Files returned by earlier reads stay readable.
     public func close() async { await writer.close() }
 
     // MARK: CacheTier

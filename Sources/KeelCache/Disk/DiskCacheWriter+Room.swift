@@ -2,7 +2,7 @@ internal import KeelCore
 internal import Synchronization
 
 extension DiskCacheWriter {
-    /// Gives up the oldest entries until there is room; those that were read are written again.
+    /// Evicts the oldest entries until there is room; entries that were read are written again.
     func makeRoom(for count: Int) throws(CacheError) {
         let last = lastNumber
         while true {
@@ -11,10 +11,10 @@ extension DiskCacheWriter {
             }
             guard let oldest else { return }
             if active == nil {
-                // Only a segment that is not the last can be dropped.
+                // Only segments before the last can be dropped.
                 try roll()
             } else if oldest.number != active?.handle.number {
-                // What was moved once in this call is not moved again, so that it comes to an end.
+                // An entry is moved at most once per call, so that the loop ends.
                 reclaim(oldest, keepsUsed: oldest.number <= last)
             } else if let dropped = store.index.withLock({ $0.dropOldestLarge() }) {
                 store.remove(dropped)
@@ -34,11 +34,11 @@ extension DiskCacheWriter {
             let survey = SegmentSurvey(bytes, of: oldest, in: store, keepsUsed: keepsUsed)
             hashes = survey.hashes
             let byteCount = survey.kept.reduce(0) { $0 + $1.header.recordByteCount }
-            // Where they cannot be written, they are forgotten with the rest.
+            // If they cannot be written, they are dropped with the segment.
             if !survey.kept.isEmpty { try? writeGroup(survey.kept, byteCount) }
         }
         let dropped = store.index.withLock { index -> DiskIndex.Dropped? in
-            // A value on its way may have taken its room meanwhile.
+            // A large value being written may have taken the room meanwhile.
             guard index.segments.first?.number == oldest.number else { return nil }
             return index.dropOldest(hashes: hashes)
         }

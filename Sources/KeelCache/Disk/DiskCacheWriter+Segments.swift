@@ -2,7 +2,7 @@ internal import KeelCore
 internal import Synchronization
 
 extension DiskCacheWriter {
-    /// Begins a segment.
+    /// Starts a segment.
     func roll() throws(CacheError) {
         do throws(FileSystemError) {
             if let old = active, old.isDirty {
@@ -55,7 +55,7 @@ extension DiskCacheWriter {
             let limit = store.configuration.openFileCount
             return (dropped, index.keepOpen(handle, atMost: limit))
         }
-        // Closed here, outside of the lock.
+        // Closes the handles outside the lock.
         unused.removeAll()
         lastNumber = number
         isFolderUnsynced = true
@@ -64,7 +64,8 @@ extension DiskCacheWriter {
         unsynced = [number]
         needsBarrier = false
         guard !dropped.segments.isEmpty else { return }
-        // Before the others go: what they removed must not come back with a part of them.
+        // Before the older segments go: entries removed in them must not return with only some of
+        // them.
         try? syncRemovals()
         for position in dropped.segments.indices { dropped.segments[position].hasRemovals = false }
         store.remove(dropped)
@@ -75,7 +76,7 @@ extension DiskCacheWriter {
             return try store.files.open(path, for: .creating)
         } catch {
             guard error.kind == .exists else { throw error }
-            // Left by somebody who could not be understood when the folder was opened.
+            // Left by a user whose folder could not be listed at opening.
             try store.files.remove(path)
             return try store.files.open(path, for: .creating)
         }

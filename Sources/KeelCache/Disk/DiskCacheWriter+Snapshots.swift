@@ -3,8 +3,8 @@ internal import Synchronization
 
 extension DiskCacheWriter {
     func writeSnapshotIfDue() throws(CacheError) {
-        // Twice the size of the last one: writing snapshots costs at most half of what is written
-        // otherwise, however many entries there are.
+        // Twice the size of the last one: snapshots then cost at most half of all other writes,
+        // however many entries there are.
         let last = store.index.withLock { $0.snapshotByteCount }
         guard bytesSinceSnapshot >= max(store.segmentByteCount, 2 * last) else { return }
         try writeSnapshot()
@@ -12,8 +12,8 @@ extension DiskCacheWriter {
 
     func writeSnapshot() throws(CacheError) {
         guard let last = store.index.withLock({ $0.segments.last }) else { return }
-        // What a snapshot knows is not read from the log any more, so that nobody would make it
-        // safe later.
+        // Records before a snapshot are not read again, so later runs would not sync their
+        // removals.
         try syncRemovals()
         let position = IndexSnapshot.Position(
             segment: last.number,
@@ -30,7 +30,7 @@ extension DiskCacheWriter {
                 isSealed: store.codec.sealing != nil
             )
         }
-        // Counted before it is written, so that a snapshot that fails is not tried at each write.
+        // Before writing, so that a failing snapshot is not retried on every write.
         bytesSinceSnapshot = 0
         try makeRoom(for: bytes.count)
         do throws(FileSystemError) {

@@ -1,17 +1,16 @@
 internal import KeelCore
 internal import Synchronization
 
-/// Everything that changes the folder, one call after the other.
+/// Serializes all changes to the folder; reads bypass it.
 ///
-/// No method waits in the middle, so that each is one step for all others. Reads do not come here.
-/// A record is written with one `pwrite` before the call returns: there is no queue whose contents
-/// a killed process could lose.
+/// No method suspends, so each is atomic to the others. A record is written with one `pwrite`
+/// before the call returns: there is no queue whose contents a killed process could lose.
 actor DiskCacheWriter {
-    /// The segment that is being written.
+    /// The segment being written.
     struct Active {
         let handle: SegmentHandle
         var byteCount = SegmentHeader.byteCount
-        /// Whether something that failed may lie behind its end.
+        /// Whether bytes of a failed write may lie behind its end.
         var isDirty = false
     }
 
@@ -26,7 +25,7 @@ actor DiskCacheWriter {
     var unsynced: Set<UInt32>
     var isFolderUnsynced = true
     var bytesSinceSnapshot: Int
-    /// Whether the next segment removes everything before.
+    /// Whether the next segment removes everything before it.
     var needsBarrier: Bool
 
     init(_ store: DiskStore, _ recovery: DiskRecovery, lock: any FileLock) {
@@ -35,7 +34,7 @@ actor DiskCacheWriter {
         self.lock = lock
         sequence = recovery.sequence
         lastNumber = recovery.lastNumber
-        // The first write makes up for a snapshot that did not fit.
+        // The first write then makes up for a snapshot that no longer matched.
         bytesSinceSnapshot = recovery.needsSnapshot ? .max / 2 : recovery.scannedByteCount
         unsynced = recovery.removals
         needsBarrier = recovery.needsBarrier
@@ -60,10 +59,10 @@ actor DiskCacheWriter {
         try? writeSnapshotIfDue()
     }
 
-    /// Forgets entries.
+    /// Removes entries.
     func remove(_ selection: StoredSelection) throws(CacheError) {
         try ensureFolder()
-        // What could not be seen has to be removed too.
+        // Segments that could not be listed at opening must be removed as well.
         if needsBarrier { try evenOnFullDisk { () throws(CacheError) in try roll() } }
         switch selection {
         case .keys(let hashes):
@@ -90,7 +89,7 @@ actor DiskCacheWriter {
         }
     }
 
-    /// Makes removals survive a power failure; what was written has survived the process already.
+    /// Makes removals survive a power failure; writes survive the process already.
     func flush() throws(CacheError) {
         guard !store.index.withLock({ $0.isClosed }) else { throw .closed }
         try syncRemovals()
@@ -113,7 +112,7 @@ actor DiskCacheWriter {
         }
     }
 
-    /// Looks whether the folder is still there, and begins anew where it is not.
+    /// Checks that the folder still exists, and starts over if not.
     func ensureFolder() throws(CacheError) {
         guard !store.index.withLock({ $0.isClosed }) else { throw .closed }
         if lock != nil, let active {
@@ -140,14 +139,14 @@ actor DiskCacheWriter {
         lock = nil
     }
 
-    /// Begins anew in an empty folder, because the old one is gone.
+    /// Starts over in an empty folder, because the old one is gone.
     func restart() throws(CacheError) {
         active = nil
         unsynced = []
         store.remove(store.index.withLock { $0.reset() })
         needsBarrier = true
         do throws(FileSystemError) {
-            // First let go: the lock is on a file that may be there still.
+            // Released first, because the lock may be on a file that still exists.
             lock = nil
             try store.files.makeFolder(store.names.folder)
             lock = try store.files.lock(store.names.lock)
@@ -163,7 +162,8 @@ actor DiskCacheWriter {
         try evenOnFullDisk { () throws(CacheError) in try write(records) }
     }
 
-    /// A removal must not fail for want of room: entries give way to it, in the end all of them.
+    /// Runs a removal, which must not fail for lack of space: entries are dropped for it, if
+    /// necessary all.
     private func evenOnFullDisk(_ body: () throws(CacheError) -> Void) throws(CacheError) {
         while true {
             do throws(CacheError) {
@@ -196,7 +196,7 @@ actor DiskCacheWriter {
         }
     }
 
-    /// Writes records with one call, and puts them into the index.
+    /// Writes records with one call, and adds them to the index.
     func writeGroup(_ group: [PreparedRecord], _ byteCount: Int) throws(CacheError) {
         if let active, active.byteCount > SegmentHeader.byteCount,
             active.byteCount + byteCount > store.segmentByteCount
@@ -223,7 +223,7 @@ actor DiskCacheWriter {
         do throws(FileSystemError) {
             try handle.file.write(bytes, at: active.byteCount)
         } catch {
-            // A part may be there; the next record is written over it.
+            // Some bytes may be there; the next record overwrites them.
             do throws(FileSystemError) {
                 try handle.file.truncate(to: active.byteCount)
             } catch {
@@ -248,7 +248,7 @@ actor DiskCacheWriter {
     }
 }
 
-/// A removal in the form in which it is written down.
+/// A removal in the form in which it is stored.
 enum StoredSelection: Sendable {
     case keys([UInt64])
     case tag([UInt8])
@@ -257,12 +257,12 @@ enum StoredSelection: Sendable {
 }
 
 extension CacheError {
-    /// The tier was closed before the call.
+    /// The error of calls after the tier was closed.
     static let closed = CacheError(.unavailable, "the disk tier has been closed")
 }
 
 extension DiskIndex {
-    /// Takes over a record that was written.
+    /// Applies a written record.
     mutating func apply(
         _ header: RecordHeader,
         _ record: PreparedRecord,

@@ -2,8 +2,8 @@ internal import Dispatch
 
 /// The thread on which the changes of one folder wait for the disk.
 ///
-/// `fsync`, snapshots and making room take milliseconds. They would otherwise hold one of the few
-/// threads on which all tasks run.
+/// `fsync`, snapshots and eviction take milliseconds, and would otherwise block the cooperative
+/// pool.
 final class DiskExecutor: SerialExecutor {
     private let queue = DispatchQueue(label: "keel.cache.disk")
     private let diskWork: DiskCacheTier.Configuration.DiskWork?

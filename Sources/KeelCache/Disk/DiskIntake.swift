@@ -1,15 +1,15 @@
 internal import KeelCore
 
-/// Brings entries into the form in which they are written: on the caller's thread, beside others.
+/// Prepares entries for writing, on the caller's thread.
 struct DiskIntake {
     private let store: DiskStore
     private(set) var records: [PreparedRecord] = []
-    /// Files that have their name already, and that a record will lead to.
+    /// Files that have their final name but no record yet.
     private var drafts: [LargeValueDraft] = []
 
     init(_ store: DiskStore) { self.store = store }
 
-    /// Whether a value may need a file before its record is written.
+    /// Returns whether a value may need a file before its record is written.
     func makesFile(of body: CacheBody) -> Bool {
         if case .file = body { return true }
         return body.count > store.configuration.usedLargeValueByteCount
@@ -27,7 +27,8 @@ struct DiskIntake {
             (value, draft) = try stored(record.body)
         } catch {
             guard error.code == .tooLarge else { throw error }
-            // Larger than everything that may be kept: it makes room for itself at once.
+            // Larger than the whole limit: written as a removal, so that an old value does not
+            // remain.
             var header = RecordHeader(kind: .removedKey)
             header.hash = store.codec.hash.hash(storedKey)
             records.append(PreparedRecord(header: header, payload: []))
@@ -73,7 +74,7 @@ struct DiskIntake {
     ) throws(CacheError) -> (StoredValue, LargeValueDraft?) {
         var value = StoredValue(isFile: true, plainByteCount: file.count)
         if let draft = try adopt(file, &value) { return (value, draft) }
-        // Somebody else's, or one that another record leads to.
+        // A file of another tier, or one that another record refers to.
         let writer = try LargeValueWriter(in: store)
         var position = 0
         while position < file.count {

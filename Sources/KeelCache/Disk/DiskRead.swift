@@ -1,9 +1,9 @@
 internal import KeelCore
 internal import Synchronization
 
-/// One read: a look into the index, then a `pread` without any lock.
+/// A read: a lookup in the index, then a `pread` without a lock.
 struct DiskRead: Sendable {
-    /// Where the index says that the entry is.
+    /// The place of an entry according to the index.
     private struct Place: Sendable {
         var slot: IndexSlot
         var id: UInt64
@@ -23,9 +23,9 @@ struct DiskRead: Sendable {
         hash = store.codec.hash.hash(storedKey)
     }
 
-    /// The record under the key, nil when there is none that may still be used.
+    /// Returns the record for the key, or nil if there is no usable one.
     ///
-    /// A key that is not in the index costs no change of threads.
+    /// A key that is not in the index needs no change of threads.
     func record() async throws(CacheError) -> CacheRecord? {
         guard let place = try place() else { return miss() }
         return try await DiskReadQueue.run(by: store.configuration.diskWork) {
@@ -35,7 +35,7 @@ struct DiskRead: Sendable {
 
     private func record(at first: Place) throws(CacheError) -> CacheRecord? {
         var next: Place? = first
-        // Room may be made under a reader's feet; then the entry is elsewhere, or gone.
+        // Eviction may move or drop the entry during the read.
         for _ in 0..<8 {
             guard let place = next != nil ? next : try place() else { break }
             next = nil
@@ -91,19 +91,19 @@ struct DiskRead: Sendable {
 
     private func hasEnded(_ entry: StoredEntry, _ place: Place) throws(CacheError) -> Bool {
         if try store.codec.isRemoved(entry, place.removedTags) { return true }
-        // Asking for the time costs as much as the rest of the look-up.
+        // Reading the time costs as much as the rest of the lookup.
         guard entry.header.flags.contains(.hasExpires) else { return false }
         return entry.header.expires(by: store.configuration.clock.now.microseconds)
     }
 
-    /// Whether a file that is not there is missing; otherwise the entry has moved meanwhile.
+    /// Returns whether a file is truly missing, rather than the entry having moved meanwhile.
     private func isGone(_ place: Place) throws(CacheError) -> Bool {
         guard let now = try self.place(), now.slot.isSamePlace(as: place.slot) else { return false }
         forget(place, isDamaged: true)
         return true
     }
 
-    /// The value, nil when its file is missing or damaged.
+    /// Returns the value, or nil if its file is missing or damaged.
     private func body(of entry: StoredEntry) -> CacheBody? {
         let value = entry.value
         var bytes = value.bytes

@@ -2,9 +2,9 @@ internal import Dispatch
 
 /// The threads on which reads of all folders wait for the disk.
 ///
-/// What is not in the system's memory takes from a tenth of a millisecond to many of them, in which
-/// the read would hold one of the few threads on which all tasks run. The two changes of threads
-/// take about one microsecond.
+/// A read that misses the system's page cache takes from a tenth of a millisecond to many, during
+/// which it would block the cooperative pool. The two changes of threads take about one
+/// microsecond.
 enum DiskReadQueue {
     private static let queue = DispatchQueue(
         label: "keel.cache.reads",
@@ -12,7 +12,7 @@ enum DiskReadQueue {
         attributes: .concurrent
     )
 
-    /// Does what may wait for the disk; cancelling the task does not end it.
+    /// Runs blocking work, regardless of the task's cancellation.
     static func run<Value: Sendable>(
         by diskWork: DiskCacheTier.Configuration.DiskWork?,
         _ body: @escaping @Sendable () throws(CacheError) -> Value

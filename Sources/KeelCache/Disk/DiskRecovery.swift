@@ -1,15 +1,15 @@
 internal import KeelCore
 
-/// Opens a folder: finds out what of its log still holds, and cleans up the rest.
+/// The opening of a folder: reads its log and cleans up the rest.
 ///
-/// The log is read from the place that the snapshot knows, or from its beginning. Records have
-/// numbers one after the other, so that a missing piece shows. The rule for damage follows from the
+/// The log is read from the snapshot's position, or from its beginning. Records are numbered
+/// consecutively, so that missing ones are noticed. The treatment of damage follows from the
 /// promise that a removal is never undone:
 ///
-/// - what is cut off at the very end is what a crash left; it is cut away;
-/// - a damaged value is skipped; its key is forgotten;
-/// - where anything else is missing, a removal may be missing with it. Then everything before is
-///   dropped, and what comes after still holds.
+/// - an incomplete record at the very end comes from a crash and is cut off;
+/// - a damaged value is skipped, and its key is forgotten;
+/// - if anything else is missing, a removal may be missing with it: everything before is dropped,
+///   everything after remains valid.
 struct DiskRecovery {
     let configuration: DiskCacheTier.Configuration
     let names: FolderNames
@@ -18,17 +18,17 @@ struct DiskRecovery {
     /// The number of the next record.
     var sequence: UInt64 = 1
     var damagedCount = 0
-    /// How many bytes of segments were read.
+    /// The number of bytes of segments read.
     var scannedByteCount = 0
-    /// Whether the snapshot no longer says what was found.
+    /// Whether the snapshot no longer matches the folder.
     var needsSnapshot = false
-    /// The number that the next segment has to be above.
+    /// The number that the next segment must exceed.
     var lastNumber: UInt32 = 0
-    /// Segments with removals that the last user may not have made safe from a power failure.
+    /// Segments with removals that may not survive a power failure yet.
     var removals: Set<UInt32> = []
     /// Whether the last segment may be continued.
     var mayContinue = true
-    /// Whether there may be segments that were not seen, which must not come back.
+    /// Whether unlisted segments may exist, which must not return.
     var needsBarrier = false
 
     private var sizes: [UInt32: Int] = [:]
@@ -37,7 +37,7 @@ struct DiskRecovery {
 
     /// Reads a folder.
     ///
-    /// - Throws: ``CacheError`` when the folder may not be read. Damaged contents are no error.
+    /// - Throws: ``CacheError`` if the folder cannot be read. Damaged contents are not an error.
     init(_ names: FolderNames, _ configuration: DiskCacheTier.Configuration) throws(CacheError) {
         self.configuration = configuration
         self.names = names
@@ -68,7 +68,8 @@ struct DiskRecovery {
             if error.kind == .notPermitted {
                 throw CacheError(error, "the cache’s folder may not be read")
             }
-            // Whatever is there comes before a gap in the numbers, and is dropped next time.
+            // Existing segments come before a gap in the numbers and are dropped at the next
+            // opening.
             damagedCount += 1
             sizes = [:]
             needsBarrier = true
@@ -78,14 +79,14 @@ struct DiskRecovery {
         lastNumber = sizes.keys.max() ?? 0
     }
 
-    /// Segments are removed oldest first; what lies before a gap should be gone already.
+    /// Segments are removed oldest first, so any before a gap should be gone already.
     private mutating func keepWithoutGaps() {
         guard var number = sizes.keys.max() else { return }
         while number > 0, sizes[number - 1] != nil { number -= 1 }
         sizes = sizes.filter { $0.key >= number }
     }
 
-    /// Takes over the snapshot, when it fits to the segments.
+    /// Loads the snapshot if it matches the segments.
     private mutating func loadSnapshot() -> IndexSnapshot.Position? {
         guard !needsBarrier, let file = try? files.open(names.snapshot, for: .reading) else {
             return nil
@@ -98,15 +99,15 @@ struct DiskRecovery {
             try? files.remove(names.snapshot)
             return nil
         }
-        // A snapshot that knows more than the log, or knows another log, is of no use: new records
-        // will be written where it thinks that others are.
+        // A snapshot ahead of the log, or of another log, is useless: new records would go where it
+        // expects others.
         let place = snapshot.position
         guard let size = sizes[place.segment], size >= place.offset,
             let header = header(of: place.segment), header.id == place.id
         else {
             needsSnapshot = true
-            // It must never fit again because the segment has grown: it may come back with the
-            // next power failure.
+            // It must never match again through growth of the segment: a power failure may bring it
+            // back.
             mayContinue = false
             try? files.remove(names.snapshot)
             return nil
@@ -151,7 +152,7 @@ struct DiskRecovery {
     private mutating func begin(_ bytes: [UInt8], _ number: UInt32, isLast: Bool) {
         let found = bytes.withUnsafeBytes { SegmentHeader($0, number: number) }
         guard let header = found, header.isSealed == isSealed else {
-            // A last segment that holds no record yet was being begun.
+            // A last segment without records had just been started.
             if isLast, found == nil, bytes.count <= SegmentHeader.byteCount { return }
             damagedCount += 1
             dropEverythingBefore()
@@ -238,7 +239,7 @@ struct DiskRecovery {
         }
     }
 
-    /// The file that a record leads to; a sealed record is opened for it.
+    /// Returns the file that a record refers to, opening a sealed record.
     private func reference(
         _ header: RecordHeader,
         _ payload: UnsafeRawBufferPointer
@@ -261,9 +262,9 @@ struct DiskRecovery {
         index.addSegment(kept)
     }
 
-    // MARK: Afterwards
+    // MARK: Cleanup
 
-    /// Forgets entries whose files are gone, and what is beyond the limit.
+    /// Drops entries whose files are gone, and entries beyond the limit.
     private mutating func settle() {
         let there = Set(values)
         for (hash, value) in index.large where !there.contains(value.reference.id) {
@@ -275,7 +276,7 @@ struct DiskRecovery {
     private func cleanUp(_ present: [UInt32: Int]) {
         let gone = present.keys.sorted().filter { index.segment($0) == nil }
         if !gone.isEmpty, let last = index.segments.last {
-            // What makes them useless has to be there as long as they may come back.
+            // The segment that makes them obsolete must last as long as they may return.
             try? files.open(names.segment(last.number), for: .reading).sync()
             try? files.syncFolder(names.folder)
         }
@@ -287,7 +288,7 @@ struct DiskRecovery {
 }
 
 extension IndexSlot {
-    /// The slot of a record.
+    /// Creates the slot of a record.
     init(_ header: RecordHeader, segment: UInt32, offset: Int) {
         self.init(
             hash: header.hash,

@@ -1,7 +1,7 @@
 internal import KeelCore
 internal import Synchronization
 
-/// What the parts of a disk tier share: the folder, its form, and the index.
+/// The state that the parts of a disk tier share: folder, codec and index.
 final class DiskStore: Sendable {
     let configuration: DiskCacheTier.Configuration
     let files: any FileSystem
@@ -29,16 +29,16 @@ final class DiskStore: Sendable {
         damagedCount = Atomic(recovery.damagedCount)
     }
 
-    /// How many entries were found damaged.
+    /// The number of entries found damaged.
     var damageCount: Int { damagedCount.load(ordering: .relaxed) }
 
-    /// Counts an entry, or a piece of one, that is damaged.
+    /// Counts a damaged entry or piece of one.
     func countDamage() { damagedCount.add(1, ordering: .relaxed) }
 
-    /// Makes room for bytes of a value on its way, at the cost of the oldest entries.
+    /// Reserves bytes for a large value being written, evicting the oldest entries.
     ///
-    /// Files ask for it a piece at a time and without a way to wait, so that nothing is moved here:
-    /// whole segments go, or large values.
+    /// Called synchronously for each piece, so nothing is moved: whole segments or large values are
+    /// dropped.
     func reserve(_ count: Int) throws(CacheError) {
         while true {
             let dropped = index.withLock { index -> (isDone: Bool, files: DiskIndex.Dropped?) in
@@ -56,14 +56,13 @@ final class DiskStore: Sendable {
         }
     }
 
-    /// Gives back what was reserved.
+    /// Returns reserved bytes.
     func release(_ count: Int) { index.withLock { $0.unfinishedByteCount -= count } }
 
-    /// Removes files; what cannot be removed is left to the next opening.
+    /// Removes files; the next opening removes any that remain.
     ///
-    /// A power failure may undo one removal of a file and not the next. Before a segment with
-    /// removals goes, those that were removed before it therefore have to be gone for good:
-    /// otherwise they could come back without it.
+    /// A power failure may undo one removal of a file and not the next. The segments removed before
+    /// one with removals must therefore be gone for good first, or they could return without it.
     func remove(_ dropped: DiskIndex.Dropped) {
         for segment in dropped.segments {
             if segment.hasRemovals { try? files.syncFolder(names.folder) }
@@ -72,7 +71,8 @@ final class DiskStore: Sendable {
         for value in dropped.values { try? files.remove(names.value(value)) }
     }
 
-    /// The open segment with a number, nil when it is gone or another file has its name.
+    /// Returns the open segment with a number, or nil if it is gone or its name belongs to another
+    /// file.
     func openSegment(_ number: UInt32, id: UInt64) -> SegmentHandle? {
         guard let file = try? files.open(names.segment(number), for: .reading),
             let bytes = try? file.read(at: 0, count: SegmentHeader.byteCount),
@@ -86,7 +86,7 @@ final class DiskStore: Sendable {
 }
 
 extension CacheError {
-    /// The one place where a failure of the file system gets its code.
+    /// Maps a failure of the file system to a code; the only place that does so.
     init(_ error: FileSystemError, _ message: String) {
         let code: Code =
             switch error.kind {

@@ -1,14 +1,14 @@
 internal import KeelCore
 internal import Synchronization
 
-/// What is worth keeping of the oldest segment before it goes (FIFO-reinsertion).
+/// The entries worth keeping when the oldest segment is dropped (FIFO reinsertion).
 ///
-/// Entries that were read since they were written are kept, up to half of what the segment and its
-/// files take, so that dropping it always gives room.
+/// Entries read since they were written are kept, up to half the size of the segment and its files,
+/// so that dropping it always frees space.
 struct SegmentSurvey {
     /// The records to write again, oldest first.
     private(set) var kept: [PreparedRecord] = []
-    /// The hash of each record, nil where the segment could not be read to its end.
+    /// The hash of each record, or nil if the segment could not be read to its end.
     private(set) var hashes: [UInt64]?
 
     init(_ bytes: [UInt8], of segment: SegmentState, in store: DiskStore, keepsUsed: Bool) {
@@ -64,12 +64,12 @@ struct SegmentSurvey {
 }
 
 extension RecordHeader {
-    /// Whether the entry may no longer be used at a time.
+    /// Returns whether the entry has expired at a time.
     func expires(by now: Int64) -> Bool { flags.contains(.hasExpires) && expires <= now }
 }
 
 extension RecordCodec {
-    /// Whether one of an entry's tags was removed after it was written.
+    /// Returns whether one of an entry's tags was removed after it was written.
     func isRemoved(
         _ entry: StoredEntry,
         _ removedTags: [[UInt8]: UInt64]

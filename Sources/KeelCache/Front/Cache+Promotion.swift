@@ -1,9 +1,9 @@
 internal import KeelCore
 
 extension Cache {
-    /// Reads an entry from the tier below and brings it into memory, once for all who ask together.
+    /// Reads an entry from the tier into memory, once for all concurrent callers.
     ///
-    /// - Returns: The entry, which may be stale; nil where there is none that may be used.
+    /// - Returns: The entry, which may be stale, or nil if there is no usable one.
     func promote(_ key: Key) async -> MemoryFound<Value>? {
         guard let lower else { return nil }
         let id = begin(key)
@@ -11,13 +11,13 @@ extension Cache {
         let found = try? await promotions.run(id) { [self] in
             await readBelow(lower, key, id.generation, id.stamp)
         }
-        // Nil too where the caller was cancelled: a read has nothing else to say then.
+        // Also nil if the caller was canceled: a read has no other way to report it.
         guard let entry = found ?? nil else { return nil }
         ledger.count { $0.tierHits += 1 }
         return entry
     }
 
-    /// Notes that a value for a key begins to be made; to be ended with `memory.end(_:)`.
+    /// Marks that a value for a key is being made; balance it with `memory.end(_:)`.
     func begin(_ key: Key) -> FlightID<Key> {
         let stamp = board.epoch
         return FlightID(key: key, generation: memory.begin(key), stamp: stamp)
@@ -37,7 +37,7 @@ extension Cache {
             return nil
         }
         guard let record = await lower.queue.read(name) else { return nil }
-        // Not trusted to the tier alone: a cache never returns what has expired.
+        // Checked here as well: a cache never returns an expired value, whatever the tier does.
         guard record.expires.map({ $0 > clock.now }) ?? true else { return nil }
         let value: Value
         let byteCount: Int
@@ -97,7 +97,7 @@ extension Cache {
         return MemoryFound(value: value, freshUntil: freshUntil, detail: entry.detail)
     }
 
-    /// What an entry has beyond a value and an end of freshness, nil for one that has no more.
+    /// Returns the details of an entry, or nil if its value and end of freshness suffice.
     func detail(
         created: Int64,
         freshUntil: Int64,

@@ -1,14 +1,14 @@
 extension Cache {
-    /// The value under a key in memory, nil if there is none that is fresh.
+    /// Returns the fresh value for a key from memory, or nil.
     ///
-    /// It counts as a use. The tier below is not asked.
+    /// Counts as a use. Does not ask the tier.
     @inlinable
     public func peek(_ key: Key) -> Value? {
         guard let parts else { return peekSlowly(key) }
         defer { withExtendedLifetime(self) {} }
         let hash = parts.seed.hash(key)
         guard let found = parts.use(key, hash: hash) else { return nil }
-        // Spelt out here, so that it is compiled for the caller's types.
+        // Written out here so that it is specialized for the caller's types.
         if found.detail?.isPlain != false,
             found.freshUntil == .max || found.freshUntil > clock.now.microseconds
         {
@@ -17,7 +17,7 @@ extension Cache {
         return fresh(found.value, found.freshUntil, found.detail, key)
     }
 
-    /// A value that can be returned at once: a fresh one, or a stale one while another is loaded.
+    /// Returns a value that needs no waiting: a fresh one, or a stale one that is being reloaded.
     @inlinable
     func peekWhileRevalidating(_ key: Key) -> Value? {
         guard let parts else { return peekSlowly(key) }
@@ -37,24 +37,24 @@ extension Cache {
         return fresh(found.value, found.freshUntil, found.detail, key)
     }
 
-    /// The value under a key, nil if there is none that is fresh.
+    /// Returns the fresh value for a key from memory or the tier, or nil.
     ///
-    /// A value that is found in the tier below comes into memory, with what is left of its time. If
-    /// the tier fails, there is no value; ``statistics`` and ``events(keeping:)`` tell of it.
+    /// A value found in the tier moves into memory with the rest of its life. If the tier fails,
+    /// the result is nil, and ``statistics`` and ``events(keeping:)`` report the failure.
     @inlinable
     public func get(_ key: Key) async -> Value? {
         if let value = peek(key) { return value }
         return await getBelow(key)
     }
 
-    /// Whether there is a fresh value in memory; not counted as a use.
+    /// Returns whether memory has a fresh value for a key; does not count as a use.
     public func contains(_ key: Key) -> Bool {
         guard let found = memory.look(key), found.value != nil else { return false }
         let now = clock.now.microseconds
         return found.freshUntil > now && found.detail?.isIdle(at: now) != true && lives(found)
     }
 
-    // MARK: Behind the shortest way
+    // MARK: Slower paths
 
     @usableFromInline
     func peekSlowly(_ key: Key) -> Value? {
@@ -83,13 +83,13 @@ extension Cache {
         return found.value
     }
 
-    /// What is in memory and usable, and whether it is fresh; a use is noted.
+    /// Returns the usable entry in memory, and whether it is fresh; counts as a use.
     func use(_ key: Key) -> UsableEntry<Value>? {
         guard let found = memory.use(key) else { return nil }
         return judge(found, key)
     }
 
-    /// Whether what was found may be used; what is dead is thrown out, and is no hit.
+    /// Returns the entry if it is usable; otherwise drops it and counts the hit as a miss.
     private func judge(_ found: MemoryFound<Value>, _ key: Key) -> UsableEntry<Value>? {
         if found.freshUntil == .max, found.detail == nil {
             return UsableEntry(entry: found, isFresh: true, now: 0)
@@ -123,10 +123,10 @@ extension Cache {
     }
 }
 
-/// An entry that may be used, at least by those who are content with a stale one.
+/// An entry that may be returned, at least to callers that accept a stale value.
 struct UsableEntry<Value: Sendable>: Sendable {
     let entry: MemoryFound<Value>
     let isFresh: Bool
-    /// When that was seen; 0 where the entry has no times.
+    /// The time of the check, in microseconds; 0 if the entry has no times.
     let now: Int64
 }

@@ -1,9 +1,9 @@
 extension Cache {
-    /// Forgets the value under a key, in memory and below.
+    /// Removes the value for a key from memory and the tier.
     ///
-    /// - Parameter key: What it is found by.
-    /// - Throws: ``CacheError`` when the tier did not forget it: it is not found in this run of the
-    ///   program, and may be found by the next.
+    /// - Parameter key: The key of the value.
+    /// - Throws: ``CacheError`` if the tier failed: this process no longer finds the value, but the
+    ///   next may.
     public func remove(_ key: Key) async throws(CacheError) {
         var id: UInt64?
         var failure: CacheError?
@@ -22,38 +22,37 @@ extension Cache {
         if let failure { throw failure }
     }
 
-    /// Forgets all values of this cache, in memory and below.
+    /// Removes all values of this cache from memory and the tier.
     ///
-    /// - Throws: ``CacheError`` when the tier did not forget them.
+    /// - Throws: ``CacheError`` if the tier failed.
     public func removeAll() async throws(CacheError) {
-        // First of all, so that no load that is under way writes after the removal. Then the removal
-        // is queued, and last memory is emptied: whoever reads below from then on waits for it.
+        // The order matters. First, no load under way may write after the removal. Then the removal
+        // is queued, and memory is emptied last: later reads of the tier wait for the removal.
         memory.overtakeAll()
         let id = lower.map { $0.queue.add(.remove(.tag($0.spaceTag))) }
         memory.removeAll()
         if let id, let error = await lower?.queue.finish(id) { throw error }
     }
 
-    /// Forgets all values that were stored with a tag, in memory and below.
+    /// Removes all values stored with a tag from memory and the tier.
     ///
-    /// It takes the same time however many there are: an entry that is meant is dropped when it is
-    /// met, and makes room like any other until then. In a ``CacheStore``, a tag concerns the
-    /// entries of all its caches.
+    /// Takes constant time: matching entries are dropped when next accessed, and can be evicted
+    /// like any other until then. In a ``CacheStore``, a tag applies to the entries of all caches.
     ///
     /// - Parameter tag: The tag.
-    /// - Throws: ``CacheError`` when the tier did not forget them.
+    /// - Throws: ``CacheError`` if the tier failed.
     public func removeAll(tagged tag: String) async throws(CacheError) {
         var id: UInt64?
         board.remove(tag) { id = lower?.queue.add(.remove(.tag(tag))) }
         if let id, let error = await lower?.queue.finish(id) { throw error }
     }
 
-    /// Drops entries whose time is over, or one of whose tags was removed, in memory and below.
+    /// Drops expired entries and entries with removed tags from memory and the tier.
     ///
-    /// Nobody has to call it: such entries are not returned, and go when they are met or have to
-    /// make room. This gives their memory back at once.
+    /// Calling it is optional: such entries are never returned, and are dropped when accessed or
+    /// evicted. It frees their memory at once.
     ///
-    /// - Throws: What the tier throws.
+    /// - Throws: ``CacheError`` if the tier failed.
     public func removeExpired() async throws(CacheError) {
         let now = clock.now
         memory.sweep(at: now.microseconds, board)

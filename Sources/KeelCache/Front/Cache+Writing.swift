@@ -1,16 +1,17 @@
 extension Cache {
-    /// Stores a value, in memory at once and in the tier before the call returns.
+    /// Stores a value in memory at once, and in the tier before the call returns.
     ///
-    /// It never fails. A value that memory has no room for goes to the tier alone; one that the tier
-    /// does not take is in memory alone, and what was below under the key is not found any more.
+    /// Never fails. A value too large for memory goes to the tier alone. If the tier fails, the
+    /// value is in memory alone, and the tier's old value for the key is no longer found.
     ///
     /// - Parameters:
-    ///   - value: What to keep.
-    ///   - key: What to find it by.
-    ///   - expiry: How long it is fresh; nil for what the cache is configured to.
-    ///   - staleness: For how much longer it may stand in; nil for what the cache is configured to.
-    ///   - cost: What it costs; nil for what the cache's cost function says.
-    ///   - tags: What it can be removed by, together with others.
+    ///   - value: The value to store.
+    ///   - key: The key of the value.
+    ///   - expiry: How long the value is fresh; nil for the configured expiry.
+    ///   - staleness: How long the value may be served once stale; nil for the configured
+    ///     staleness.
+    ///   - cost: The cost of the value; nil to use the cache's cost function.
+    ///   - tags: Tags by which the value can be removed together with others.
     @inlinable
     public func set(
         _ value: Value,
@@ -34,18 +35,11 @@ extension Cache {
         }
     }
 
-    /// Stores a value in memory without a pause, for callers that cannot wait.
+    /// Stores a value in memory synchronously; the tier takes it later, in order.
     ///
-    /// In a cache over a tier, the tier takes the value behind, in its turn. Where the tier is slower
-    /// than its callers, it gets the last value of a key only, and values that wait for it hold at
-    /// most 32 MiB: those beyond are in memory alone.
-    ///
-    /// - Parameters:
-    ///   - value: What to keep.
-    ///   - key: What to find it by.
-    ///   - expiry: How long it is fresh; nil for what the cache is configured to.
-    ///   - cost: What it costs; nil for what the cache's cost function says.
-    ///   - tags: What it can be removed by, together with others.
+    /// If the tier is slower than its callers, only the last value of a key is written, and the
+    /// values that wait hold at most 32 MiB; values beyond that stay in memory alone. The parameters
+    /// are those of ``set(_:for:expiry:staleness:cost:tags:)``.
     @inlinable
     public func setNow(
         _ value: Value,
@@ -61,16 +55,11 @@ extension Cache {
         }
     }
 
-    /// Stores a value and makes it survive the end of the program.
+    /// Stores a value and makes it survive the end of the process.
     ///
-    /// - Parameters:
-    ///   - value: What to keep.
-    ///   - key: What to find it by.
-    ///   - expiry: How long it is fresh; nil for what the cache is configured to.
-    ///   - staleness: For how much longer it may stand in; nil for what the cache is configured to.
-    ///   - cost: What it costs; nil for what the cache's cost function says.
-    ///   - tags: What it can be removed by, together with others.
-    /// - Throws: ``CacheError`` when the tier did not take it; it is in memory nevertheless.
+    /// The parameters are those of ``set(_:for:expiry:staleness:cost:tags:)``.
+    ///
+    /// - Throws: ``CacheError`` if the tier failed; the value is in memory nevertheless.
     public func persist(
         _ value: Value,
         for key: Key,
@@ -90,15 +79,15 @@ extension Cache {
         try await flush()
     }
 
-    /// Makes what was set before survive the end of the program.
+    /// Makes the values set so far survive the end of the process.
     ///
-    /// - Throws: What the tier throws.
+    /// - Throws: ``CacheError`` if the tier failed.
     public func flush() async throws(CacheError) {
         guard let queue = lower?.queue else { return }
         if let error = await queue.finish(queue.add(.flush)) { throw error }
     }
 
-    // MARK: Behind the shortest way
+    // MARK: Slower paths
 
     @inlinable
     func setSimply(_ value: Value, for key: Key, cost: Int?) {
@@ -131,22 +120,23 @@ extension Cache {
         return await settle(stored)
     }
 
-    /// Waits for the tier to have taken a change.
+    /// Waits until the tier has taken a change, and returns its failure.
     func settle(_ stored: PlacedEntry) async -> CacheError? {
         guard let queue = lower?.queue, let id = stored.change else { return stored.error }
         let error = await queue.finish(id)
         return stored.error ?? error
     }
 
-    /// Stores a value in memory and queues it for the tier, both or none.
+    /// Stores a value in memory and queues it for the tier, both or neither.
     ///
     /// - Parameters:
-    ///   - loaded: The value, or that there is none.
-    ///   - key: What to find it by.
-    ///   - stamp: The tags' epoch when the value began to be made.
-    ///   - generation: What its making began with, nil where it counts whatever happened meanwhile.
-    ///   - isBehind: Whether nobody waits for the tier.
-    /// - Returns: What became of it.
+    ///   - loaded: The value, or its absence.
+    ///   - key: The key of the value.
+    ///   - stamp: The epoch of the tags when making the value began.
+    ///   - generation: The key's generation when making the value began, or nil to store it
+    ///     regardless of changes since.
+    ///   - isBehind: Whether no caller waits for the tier.
+    /// - Returns: The outcome.
     func store(
         _ loaded: CacheLoaded<Value>,
         for key: Key,
@@ -184,7 +174,7 @@ extension Cache {
 
     private func cost(of loaded: CacheLoaded<Value>, _ change: TierQueue.Work?) -> Int {
         if let cost = loaded.cost { return cost }
-        // It was encoded for the tier a moment ago.
+        // Already encoded for the tier.
         if countsBytes, let bytes = change?.valueBytes { return bytes }
         return loaded.value.map { costOf?($0) ?? 1 } ?? 1
     }
@@ -206,7 +196,7 @@ extension Cache {
         )
     }
 
-    /// What the tier is to do.
+    /// Returns the change to make in the tier.
     private func change(
         _ lower: CacheLower<Key, Value>,
         _ loaded: CacheLoaded<Value>,
@@ -237,14 +227,14 @@ extension Cache {
         } catch {
             failure = error
             ledger.failed(error, key)
-            // The old value below is not the right one any more.
+            // The tier's old value is out of date.
             guard let name = try? lower.coding.name(of: key, in: lower.space) else { return nil }
             return .remove(.keys([name]))
         }
     }
 }
 
-/// What became of an entry, and the tier's change to wait for.
+/// The outcome of storing an entry, with the change of the tier to wait for.
 struct PlacedEntry: Sendable {
     var result = MemoryResult.stored
     var change: UInt64?

@@ -1,32 +1,33 @@
 internal import KeelCore
 internal import Synchronization
 
-/// Keeps values of one type under keys, in memory and, where it has one, in a tier below.
+/// A cache of values of one type by key, in memory and optionally in a tier below.
 ///
 /// ```swift
 /// let menus = Cache<Int, Menu>(CacheConfiguration(limits: .count(500), expiry: .minutes(10)))
 /// let menu = try await menus.value(for: 7) { try await api.menu(7) }
 /// ```
 ///
-/// A cache in memory takes any `Sendable` value. Below memory values are bytes, by a
-/// ``CacheCoding``; a ``CacheStore`` gives several caches of different types one budget and one tier.
+/// A cache in memory takes any `Sendable` value. A tier stores bytes, encoded by a ``CacheCoding``.
+/// A ``CacheStore`` lets several caches of different types share one budget and one tier.
 ///
-/// - A value is returned only while its time lasts, from whatever tier; reading or moving it does
-///   not renew that time.
+/// - A value is returned only until it expires, whichever tier it comes from; reading or moving it
+///   does not extend its life.
 /// - The limits hold at every moment, not after the next sweep.
-/// - A load, a removal and a set of one key never leave an older value behind than the last that
-///   began: what was loaded before a change is handed to those who waited, and not kept.
-/// - The tier's failures never fail a read or ``set(_:for:expiry:staleness:cost:tags:)``: the value is
-///   in memory, the failure is in ``statistics`` and ``events(keeping:)``. ``persist(_:for:expiry:staleness:cost:tags:)``
-///   and removals throw, because then something else would be found later than was asked for.
+/// - Concurrent loads, removals and sets of one key never leave a value older than the last change:
+///   a value whose load began before a change is returned to its waiters and not stored.
+/// - Failures of the tier never fail a read or ``set(_:for:expiry:staleness:cost:tags:)``: the
+///   value is in memory, and the failure appears in ``statistics`` and ``events(keeping:)``.
+///   ``persist(_:for:expiry:staleness:cost:tags:)`` and removals do throw, because the tier may
+///   then return other data than the caller asked for.
 ///
-/// Hits are answered without suspending, without an actor and without allocating. The keys' `==`
-/// runs under a short lock, and must not call the cache.
+/// Hits are answered without suspending, without an actor and without allocating. The `==` of the
+/// keys runs under a short lock and must not call the cache.
 public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What the cache does where a call says nothing else.
+    /// The defaults of the cache.
     public let configuration: CacheConfiguration
 
-    /// The memory's parts, nil where it is a store's, or where each use needs the time.
+    /// The shards of the memory; nil if a store owns the memory, or if each use needs the time.
     ///
     /// `own` keeps them alive.
     @usableFromInline let parts: MemoryParts<Key, Value>?
@@ -37,9 +38,9 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let lower: CacheLower<Key, Value>?
     @usableFromInline let clock: CacheClock
     @usableFromInline let costOf: (@Sendable (Value) -> Int)?
-    /// Whether an entry costs the bytes that it has below memory.
+    /// Whether an entry without a given cost costs its encoded size in bytes.
     let countsBytes: Bool
-    /// Whether an entry for which nothing is said needs nothing but a value.
+    /// Whether an entry without its own expiry, staleness and tags needs no more than its value.
     @usableFromInline let isSimple: Bool
     let flights = SingleFlight<FlightID<Key>, LoadOutcome<Value>>()
     let promotions = SingleFlight<FlightID<Key>, MemoryFound<Value>?>()
@@ -48,10 +49,10 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Creates a cache in memory.
     ///
     /// - Parameters:
-    ///   - configuration: Limits, times and how to load.
-    ///   - clock: The time.
-    ///   - cost: What a value costs; nil for 1, or for its bytes where the limits are in bytes. Called
-    ///     outside of any lock.
+    ///   - configuration: The limits, times and loading policy.
+    ///   - clock: The source of time.
+    ///   - cost: Returns the cost of a value, called outside any lock. Nil means 1, or the value's
+    ///     size if the limits are in bytes.
     public convenience init(
         _ configuration: CacheConfiguration = CacheConfiguration(),
         clock: CacheClock = .system,
@@ -63,13 +64,13 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Creates a cache in memory over a tier.
     ///
     /// - Parameters:
-    ///   - tier: Where values are kept below memory.
-    ///   - name: What tells the cache's entries in the tier from those of others.
-    ///   - coding: How keys and values become bytes.
-    ///   - configuration: Limits, times and how to load.
-    ///   - clock: The time; the tier should go by the same.
-    ///   - cost: What a value costs; nil for 1, or for its bytes where the limits are in bytes. Called
-    ///     outside of any lock.
+    ///   - tier: The tier that keeps values below memory.
+    ///   - name: The name that separates the cache's entries in the tier from those of others.
+    ///   - coding: Converts keys and values to bytes and back.
+    ///   - configuration: The limits, times and loading policy.
+    ///   - clock: The source of time; the tier should use the same.
+    ///   - cost: Returns the cost of a value, called outside any lock. Nil means 1, or the value's
+    ///     size if the limits are in bytes.
     public convenience init(
         over tier: any CacheTier,
         name: String,
@@ -111,7 +112,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     init(_ parts: CacheParts<Key, Value>) {
         configuration = parts.configuration
-        // Idleness is counted by the clock, so that the shortest way to a value is not for it.
+        // Idle times need the clock on every use, so the shortest path is closed to them.
         self.parts = parts.configuration.timeToIdle == nil ? parts.own?.table.parts : nil
         own = parts.own
         memory = parts.memory
@@ -125,12 +126,12 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             self.parts != nil && parts.lower == nil && parts.configuration.expiry == .never
     }
 
-    // MARK: Looking at it
+    // MARK: Inspecting
 
-    /// How many entries are in memory, with those whose time is over and that nobody met since.
+    /// The number of entries in memory, including expired entries not yet dropped.
     public var count: Int { memory.count }
 
-    /// What the entries in memory cost.
+    /// The total cost of the entries in memory.
     public var cost: Int { memory.cost }
 
     /// What the cache has done so far.
@@ -144,19 +145,20 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return statistics
     }
 
-    /// How many calls wait for values that are being loaded.
+    /// The number of calls that wait for a load.
     public var waiterCount: Int { flights.waiterCount }
 
-    /// What happens to the cache's entries from now on.
+    /// Returns the events of the cache from now on.
     ///
-    /// - Parameter limit: How many events wait for a slow reader, before it loses the oldest.
-    /// - Returns: The events, without end.
+    /// - Parameter limit: The number of events to buffer for a slow reader; beyond it the oldest
+    ///   are lost.
+    /// - Returns: The events, until the cache is deallocated.
     public func events(keeping limit: Int = 256) -> CacheEvents<Key> {
         ledger.events(keeping: limit)
     }
 }
 
-/// What a cache is made of.
+/// The components of a cache.
 struct CacheParts<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var configuration: CacheConfiguration
     var own: OwnMemory<Key, Value>?
@@ -169,21 +171,21 @@ struct CacheParts<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var countsBytes = false
 }
 
-/// What a cache over a tier is told.
+/// The arguments of a cache over a tier.
 struct CacheLowerParts<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var tier: any CacheTier
     var name: String
     var coding: CacheCoding<Key, Value>
 }
 
-/// Names a flight: a key may have several, if it was changed meanwhile, or a tag was removed.
+/// The identity of a flight; a key has several after it or a tag changes during a load.
 ///
-/// Which tags a value will have is not known before it is there. Whoever asks after a removal must
-/// not get what was begun before it, whatever the tag.
+/// The tags of a value are not known before it is loaded, so a call that follows the removal of any
+/// tag must not share a load that began before.
 struct FlightID<Key: Hashable & Sendable>: Hashable, Sendable {
     let key: Key
-    /// What `CacheMemory.begin(_:)` gave.
+    /// The result of `CacheMemory.begin(_:)`.
     let generation: UInt64
-    /// The tags' epoch.
+    /// The epoch of the tags.
     let stamp: UInt64
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Counts what a cache does and tells those who listen.
+/// The statistics of a cache, and its event streams.
 @usableFromInline
 final class CacheLedger<Key: Hashable & Sendable>: Sendable {
     private struct State {
@@ -18,7 +18,7 @@ final class CacheLedger<Key: Hashable & Sendable>: Sendable {
 
     var statistics: CacheStatistics { state.withLock { $0.statistics } }
 
-    /// Whether anybody wants to be told.
+    /// Whether any stream of events is open.
     @usableFromInline var hasListeners: Bool { listens.load(ordering: .relaxed) }
 
     func count(_ step: (inout CacheStatistics) -> Void) {

@@ -2,15 +2,15 @@
 struct CacheLower<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let queue: TierQueue
     let coding: CacheCoding<Key, Value>
-    /// What the bytes of all keys begin with.
+    /// The prefix of the bytes of all keys.
     let space: [UInt8]
-    /// What all entries can be removed by.
+    /// The tag of all entries of the cache, for removing them together.
     let spaceTag: String
 
     init(queue: TierQueue, name: String, coding: CacheCoding<Key, Value>) {
         self.queue = queue
         self.coding = coding
-        // No name and format may run into the key, or into another name and format.
+        // Lengths keep a name or format from running into the key or into another name.
         let words = [Array(name.utf8), Array(coding.format.utf8)]
         space = words.flatMap { word -> [UInt8] in
             let length = UInt32(truncatingIfNeeded: word.count)
@@ -19,6 +19,6 @@ struct CacheLower<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         spaceTag = "\u{0}\(name)\u{0}\(coding.format)"
     }
 
-    /// The tags that a cache gave to an entry.
+    /// Returns the tags that the cache gave to an entry.
     func tags(of record: CacheRecord) -> [String] { record.tags.filter { $0 != spaceTag } }
 }

@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// The tasks that go on behind a cache's answers.
+/// The tasks that continue after a cache has answered.
 ///
-/// A load that refreshes a value runs once for its key, and ends with the load; what hands a change
-/// to the tier ends with it. None outlives what it waits for.
+/// A refreshing load runs once per key; a task that hands a change to the tier ends with the
+/// change. None outlives the work it waits for.
 final class BackgroundLoads: Sendable {
     private let state = Mutex<Set<UInt64>>([])
 
-    /// How many loads run behind.
+    /// The number of named loads in progress.
     var count: Int { state.withLock { $0.count } }
 
-    /// Runs work behind, unless work of the same name runs already.
+    /// Runs work in the background, unless work of the same name is running.
     func start(_ name: UInt64, _ work: @escaping @Sendable () async -> Void) {
         guard state.withLock({ $0.insert(name).inserted }) else { return }
         Task {
@@ -19,6 +19,6 @@ final class BackgroundLoads: Sendable {
         }
     }
 
-    /// Runs work behind.
+    /// Runs work in the background.
     func add(_ work: @escaping @Sendable () async -> Void) { Task { await work() } }
 }

@@ -1,17 +1,17 @@
 extension Cache {
-    /// The values under several keys; those that are missing are loaded in one call.
+    /// Returns the values for several keys, loading all missing ones in one call.
     ///
-    /// A key that is set or removed while the load is under way keeps what it was set to. Unlike the
-    /// loads of single keys, loads of several are not shared between callers.
+    /// A key that is set or removed during the load keeps its new state. Unlike loads of single
+    /// keys, bulk loads are not shared between callers.
     ///
     /// - Parameters:
-    ///   - keys: What the values are found by.
-    ///   - policy: Where the values come from: `cacheFirst`, `refresh` or `cacheOnly`; others count
-    ///     as the first or second of these.
-    ///   - expiry: How long loaded values are fresh; nil for what the cache is configured to.
-    ///   - tags: What loaded values can be removed by, together with others.
-    ///   - load: Makes the values of some of the keys; a key that it leaves out has none.
-    /// - Returns: The values that there are.
+    ///   - keys: The keys of the values.
+    ///   - policy: `cacheFirst`, `refresh` or `cacheOnly`; any other counts as the first, or as the
+    ///     second if it loads first. Nil for the configured policy.
+    ///   - expiry: How long loaded values are fresh; nil for the configured expiry.
+    ///   - tags: Tags by which loaded values can be removed together with others.
+    ///   - load: Loads the values for some of the keys; a key missing from its result has no value.
+    /// - Returns: The values found or loaded.
     /// - Throws: What `load` throws.
     public func values(
         for keys: some Sequence<Key>,
@@ -30,7 +30,7 @@ extension Cache {
                 continue
             }
             if let held = use(key), held.isFresh {
-                // A value that is known not to exist is not asked for again.
+                // A key known to have no value is not loaded.
                 values[key] = held.entry.value
             } else if let value = await getBelow(key) {
                 values[key] = value
@@ -73,7 +73,7 @@ extension Cache {
         }
         let overtaken = stored.count { $0.result == .overtaken }
         if overtaken > 0 { ledger.count { $0.overtaken += overtaken } }
-        // Queued together, so that the tier gets them in few calls.
+        // All are queued by now, so the tier gets them in few calls.
         for entry in stored { _ = await settle(entry) }
         return values
     }

@@ -1,20 +1,19 @@
 internal import KeelCore
 
 extension Cache {
-    /// The value under a key, loaded where the policy asks for it.
+    /// Returns the value for a key, loading it if the policy asks for it.
     ///
-    /// All who ask for one key at the same time share one load. A caller that is cancelled leaves at
-    /// once, with `CancellationError`; the load goes on for the others, and is cancelled with the
-    /// last. If the key is set or removed, or one of the tags is, while the load is under way, its
-    /// value is returned to those who wait, and not kept; whoever asks after the change starts a
-    /// load of its own.
+    /// Concurrent callers for one key share one load. A canceled caller leaves at once with
+    /// `CancellationError`; the load continues for the others, and is canceled with the last. If
+    /// the key or one of the tags is set or removed during the load, the loaded value is returned
+    /// to the waiting callers and not stored; a call after the change starts its own load.
     ///
     /// - Parameters:
-    ///   - key: What the value is found by.
-    ///   - policy: Where the value comes from; nil for what the cache is configured to.
-    ///   - expiry: How long a loaded value is fresh; nil for what the cache is configured to.
-    ///   - tags: What a loaded value can be removed by, together with others.
-    ///   - load: Makes the value; it runs in a task of its own.
+    ///   - key: The key of the value.
+    ///   - policy: Where the value comes from; nil for the configured policy.
+    ///   - expiry: How long a loaded value is fresh; nil for the configured expiry.
+    ///   - tags: Tags by which a loaded value can be removed together with others.
+    ///   - load: Loads the value, in its own task.
     /// - Returns: The value.
     /// - Throws: What `load` throws, `CancellationError`, or ``CacheError`` with `timeout` or
     ///   `notCached`.
@@ -39,16 +38,16 @@ extension Cache {
         return value
     }
 
-    /// The value under a key, or nil if there is none, loaded where the policy asks for it.
+    /// Returns the value for a key, or nil if it has none, loading it if the policy asks for it.
     ///
-    /// That there is none is remembered for ``CacheConfiguration/absenceExpiry``, or for what the
-    /// loaded value says. For the rest it is as ``value(for:policy:expiry:tags:load:)``.
+    /// Absence is cached for ``CacheConfiguration/absenceExpiry`` or for the expiry of the loaded
+    /// value. Otherwise works like ``value(for:policy:expiry:tags:load:)``.
     ///
     /// - Parameters:
-    ///   - key: What the value is found by.
-    ///   - policy: Where the value comes from; nil for what the cache is configured to.
-    ///   - load: Makes the value, with what the cache should do with it.
-    /// - Returns: The value; nil too where the policy forbids to load it.
+    ///   - key: The key of the value.
+    ///   - policy: Where the value comes from; nil for the configured policy.
+    ///   - load: Loads the value, and says how to cache it.
+    /// - Returns: The value; also nil if the policy forbids loading it.
     /// - Throws: What `load` throws, `CancellationError`, or ``CacheError`` with `timeout`.
     public func findValue(
         for key: Key,
@@ -89,7 +88,7 @@ extension Cache {
         return try await loadAndWait(call, standIn: held?.entry)
     }
 
-    /// What is in memory and usable, without counting anything.
+    /// Returns the usable entry in memory, without counting a use.
     func glance(_ key: Key) -> UsableEntry<Value>? { memory.look(key).flatMap { usable($0) } }
 
     private func usable(_ found: MemoryFound<Value>) -> UsableEntry<Value>? {
@@ -100,7 +99,7 @@ extension Cache {
         return UsableEntry(entry: found, isFresh: found.freshUntil > now, now: now)
     }
 
-    /// Loads a value anew if most of its freshness is over.
+    /// Reloads a value in the background once most of its freshness has passed.
     private func refreshAhead(_ held: UsableEntry<Value>, _ call: LoadCall<Key, Value>) {
         guard let part = call.policy.refreshAhead, held.entry.freshUntil != .max,
             let created = held.entry.detail?.created
@@ -112,18 +111,18 @@ extension Cache {
 
     // MARK: Loading
 
-    /// Loads behind the caller's back, once for a key.
+    /// Loads a value in the background, once per key.
     ///
     /// - Parameters:
-    ///   - call: What to load.
-    ///   - detail: That of the entry which the new value is for; it says so meanwhile, and those who
-    ///     read the entry need not try to load.
+    ///   - call: The load.
+    ///   - detail: The details of the entry to refresh, marked as being renewed meanwhile so that
+    ///     its readers do not try to load.
     func loadBehind(_ call: LoadCall<Key, Value>, _ detail: MemoryDetail?) {
         var hasher = Hasher()
         hasher.combine(call.key)
         let name = UInt64(bitPattern: Int64(hasher.finalize()))
         background.start(name) { [self] in
-            // In this task alone, so that it never says so when there is no load any more.
+            // Set inside the task, so that the mark never outlives the load.
             detail?.setRenewed(true)
             defer { detail?.setRenewed(false) }
             let id = begin(call.key)
@@ -154,14 +153,14 @@ extension Cache {
         }
     }
 
-    /// A value that may stand in for one that could not be had: never one that was removed meanwhile.
+    /// Returns a stale value to serve instead of a failed load, but never one removed since.
     func substitute(_ id: FlightID<Key>, _ standIn: MemoryFound<Value>?) -> Value? {
         if let value = glance(id.key)?.entry.value { return value }
         guard memory.isCurrent(id.key, id.generation) else { return nil }
         return standIn.flatMap { usable($0) }?.entry.value
     }
 
-    /// Takes part in the flight of a key.
+    /// Joins or starts the flight of a key.
     func flight(
         _ call: LoadCall<Key, Value>,
         _ id: FlightID<Key>,
@@ -170,7 +169,7 @@ extension Cache {
     ) async throws -> Value? {
         try await flights.run(id, onJoin: onBoard) { [self] in
             onBoard()
-            // Another flight may have ended between the caller's look and this one's beginning.
+            // Another flight may have ended since the caller looked.
             if !isForced, let held = glance(call.key), held.isFresh, call.accepts(held.entry) {
                 return LoadOutcome(value: held.entry.value)
             }
@@ -190,7 +189,7 @@ extension Cache {
             if !Task.isCancelled { ledger.count { $0.loadFailures += 1 } }
             throw error
         }
-        // Nobody waits any more, and another flight may be under way.
+        // If canceled, no caller waits any more, and another flight may be under way.
         guard loaded.isStored, !Task.isCancelled else { return loaded.value }
         let stored = store(loaded, for: call.key, stamp: id.stamp, generation: id.generation)
         if stored.result == .overtaken { ledger.count { $0.overtaken += 1 } }
@@ -199,25 +198,25 @@ extension Cache {
     }
 }
 
-/// One call for a value.
+/// One request for a value.
 @usableFromInline
 struct LoadCall<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let key: Key
     let policy: CachePolicy
-    /// Whether knowing that there is no value is an answer.
+    /// Whether a known absence is an answer.
     let acceptsAbsence: Bool
     let load: @Sendable () async throws -> CacheLoaded<Value>
 
     func accepts(_ found: MemoryFound<Value>) -> Bool { found.value != nil || acceptsAbsence }
 }
 
-/// What a flight brings.
+/// The result of a flight.
 struct LoadOutcome<Value: Sendable>: Sendable {
     let value: Value?
 }
 
 extension CachePolicy {
-    /// Whether a fresh value in memory is the answer, and nothing else is to be done.
+    /// Whether a fresh value in memory answers the call with no further work.
     @usableFromInline var looksFirst: Bool { source != .load && refreshAhead == nil }
 }
 

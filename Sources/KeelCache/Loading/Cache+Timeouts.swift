@@ -7,7 +7,7 @@ extension Cache {
         case hardTimeout
     }
 
-    /// Waits for a flight, but no longer than the policy's limits.
+    /// Waits for a flight, no longer than the policy's timeouts.
     func race(
         _ call: LoadCall<Key, Value>,
         _ id: FlightID<Key>,
@@ -36,7 +36,7 @@ extension Cache {
                 case .landed(let value): return value
                 case .softTimeout:
                     guard let value = substitute(id, standIn) else { continue }
-                    // Joins the flight before this caller leaves it, so that it goes on.
+                    // Joins the flight before this caller leaves, so that the flight continues.
                     await stayBehind(call, id)
                     ledger.count { $0.staleHits += 1 }
                     return value
@@ -48,17 +48,17 @@ extension Cache {
         }
     }
 
-    /// Keeps a flight under way that the caller is about to leave.
+    /// Keeps a flight going that the caller is about to leave.
     private func stayBehind(_ call: LoadCall<Key, Value>, _ id: FlightID<Key>) async {
         guard flights.waiterCount(of: id) == 1 else { return }
         guard memory.begin(call.key) == id.generation else {
-            // The key was changed: nobody will want what the flight brings.
+            // The key was changed, so no caller wants the flight's result.
             return memory.end(call.key)
         }
         let (boarded, isAboard) = AsyncStream.makeStream(of: Never.self)
         background.add { [self] in
             defer {
-                // A flight that could not be boarded must not keep the caller waiting.
+                // Also if joining failed, so that the caller does not wait forever.
                 isAboard.finish()
                 memory.end(call.key)
             }

@@ -1,16 +1,16 @@
-/// A loaded value with what the cache should do with it, for sources that say so themselves.
+/// A loaded value with its own caching instructions, for sources that provide them.
 public struct CacheLoaded<Value: Sendable>: Sendable {
-    /// The value, nil where there is none.
+    /// The value, or nil if there is none.
     public var value: Value?
-    /// How long the value is fresh, nil for what the cache is configured to.
+    /// How long the value is fresh; nil for the configured expiry.
     public var expiry: CacheExpiry?
-    /// For how much longer it may stand in, nil for what the cache is configured to.
+    /// How long the value may be served once stale; nil for the configured staleness.
     public var staleness: Duration?
-    /// What it costs, nil for what the cache's cost function says.
+    /// The cost of the value; nil to use the cache's cost function.
     public var cost: Int?
-    /// What it can be removed by, together with others.
+    /// Tags by which the value can be removed together with others.
     public var tags: [String]
-    /// Whether the value may be kept at all.
+    /// Whether the value may be stored at all.
     public var isStored: Bool
 
     /// Creates a loaded value.

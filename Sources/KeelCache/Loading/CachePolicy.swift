@@ -1,4 +1,4 @@
-/// Where a value that is asked for with a way to load it comes from.
+/// The choice between the cache and the loader for a requested value.
 ///
 /// ```swift
 /// let menu = try await cache.value(for: id, policy: .staleWhileRevalidate) { try await api.menu(id) }
@@ -7,7 +7,7 @@
 /// | policy | fresh | stale | missing | loading fails |
 /// |---|---|---|---|---|
 /// | ``cacheFirst`` | cached | loads | loads | throws |
-/// | ``staleWhileRevalidate`` | cached | cached, loads behind | loads | throws |
+/// | ``staleWhileRevalidate`` | cached | cached, loads in the background | loads | throws |
 /// | ``staleIfError`` | cached | loads | loads | stale value, or throws |
 /// | ``loadFirst`` | loads | loads | loads | cached value, or throws |
 /// | ``refresh`` | loads | loads | loads | throws |
@@ -16,63 +16,63 @@ public struct CachePolicy: Hashable, Sendable {
     enum Source: Hashable, Sendable { case cache, load, cacheOnly }
 
     var source: Source
-    /// Whether a value that is not fresh may be returned while another is loaded.
+    /// Whether a stale value may be returned while a new one is loaded.
     @usableFromInline var revalidates = false
-    /// Whether a cached value stands in when loading fails.
+    /// Whether a cached value is served if loading fails.
     var survivesErrors = false
     var softTimeout: Duration?
     var hardTimeout: Duration?
     var refreshAhead: Double?
 
-    /// The cached value while it is fresh; otherwise it is loaded.
+    /// Returns the cached value while it is fresh, and loads otherwise.
     public static let cacheFirst = CachePolicy(source: .cache)
 
-    /// The cached value while it may be used at all; one that is stale is loaded anew behind.
+    /// Returns the cached value even if stale, and then reloads it in the background.
     ///
     /// RFC 5861, section 3. Needs ``CacheConfiguration/staleness``.
     public static let staleWhileRevalidate = CachePolicy(source: .cache, revalidates: true)
 
-    /// As ``cacheFirst``; when loading fails, a stale value stands in.
+    /// Like ``cacheFirst``, but serves a stale value if loading fails.
     ///
     /// RFC 5861, section 4. Needs ``CacheConfiguration/staleness``.
     public static let staleIfError = CachePolicy(source: .cache, survivesErrors: true)
 
-    /// A loaded value; when loading fails, the cached one.
+    /// Loads, and serves the cached value if loading fails.
     public static let loadFirst = CachePolicy(source: .load, survivesErrors: true)
 
-    /// A loaded value and nothing else.
+    /// Always loads.
     public static let refresh = CachePolicy(source: .load)
 
-    /// The cached value and nothing else.
+    /// Never loads.
     public static let cacheOnly = CachePolicy(source: .cacheOnly)
 
-    /// Lets a stale value stand in when loading takes longer than this; loading goes on behind.
+    /// Serves a stale value if loading takes longer; the load continues in the background.
     public func softTimeout(_ limit: Duration) -> CachePolicy {
         var policy = self
         policy.softTimeout = limit
         return policy
     }
 
-    /// Throws `timeout` when loading takes longer than this.
+    /// Throws `timeout` if loading takes longer.
     ///
-    /// The caller leaves; loading goes on for others who wait for the same value.
+    /// The load continues for other callers that wait for the same value.
     public func hardTimeout(_ limit: Duration) -> CachePolicy {
         var policy = self
         policy.hardTimeout = limit
         return policy
     }
 
-    /// Loads a fresh value anew behind its use, once this part of its freshness has passed.
+    /// Reloads a fresh value in the background when used after a fraction of its freshness.
     ///
-    /// - Parameter part: From 0 to 1, for example 0.8.
-    /// - Returns: The policy with it.
+    /// - Parameter part: The fraction, from 0 to 1, for example 0.8.
+    /// - Returns: The changed policy.
     public func refreshingAhead(after part: Double) -> CachePolicy {
         var policy = self
         policy.refreshAhead = min(max(part, 0), 1)
         return policy
     }
 
-    /// Lets a cached value stand in when loading fails.
+    /// Serves a cached value if loading fails.
     public func survivingErrors() -> CachePolicy {
         var policy = self
         policy.survivesErrors = true

@@ -4,12 +4,12 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// How many bytes values have, for limits in bytes.
+/// The sizes of values in bytes, for limits in bytes.
 enum CacheBytes {
-    /// What a value counts that cannot be measured.
+    /// The size assumed for a value that cannot be measured.
     private static let unmeasured = 1_024
 
-    /// A cost function for values without a coding.
+    /// Returns the size of a value that has no coding.
     static func count<Value: Sendable>(of value: Value) -> Int {
         switch value {
         case let bytes as [UInt8]: bytes.count
@@ -20,7 +20,8 @@ enum CacheBytes {
         }
     }
 
-    /// The cost function of a cache: what is given, bytes where the limits are in bytes, or none.
+    /// Returns a cache's cost function: the given one, one that measures bytes if the limits are in
+    /// bytes, or nil.
     static func cost<Key: Hashable & Sendable, Value: Sendable>(
         _ given: (@Sendable (Value) -> Int)?,
         _ limits: CacheLimits,
@@ -33,7 +34,7 @@ enum CacheBytes {
 }
 
 extension TierQueue.Work {
-    /// How many bytes the value has that is to be written.
+    /// The size of the value to write, in bytes.
     var valueBytes: Int? {
         guard case .write(let record) = self, case .bytes(let bytes) = record.body else {
             return nil

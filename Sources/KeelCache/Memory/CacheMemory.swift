@@ -1,33 +1,33 @@
-/// The memory of one cache: a table of its own, or its part of a store's.
+/// The memory of one cache: its own table, or its part of a store's table.
 protocol CacheMemory<Key, Value>: AnyObject, Sendable {
     associatedtype Key: Hashable & Sendable
     associatedtype Value: Sendable
 
-    /// What is under a key; a use is noted and counted.
+    /// Returns the entry for a key, and counts the use.
     func use(_ key: Key) -> MemoryFound<Value>?
-    /// What is under a key, without noting a use.
+    /// Returns the entry for a key without counting a use.
     func look(_ key: Key) -> MemoryFound<Value>?
-    /// Takes out what was found under a key, if it is still there.
+    /// Removes an entry if it is still the one found before.
     func discard(_ key: Key, _ found: MemoryFound<Value>) -> Bool
-    /// Turns a hit that was counted into a miss.
+    /// Turns a counted hit into a miss.
     func recount(_ key: Key)
-    /// Whether what was found had been idle for too long; a use is noted.
+    /// Returns whether the entry was idle for too long; otherwise counts a use.
     func wasIdle(_ key: Key, _ detail: MemoryDetail, at now: Int64) -> Bool
-    /// Stores an entry; see `MemoryTable`. The ledger is told of what leaves.
+    /// Stores an entry as `MemoryTable` does, and reports to the ledger which entries left.
     func store(_ entry: NewEntry<Key, Value>, admission: () -> Bool) -> MemoryResult
-    /// Takes an entry out, and tells the ledger.
+    /// Removes an entry, and reports that to the ledger.
     func remove(_ key: Key, admission: () -> Void)
-    /// Makes values that are under way unfit to be stored.
+    /// Makes values under way unfit to be stored.
     func overtakeAll()
-    /// Takes all of the cache's entries out, and tells the ledger.
+    /// Removes all entries of the cache, and reports that to the ledger.
     func removeAll()
-    /// Takes out the entries that are dead, and tells the ledger.
+    /// Removes dead entries, and reports that to the ledger.
     func sweep(at now: Int64, _ board: TagBoard)
-    /// Notes that a value begins to be made, and gives its generation.
+    /// Marks that a value is being made, and returns its generation.
     func begin(_ key: Key) -> UInt64
-    /// Whether nothing was stored or removed under a key since it was begun.
+    /// Returns whether nothing was stored or removed under the key since `begin(_:)`.
     func isCurrent(_ key: Key, _ generation: UInt64) -> Bool
-    /// Ends what was begun.
+    /// Balances `begin(_:)`.
     func end(_ key: Key)
 
     var count: Int { get }
@@ -43,19 +43,20 @@ struct NewEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var freshUntil: Int64
     var detail: MemoryDetail?
     var cost: Int
-    /// What the value's making began with, nil for a value that counts whatever happened meanwhile.
+    /// The key's generation when making the value began, or nil to store it regardless of changes
+    /// since.
     var generation: UInt64?
-    /// Whether an entry that is there stays.
+    /// Whether an existing entry is kept.
     var onlyIfMissing = false
 }
 
 extension MemoryEntry {
-    /// Whether the entry's time is over, or it was not used for too long.
+    /// Returns whether the entry has expired or was idle for too long.
     func isExpired(at now: Int64) -> Bool {
         usableUntil <= now || detail?.isIdle(at: now) == true
     }
 
-    /// Whether the entry can be of no more use to anybody.
+    /// Returns why the entry can never be used again, or nil if it can.
     func isDead(at now: Int64, _ board: TagBoard) -> EntryDeath? {
         if isExpired(at: now) { return .expired }
         if let detail, !board.lives(detail.tags, stamp: detail.stamp) { return .invalidated }
@@ -63,5 +64,5 @@ extension MemoryEntry {
     }
 }
 
-/// Why an entry is dead.
+/// The reason an entry is dead.
 enum EntryDeath: Sendable { case expired, invalidated }

@@ -1,18 +1,17 @@
-/// The bytes of keys that are strings of 16 to 32 bytes, beside the entries.
+/// Copies of string keys of 16 to 32 bytes, beside the entries.
 ///
-/// A string of more than 15 bytes lies somewhere else, and to compare it is to wait for one more line
-/// of memory at each hit. The copy costs 32 bytes an entry. Other keys have none: shorter strings
-/// lie in the entry itself.
+/// A string of more than 15 bytes is stored elsewhere, so comparing it would wait for one more
+/// cache line at each hit. A copy costs 32 bytes per entry. Shorter strings lie in the entry
+/// itself, and other keys have no copies. Strings with equal bytes are equal; for others, `==`
+/// decides.
 ///
-/// Strings of equal bytes are equal; whether others are is for their `==` to say.
-///
-/// `@unchecked`, because of the pointer: it belongs to a shard, whose lock guards it.
+/// `@unchecked`, because of the pointer: it belongs to a shard and is guarded by its lock.
 @usableFromInline
 struct KeyPrints<Key: Hashable & Sendable>: @unchecked Sendable {
     /// The first 16 bytes and the last 16.
     @usableFromInline typealias Words = (UInt64, UInt64, UInt64, UInt64)
 
-    /// Nil where keys are no strings.
+    /// Nil unless the keys are strings.
     @usableFromInline var words: UnsafeMutablePointer<Words>?
 
     @inlinable
@@ -21,7 +20,7 @@ struct KeyPrints<Key: Hashable & Sendable>: @unchecked Sendable {
     @inlinable
     func deallocate() { words?.deallocate() }
 
-    /// Aligned, so that no copy lies in two lines of memory.
+    /// Allocates copies aligned so that none spans two cache lines.
     @usableFromInline
     static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Words> {
         let size = capacity * MemoryLayout<Words>.stride
@@ -40,14 +39,14 @@ struct KeyPrints<Key: Hashable & Sendable>: @unchecked Sendable {
         self.words = larger
     }
 
-    /// Keeps the bytes of a key, where they are of use.
+    /// Stores the copy of a key that is a string of suitable length.
     @inlinable
     func set(_ key: Key, at slot: Int) {
         guard Key.self == String.self, let words else { return }
         if let bytes = Self.bytes(unsafeBitCast(key, to: String.self)) { words[slot] = bytes }
     }
 
-    /// Whether a key's bytes are those that were kept of another.
+    /// Returns whether a key's bytes equal those stored for another key.
     @inlinable
     func isPrint(of key: Key, at slot: Int, _ other: Key) -> Bool {
         guard Key.self == String.self, let words else { return false }
@@ -55,7 +54,7 @@ struct KeyPrints<Key: Hashable & Sendable>: @unchecked Sendable {
         let other = unsafeBitCast(other, to: String.self)
         guard let bytes = Self.bytes(key), key.utf8.count == other.utf8.count else { return false }
         let kept = words + slot
-        // All of them in any case: cheaper than to decide after each.
+        // Compares all words: cheaper than branching after each.
         return (kept.pointee.0 ^ bytes.0) | (kept.pointee.1 ^ bytes.1)
             | (kept.pointee.2 ^ bytes.2) | (kept.pointee.3 ^ bytes.3) == 0
     }

@@ -1,18 +1,18 @@
-/// Turns keys into 64 bits that nobody outside of the table can foresee.
+/// A seeded hash of keys to 64 bits, unpredictable outside the table.
 ///
-/// Integers and ASCII strings go through a seeded full-width multiplication, in the manner of Wang
-/// Yi's wyhash; it takes half the time of `Hasher` on a key of 30 bytes. All other keys, and strings
-/// beyond ASCII, go through `Hasher`, which is seeded by the process.
+/// Integers and ASCII strings use a seeded full-width multiplication like that of Wang Yi's wyhash,
+/// which takes half the time of `Hasher` on a key of 30 bytes. All other keys use `Hasher`, which
+/// is seeded per process.
 @usableFromInline
 struct KeySeed: Sendable {
     @usableFromInline let first: UInt64
     @usableFromInline let second: UInt64
 
-    /// Draws a seed.
+    /// Draws a random seed.
     @usableFromInline
     init() {
         first = .random(in: .min ... .max)
-        // Even factors lose the highest bit of what they multiply.
+        // An even factor would lose the highest bit.
         second = .random(in: .min ... .max) | 1
     }
 
@@ -56,7 +56,7 @@ struct KeySeed: Sendable {
         return hash(beyondASCII: string)
     }
 
-    /// The hash of ASCII bytes, nil where one of them is beyond ASCII.
+    /// Returns the hash of ASCII bytes, or nil if a byte is not ASCII.
     @inlinable
     func ascii(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
         let count = bytes.count
@@ -87,10 +87,10 @@ struct KeySeed: Sendable {
         return Self.fold(state ^ first, second)
     }
 
-    /// The hash of a string that is not ASCII, equal for strings that are canonically equivalent.
+    /// Returns the hash of a string that is not ASCII, equal for canonically equivalent strings.
     ///
-    /// Three characters are equivalent to an ASCII one (Unicode 16, UnicodeData.txt), so that a
-    /// string of them has to have the hash of its ASCII form.
+    /// Three characters are equivalent to an ASCII one (Unicode 16, UnicodeData.txt), so a string
+    /// of them must hash like its ASCII form.
     @usableFromInline
     func hash(beyondASCII string: String) -> UInt64 {
         var bytes: [UInt8] = []

@@ -1,15 +1,15 @@
 public import Synchronization
 
-/// One entry of a memory table, on its way in or out.
+/// An entry of a memory table, on its way in or out.
 @usableFromInline
 struct MemoryEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let hash: UInt64
-    /// The end of freshness in microseconds since 1970; `.max` for one that never ends.
+    /// The end of freshness in microseconds since 1970, or `.max` if there is none.
     @usableFromInline var freshUntil: Int64
-    /// What few entries have.
+    /// The properties that few entries have.
     @usableFromInline var detail: MemoryDetail?
     @usableFromInline let key: Key
-    /// Nil for a value that is known not to exist.
+    /// Nil for a key known to have no value.
     @usableFromInline var value: Value?
 
     @inlinable
@@ -22,15 +22,15 @@ struct MemoryEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// What every hit reads of an entry: as little as can be, since each line of memory counts.
+/// The part of an entry that every hit reads, kept small to touch few cache lines.
 @usableFromInline
 struct MemorySlot<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let key: Key
-    /// Nil for a value that is known not to exist.
+    /// Nil for a key known to have no value.
     @usableFromInline var value: Value?
     /// Whether the entry has neither an end of freshness nor a detail.
     @usableFromInline let isPlain: Bool
-    /// Whether a use waits to be told to the policy.
+    /// Whether the policy has yet to be told of a use.
     @usableFromInline var isNoted = false
 
     @inlinable
@@ -41,7 +41,7 @@ struct MemorySlot<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// What a hit on a plain entry does not read.
+/// The part of an entry that hits on plain entries do not read.
 @usableFromInline
 struct MemoryMargin: Sendable {
     @usableFromInline let hash: UInt64
@@ -56,23 +56,23 @@ struct MemoryMargin: Sendable {
     }
 }
 
-/// What an entry has beyond a value and the end of its freshness.
+/// The properties of an entry beyond a value and an end of freshness.
 ///
-/// `@unchecked`, because of the time of idleness: only the holder of the shard's lock touches it.
+/// `@unchecked`, because of the idle time: only the holder of the shard's lock touches it.
 @usableFromInline
 final class MemoryDetail: @unchecked Sendable {
     /// Whether a newer value is being loaded.
     @usableFromInline let isRenewed = Atomic<Bool>(false)
-    /// Whether times are all there is, and idleness is none of them.
+    /// Whether the entry has neither tags nor an idle time.
     @usableFromInline let isPlain: Bool
-    /// When the value was made.
+    /// When the value was created.
     let created: Int64
-    /// Up to when the value may be used after its freshness; `.max` for ever.
+    /// The end of the value's staleness, or `.max` if there is none.
     @usableFromInline let usableUntil: Int64
     let tags: [String]
-    /// The tag board's epoch when the value began to be made.
+    /// The tag board's epoch when making the value began.
     let stamp: UInt64
-    /// How long the entry is kept without being used; 0 for any time.
+    /// How long the entry may remain unused; 0 for no limit.
     let idle: Int64
     fileprivate(set) var idleUntil: Int64
 
@@ -92,7 +92,7 @@ final class MemoryDetail: @unchecked Sendable {
         idleUntil = idle > 0 ? created &+ idle : .max
     }
 
-    /// Notes a use under the shard's lock.
+    /// Counts a use, under the shard's lock.
     ///
     /// - Returns: Whether the entry had been idle for too long.
     @usableFromInline
@@ -103,18 +103,18 @@ final class MemoryDetail: @unchecked Sendable {
         return false
     }
 
-    /// Whether the entry has been idle for too long, without noting a use.
+    /// Returns whether the entry has been idle for too long, without counting a use.
     func isIdle(at now: Int64) -> Bool { idleUntil <= now }
 
     func setRenewed(_ isRenewed: Bool) { self.isRenewed.store(isRenewed, ordering: .relaxed) }
 
-    /// Counts idleness from now on; the entry is not in a table yet.
+    /// Starts the idle time, before the entry is in a table.
     func begin(at now: Int64) { if idle > 0 { idleUntil = now &+ idle } }
 }
 
-/// What a table holds under a key.
+/// An entry found in a table.
 struct MemoryFound<Value: Sendable>: Sendable {
-    /// Nil for a value that is known not to exist.
+    /// Nil for a key known to have no value.
     let value: Value?
     let freshUntil: Int64
     let detail: MemoryDetail?
@@ -122,12 +122,11 @@ struct MemoryFound<Value: Sendable>: Sendable {
     var usableUntil: Int64 { detail?.usableUntil ?? freshUntil }
 }
 
-/// The time at which an entry may no longer be used at all.
 extension MemoryEntry {
     var usableUntil: Int64 { detail?.usableUntil ?? freshUntil }
 }
 
-/// What has left a table, to be told about and to die outside of its lock.
+/// Entries that left a table, to be reported and released outside its lock.
 @usableFromInline
 struct MemoryRemovals<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var first: MemoryEntry<Key, Value>?
@@ -149,23 +148,23 @@ struct MemoryRemovals<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// What became of an entry that was to be stored.
+/// The outcome of storing an entry.
 @usableFromInline
 enum MemoryResult: Sendable {
     case stored
-    /// The entry costs more than the table may hold; what was under its key is gone.
+    /// The entry costs more than the table may hold; the old entry was removed.
     case refused
-    /// Something else was stored or removed under the key since the value began to be made.
+    /// The key was set or removed since making the value began.
     case overtaken
 }
 
-/// What became of an entry that was to be stored, and what left the table for it.
+/// The outcome of storing an entry, with the entries that left the table.
 @usableFromInline
 struct MemoryOutcome<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var result: MemoryResult
-    /// What was under the key before.
+    /// The previous entry for the key.
     @usableFromInline var replaced: MemoryEntry<Key, Value>?
-    /// What had to make room, possibly the new entry itself.
+    /// The evicted entries, possibly including the new one.
     @usableFromInline var evicted: MemoryRemovals<Key, Value>
 
     @inlinable

@@ -1,11 +1,11 @@
 public import Synchronization
 
-/// Where the shards of a memory table are.
+/// The location of the shards of a memory table.
 ///
-/// A cache has a copy, so that a hit does not count a reference to the table, which all tasks would
-/// write to: there is no reference in here. Whoever uses a copy keeps the table alive meanwhile.
+/// A cache holds a copy, so that a hit does not retain the table: its reference count would be
+/// written by all tasks. The owner of a copy keeps the table alive.
 ///
-/// `@unchecked`, because of the pointer: it never changes, and what it points to is locked.
+/// `@unchecked`, because of the pointer: it never changes, and the memory behind it is locked.
 @usableFromInline
 struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
     @usableFromInline typealias Entry = MemoryEntry<Key, Value>
@@ -14,12 +14,12 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
 
     @usableFromInline let shards: UnsafeMutableRawPointer
     @usableFromInline let shardCount: Int
-    /// How far a hash is shifted to leave the shard's number.
+    /// The shift that leaves the shard's number of a hash.
     @usableFromInline let shift: UInt64
     @usableFromInline let seed: KeySeed
 
     /// - Parameters:
-    ///   - limits: Those of the table.
+    ///   - limits: The limits of the table.
     ///   - poll: Nil for a table of one shard.
     init(_ limits: CacheLimits, _ poll: WindowPoll?) {
         let seed = KeySeed()
@@ -35,7 +35,7 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
         }
     }
 
-    /// An empty shard for a place in the table.
+    /// Returns an empty shard for an index.
     func newShard(
         _ index: Int,
         _ limits: CacheLimits,
@@ -52,7 +52,7 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
 
     @inlinable
     func shard(_ hash: UInt64) -> UnsafeMutablePointer<Shard> {
-        // A shift by all 64 bits leaves 0, the only shard there is then.
+        // A shift by all 64 bits gives 0, the only shard in that case.
         shard(at: Int(truncatingIfNeeded: hash >> shift))
     }
 
@@ -61,16 +61,16 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
         (shards + index &* Self.stride).assumingMemoryBound(to: Shard.self)
     }
 
-    /// How many bytes one shard is from the next.
+    /// The distance between shards, in bytes.
     ///
-    /// No line of memory belongs to two, nor a pair of lines, which processors fetch together: two
-    /// threads would wait for each other's locks.
+    /// A multiple of two cache lines, because processors fetch lines in pairs: threads on
+    /// neighboring shards would otherwise contend.
     @inlinable
     static var stride: Int { (MemoryLayout<Shard>.size + 127) & ~127 }
 
-    /// What is under a key; a use is noted, and counted as a hit or a miss.
+    /// Returns the entry for a key, and counts the use as a hit or a miss.
     ///
-    /// Whether the entry is still fresh is for the caller to see, who has the time.
+    /// The caller, which has the time, checks whether the entry is fresh.
     @inlinable
     func use(_ key: Key, hash: UInt64) -> (value: Value?, freshUntil: Int64, detail: MemoryDetail?)?
     {
@@ -90,9 +90,9 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
         }
     }
 
-    /// Counts a hit on a stale value as what it is, where another value is being loaded.
+    /// Counts a hit on a stale value as a miss and a stale hit if a newer value is being loaded.
     ///
-    /// - Returns: Whether one is.
+    /// - Returns: Whether a newer value is being loaded.
     @inlinable
     func countStale(_ detail: MemoryDetail, hash: UInt64) -> Bool {
         guard detail.isRenewed.load(ordering: .relaxed) else { return false }
@@ -104,16 +104,16 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
         return true
     }
 
-    /// Stores an entry in place of what is under its key.
+    /// Stores an entry in place of the one under its key.
     ///
     /// - Parameters:
-    ///   - entry: What to store.
-    ///   - cost: What it costs; 0 or more.
-    ///   - generation: What ``begin(_:)`` gave, where the entry may have been overtaken.
-    ///   - onlyIfMissing: Whether an entry that is there stays, as newer than this one.
-    ///   - admission: Runs under the shard's lock when nothing else speaks against the entry, and
-    ///     has the last word on it.
-    /// - Returns: What became of it, and what left the table.
+    ///   - entry: The entry to store.
+    ///   - cost: Its cost; 0 or more.
+    ///   - generation: The result of `begin(_:)` for an entry that may have been overtaken, or nil.
+    ///   - onlyIfMissing: Whether an existing entry is kept, because it is newer.
+    ///   - admission: Has the last word on storing; runs under the shard's lock after all other
+    ///     checks.
+    /// - Returns: The outcome, with the entries that left the table.
     @inlinable
     func store(
         _ entry: Entry,
@@ -165,10 +165,10 @@ struct LockedShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendab
 
     init(_ shard: consuming MemoryShard<Key, Value>) { state = Mutex(shard) }
 
-    /// Runs a body under the lock, trying for a moment before it sleeps.
+    /// Runs a body under the lock, spinning for a moment before sleeping.
     ///
-    /// On Linux a lock that somebody waits for costs two calls of the kernel, some microseconds; all
-    /// sections here are far shorter than that.
+    /// On Linux a contended lock costs two system calls, some microseconds; all critical sections
+    /// here are far shorter.
     @inlinable
     borrowing func withLock<Result: Sendable>(
         _ body: (inout MemoryShard<Key, Value>) -> Result

@@ -1,5 +1,5 @@
 extension MemoryShard {
-    /// Puts an entry that is not there yet into the slot that the policy gave it.
+    /// Puts a new entry into the slot that the policy assigned.
     @inlinable
     mutating func insert(_ entry: Entry, slot: Int) {
         if slot >= capacity { growEntries(slot) }
@@ -19,7 +19,7 @@ extension MemoryShard {
         )
     }
 
-    /// A copy of what is in a slot.
+    /// Returns a copy of the entry in a slot.
     @inlinable
     func entry(_ slot: Int) -> Entry {
         Entry(
@@ -31,7 +31,7 @@ extension MemoryShard {
         )
     }
 
-    /// What was in a slot that is empty from now on.
+    /// Moves the entry out of a slot.
     @inlinable
     func pull(_ slot: Int) -> Entry {
         let (entry, margin) = ((entries + slot).move(), (margins + slot).move())
@@ -44,7 +44,7 @@ extension MemoryShard {
         )
     }
 
-    /// Hands all entries to a reader.
+    /// Calls a body with each entry.
     borrowing func visit(_ body: (borrowing Entry) -> Void) {
         for position in 0...mask where cells[position] != 0 {
             body(entry(Self.slot(of: cells[position])))
@@ -58,7 +58,7 @@ extension MemoryShard {
         cells[position] = (hash & 0xFFFF_FFFF_0000_0000) | UInt64(slot &+ 1)
     }
 
-    /// Takes an entry out that the policy does not choose.
+    /// Removes an entry that the policy did not choose to evict.
     @inlinable
     mutating func remove(_ slot: Int) -> Entry {
         tellAllUses()
@@ -66,13 +66,13 @@ extension MemoryShard {
         return take(slot)
     }
 
-    /// Takes an entry out of its slot after the policy has forgotten it.
+    /// Removes an entry that the policy has already forgotten.
     @inlinable
     mutating func take(_ slot: Int) -> Entry {
         let entry = pull(slot)
         var hole = home(entry.hash)
         while Self.slot(of: cells[hole]) != slot { hole = (hole &+ 1) & mask }
-        // Close the row up: what may stand in the hole moves into it.
+        // Close the gap: move back entries that may stand in the hole.
         var position = hole
         while true {
             position = (position &+ 1) & mask
@@ -88,7 +88,7 @@ extension MemoryShard {
         return entry
     }
 
-    /// Room for slots that share no line of memory where two or four of them fill one.
+    /// Allocates slots aligned so that none spans two cache lines if two or four slots fill one.
     @inlinable
     static func allocateSlots(_ count: Int) -> UnsafeMutablePointer<Slot> {
         UnsafeMutableRawPointer

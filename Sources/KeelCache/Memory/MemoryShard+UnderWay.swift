@@ -1,5 +1,5 @@
 extension MemoryShard {
-    /// Makes values that are under way for a key unfit to be stored.
+    /// Makes values under way for a key unfit to be stored.
     @inlinable
     mutating func overtake(_ hash: UInt64) {
         if marks.isEmpty { return }
@@ -17,7 +17,7 @@ extension MemoryShard {
         for hash in marks.keys { overtakeMarked(hash) }
     }
 
-    /// Makes an empty shard go on where another one was.
+    /// Takes over the state of a shard that this empty one replaces.
     mutating func takeOver(_ other: borrowing Self) {
         marks = other.marks
         lastGeneration = other.lastGeneration

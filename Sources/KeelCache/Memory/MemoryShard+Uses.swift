@@ -1,9 +1,9 @@
 extension MemoryShard {
-    /// Notes a use, for the policy to hear of together with others.
+    /// Notes a use, to be told to the policy in a batch.
     ///
-    /// To tell it of each use at once would touch memory all over the table under the lock. An entry
-    /// that is used again before the policy has heard of it is noted once. When there was nothing but
-    /// hits for long, the policy has nothing to decide, and hears of a sample of them.
+    /// Telling it at once would touch memory all over the table under the lock. An entry used again
+    /// before the batch is noted once. After a long run of hits alone the policy has nothing to
+    /// decide, and is told of a sample of them.
     @inlinable
     @inline(__always)
     mutating func note(_ slot: Int) {
@@ -18,8 +18,8 @@ extension MemoryShard {
     @inline(never)
     mutating func noteNow(_ slot: Int) {
         if notesFew {
-            // Knuth's multiplier for 64 bits. Gaps by chance, of 15.5 on average: with equal ones some
-            // orders of reading would show the policy always the same keys.
+            // Knuth's 64-bit multiplier. The gaps are random, 15.5 on average: with equal gaps,
+            // some access patterns would show the policy the same keys every time.
             random = random &* 0x5851_F42D_4C95_7F2D &+ 1
             pause = UInt32(truncatingIfNeeded: random >> 59)
         }
@@ -30,13 +30,13 @@ extension MemoryShard {
         if noteCount == Self.noteLimit {
             quietUses &+= noteCount
             tellUses()
-            // Not sooner: in a loop that is too long, all entries are hit in a row, then all others
-            // are missed, and the former must not be counted less.
+            // Not sooner: a loop larger than the cache hits all its entries in a row and then
+            // misses all others, and the former must not be counted less.
             notesFew = quietUses >= 2 &* count
         }
     }
 
-    /// Tells the policy of uses, as has to be done before it is asked or told anything else.
+    /// Tells the policy of all noted uses; required before any other call of the policy.
     @inlinable
     mutating func tellAllUses() {
         tellUses()
@@ -56,7 +56,7 @@ extension MemoryShard {
         if policy.hasVotes { vote() }
     }
 
-    /// Tells the other shards what this one found out about the load, and follows them all.
+    /// Shares this shard's findings about the load with the others, and adopts the common result.
     @usableFromInline
     mutating func vote() {
         guard let poll, let ballot = policy.takeVotes() else { return }

@@ -1,23 +1,23 @@
-/// A part of a memory table: an index by open addressing over entries in slots.
+/// A shard of a memory table: an open-addressing index over entries in slots.
 ///
-/// A cell of the index holds the high half of the hash and the slot; 0 is an empty cell. Cells are
-/// probed one after another, and closed up when one is emptied, so that there are no tombstones.
-/// Which slot an entry gets is the policy's choice: both speak of entries by it.
+/// A cell of the index holds the high half of the hash and the slot; 0 marks an empty cell. Probing
+/// is linear, and removal closes the gap, so there are no tombstones. The policy assigns slots, and
+/// both identify entries by slot.
 ///
-/// `@unchecked`, because of the pointers: nothing else knows them.
+/// `@unchecked`, because of the pointers, which the shard alone knows.
 @usableFromInline
 struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked Sendable {
     @usableFromInline typealias Entry = MemoryEntry<Key, Value>
     @usableFromInline typealias Slot = MemorySlot<Key, Value>
 
-    // First what every hit needs, in one line of memory with the lock.
+    // The fields that every hit needs come first, in one cache line with the lock.
     @usableFromInline var cells: UnsafeMutablePointer<UInt64>
     @usableFromInline var mask: Int
     @usableFromInline var entries: UnsafeMutablePointer<Slot>
     @usableFromInline var prints: KeyPrints<Key>
-    /// How many uses pass before the next one is noted.
+    /// The number of uses to skip before the next one is noted.
     @usableFromInline var pause: UInt32 = 0
-    /// Whether so many uses came since the last write that not each one has to be noted.
+    /// Whether enough uses came since the last write that only a sample is noted.
     @usableFromInline var notesFew = false
     @usableFromInline var counts = MemoryCounts()
 
@@ -32,11 +32,11 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
     /// Slots whose use the policy has not been told of.
     @usableFromInline let notes: UnsafeMutablePointer<UInt32>
     @usableFromInline var noteCount = 0
-    /// How many uses were noted since the last write and told.
+    /// Uses noted since the last write and told to the policy.
     @usableFromInline var quietUses = 0
     @usableFromInline var random: UInt64
     @usableFromInline var policy: EvictionPolicy
-    /// What the shards of a table find out together about the load, nil for the only shard.
+    /// The shared findings of a table's shards about the load; nil for the only shard.
     let poll: WindowPoll?
 
     @inlinable static var noteLimit: Int { 64 }
@@ -82,13 +82,13 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
     @inlinable
     static func slot(of cell: UInt64) -> Int { Int(truncatingIfNeeded: cell & 0xFFFF_FFFF) &- 1 }
 
-    /// The cell at which the search for a hash begins, the same for a hash and for its cell.
+    /// Returns the first cell to probe for a hash, the same for a hash and for its cell.
     ///
-    /// It hangs on the high half alone, so that closing up reads nothing but cells.
+    /// Uses only the high half, so that closing a gap reads no memory but the cells.
     @inlinable
     func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 32) & mask }
 
-    /// The slot of a key, or -1.
+    /// Returns the slot of a key, or -1.
     @inlinable
     borrowing func slot(of key: Key, hash: UInt64) -> Int {
         var position = home(hash)
@@ -105,21 +105,21 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
     }
 }
 
-/// Says which values under way for a key may still be stored: those that began with its generation.
+/// The generation that a value under way must have begun with to be stored.
 @usableFromInline
 struct MemoryMark: Sendable {
     @usableFromInline var generation: UInt64
-    /// How many calls wait for a value.
+    /// The number of calls that wait for a value.
     @usableFromInline var holders: Int
 }
 
-/// What a shard counts.
+/// The statistics of a shard.
 @usableFromInline
 struct MemoryCounts: Sendable {
     @usableFromInline var hits = 0
     @usableFromInline var misses = 0
     @usableFromInline var evictions = 0
-    /// Reads that were answered with a stale value while another is loaded; misses too.
+    /// Reads answered with a stale value while a newer one is loaded; also counted as misses.
     @usableFromInline var staleHits = 0
 
     @inlinable

@@ -1,14 +1,14 @@
 internal import Synchronization
 
 extension MemoryTable {
-    /// How many entries there are.
+    /// The number of entries.
     var count: Int {
         (0..<shardCount).reduce(0) { total, index in
             total + shard(at: index).pointee.state.withLock { $0.count }
         }
     }
 
-    /// How many entries a test picks; it runs under a lock.
+    /// Returns the number of entries that satisfy a predicate, which runs under a lock.
     func count(where isMeant: (borrowing Entry) -> Bool) -> Int {
         var total = 0
         for index in 0..<shardCount {
@@ -19,14 +19,14 @@ extension MemoryTable {
         return total
     }
 
-    /// What all entries cost.
+    /// The total cost of the entries.
     var cost: Int {
         (0..<shardCount).reduce(0) { total, index in
             total + shard(at: index).pointee.state.withLock { $0.policy.cost }
         }
     }
 
-    /// What the shards have counted.
+    /// The sum of the shards' statistics.
     var counts: MemoryCounts {
         var total = MemoryCounts()
         for index in 0..<shardCount {
@@ -39,7 +39,7 @@ extension MemoryTable {
         return total
     }
 
-    /// How many calls wait for values under way.
+    /// The number of calls that wait for values under way.
     var holderCount: Int {
         (0..<shardCount).reduce(0) { total, index in
             total
@@ -49,30 +49,30 @@ extension MemoryTable {
         }
     }
 
-    /// Notes that a value for a key begins to be made.
+    /// Marks that a value for a key is being made; balance it with ``end(_:)``.
     ///
-    /// - Returns: What ``store(_:cost:generation:onlyIfMissing:admission:)`` has to be told; to be
-    ///   ended with ``end(_:)``.
+    /// - Returns: The generation to pass to
+    ///   `MemoryParts.store(_:cost:generation:onlyIfMissing:admission:)`.
     func begin(_ hash: UInt64) -> UInt64 {
         shard(hash).pointee.state.withLock { $0.begin(hash) }
     }
 
-    /// Notes that one fewer waits for a value.
+    /// Balances ``begin(_:)``.
     func end(_ hash: UInt64) { shard(hash).pointee.state.withLock { $0.end(hash) } }
 
-    /// Whether nothing was stored or removed under a key since it was begun.
+    /// Returns whether nothing was stored or removed under the key since ``begin(_:)``.
     func isCurrent(_ hash: UInt64, _ generation: UInt64) -> Bool {
         shard(hash).pointee.state.withLock { $0.marks[hash]?.generation == generation }
     }
 
-    /// Makes values that are under way unfit to be stored.
+    /// Makes values under way unfit to be stored.
     func overtakeAll() {
         for index in 0..<shardCount { shard(at: index).pointee.state.withLock { $0.overtakeAll() } }
     }
 
-    /// Takes everything out; no value that is under way will be stored.
+    /// Removes all entries, and makes values under way unfit to be stored.
     ///
-    /// - Parameter body: Is told of each entry, outside of any lock.
+    /// - Parameter body: Called with each entry, outside any lock.
     func removeAll(_ body: (borrowing Entry) -> Void) {
         for index in 0..<shardCount {
             var other = parts.newShard(index, limits, poll)
@@ -84,14 +84,14 @@ extension MemoryTable {
         }
     }
 
-    /// Takes out entries that a test picks.
+    /// Removes the entries that satisfy a predicate.
     ///
     /// - Parameters:
-    ///   - pause: How many places are looked at before others get the lock; what comes or moves
-    ///     meanwhile may be passed over. Nil to hold a shard's lock until it is done.
-    ///   - overtakesAll: Whether no value that is under way may be stored.
-    ///   - isMeant: Picks what to take out; runs under a lock.
-    /// - Returns: What was taken out.
+    ///   - pause: The number of cells to visit before releasing the lock; entries added or moved
+    ///     meanwhile may be missed. Nil holds a shard's lock until it is done.
+    ///   - overtakesAll: Whether values under way become unfit to be stored.
+    ///   - isMeant: The predicate; runs under a lock.
+    /// - Returns: The removed entries.
     func removeAll(
         pausingAfter pause: Int?,
         overtakesAll: Bool = false,
@@ -109,7 +109,7 @@ extension MemoryTable {
                         let cell = shard.cells[position]
                         let slot = MemoryShard<Key, Value>.slot(of: cell)
                         if cell != 0, isMeant(shard.entry(slot)) {
-                            // Another cell may move to this place: it is looked at again.
+                            // Stay at this position: another cell may have moved to it.
                             removed.append(shard.remove(slot))
                         } else {
                             position += 1

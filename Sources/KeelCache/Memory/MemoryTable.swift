@@ -1,14 +1,13 @@
 internal import Synchronization
 
-/// Entries in memory, in shards that are locked one by one.
+/// The entries of a cache in memory, in separately locked shards.
 ///
-/// The key is hashed once, outside of any lock; the hash's high bits choose the shard. Under a lock
-/// runs no code of the caller but the keys' `==`, which a table cannot do without; values that leave
-/// the table are handed out and die outside. A hit allocates nothing.
+/// The key is hashed once, outside any lock, and the high bits of the hash choose the shard. The
+/// only caller's code that runs under a lock is the keys' `==`; removed values are returned and
+/// released outside. A hit allocates nothing.
 ///
 /// The limits are divided among the shards exactly, so that their sum never exceeds the whole; a
 /// small table has one shard.
-///
 @usableFromInline
 final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline typealias Entry = MemoryEntry<Key, Value>
@@ -40,9 +39,9 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     // MARK: Reading
 
-    /// Notes that a hit was none, because the entry turned out to be dead, and takes it out.
+    /// Removes a dead entry that a hit found, if it is still there.
     ///
-    /// - Returns: The entry, if it is still there.
+    /// - Returns: The entry, or nil if it was no longer there.
     func discard(_ key: Key, hash: UInt64, detail: MemoryDetail?, freshUntil: Int64) -> Entry? {
         shard(hash).pointee.state.withLock { shard in
             let slot = shard.slot(of: key, hash: hash)
@@ -53,7 +52,7 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Turns a hit that was counted into a miss.
+    /// Turns a counted hit into a miss.
     func recount(_ hash: UInt64) {
         shard(hash).pointee.state.withLock { shard in
             shard.counts.hits &-= 1
@@ -61,7 +60,7 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// What is under a key, without noting a use.
+    /// Returns the entry for a key without counting a use.
     func look(_ key: Key, hash: UInt64) -> MemoryFound<Value>? {
         shard(hash).pointee.state.withLock { shard in
             let slot = shard.slot(of: key, hash: hash)
@@ -74,22 +73,22 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Notes a use of an entry that is dropped when it is idle for too long.
+    /// Counts a use of an entry with an idle time.
     ///
-    /// - Returns: Whether it had been idle for too long.
+    /// - Returns: Whether the entry had been idle for too long.
     func wasIdle(_ detail: MemoryDetail, hash: UInt64, at now: Int64) -> Bool {
         shard(hash).pointee.state.withLock { _ in detail.wasIdle(at: now) }
     }
 
     // MARK: Writing
 
-    /// Takes an entry out; values under way for its key will not be stored.
+    /// Removes an entry, and makes values under way for its key unfit to be stored.
     ///
     /// - Parameters:
-    ///   - key: What the entry is found by.
+    ///   - key: The key of the entry.
     ///   - hash: The key's hash.
     ///   - admission: Runs under the shard's lock.
-    /// - Returns: The entry, nil where there was none.
+    /// - Returns: The entry, or nil if there was none.
     @discardableResult
     func remove(_ key: Key, hash: UInt64, admission: (() -> Void)? = nil) -> Entry? {
         shard(hash).pointee.state.withLock { shard in

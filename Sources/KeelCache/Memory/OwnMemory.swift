@@ -1,4 +1,4 @@
-/// The memory of a cache that has a table of its own.
+/// The memory of a cache with its own table.
 @usableFromInline
 final class OwnMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, Sendable {
     let table: MemoryTable<Key, Value>
@@ -98,7 +98,7 @@ final class OwnMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory, S
 }
 
 extension CacheLedger {
-    /// Counts an entry that was dead and tells of it.
+    /// Counts a dead entry and reports it.
     func tellDeath(of key: Key?, _ isExpired: Bool) {
         count { statistics in
             if isExpired { statistics.expirations += 1 } else { statistics.invalidations += 1 }

@@ -1,32 +1,32 @@
 internal import Synchronization
 
-/// Remembers which tags were removed, so that each read can tell whether its entry was meant.
+/// The removed tags, by which a read can tell whether its entry was removed.
 ///
-/// A removal takes the same time however many entries it concerns, and reads of entries without tags
-/// pay nothing. Each removal begins an epoch; an entry carries the epoch in which its value began
-/// to be made, its stamp, and is dead once one of its tags was removed in a later one.
+/// A removal takes constant time, and reads of entries without tags cost nothing. Each removal
+/// begins an epoch. An entry carries a stamp, the epoch in which making its value began, and is
+/// dead once one of its tags was removed in a later epoch.
 final class TagBoard: Sendable {
     fileprivate struct State {
         var removals: [String: UInt64] = [:]
-        /// Entries with tags and an older stamp are dead: their removals are not remembered.
+        /// Entries with tags and an older stamp are dead; their removals are not remembered.
         var floor: UInt64 = 0
     }
 
-    /// How many removals are remembered; beyond it all entries with tags are given up once.
+    /// The number of removals remembered; at that number, all entries with tags are dropped once.
     private static let capacity = 10_000
 
     private let latest = Atomic<UInt64>(1)
     private let state = Mutex(State())
 
-    /// The stamp of a value that begins to be made now.
+    /// The stamp of a value whose making begins now.
     var epoch: UInt64 { latest.load(ordering: .acquiring) }
 
-    /// Kills all entries that have a tag now.
+    /// Invalidates all current entries with a tag.
     ///
     /// - Parameters:
     ///   - tag: The tag.
-    ///   - body: Runs under the board's lock, in the order in which removals and
-    ///     ``admit(_:stamp:_:)`` come.
+    ///   - body: Runs under the board's lock, ordered with other removals and
+    ///     ``admit(_:stamp:_:)``.
     func remove(_ tag: String, _ body: () -> Void) {
         state.withLock { state in
             body()
@@ -40,15 +40,15 @@ final class TagBoard: Sendable {
         }
     }
 
-    /// Whether an entry with these tags lives.
+    /// Returns whether an entry with these tags is alive.
     func lives(_ tags: [String], stamp: UInt64) -> Bool {
         if tags.isEmpty || epoch == stamp { return true }
         return state.withLock { $0.lives(tags, stamp: stamp) }
     }
 
-    /// Runs a body if an entry with these tags lives, with no removal in between.
+    /// Runs a body if an entry with these tags is alive, excluding removals meanwhile.
     ///
-    /// - Returns: Whether it lives.
+    /// - Returns: Whether the entry is alive.
     func admit(_ tags: [String], stamp: UInt64, _ body: () -> Void) -> Bool {
         if tags.isEmpty {
             body()

@@ -1,28 +1,28 @@
 internal import Synchronization
 
-/// The window that suits the load of a table, as all of its shards find out together.
+/// The window that suits the load of a table, found by all of its shards together.
 ///
-/// Keys fall to shards by chance, so that all of them have the same load. Together they need a
-/// smaller sample of the keys than each of them alone.
+/// Keys are spread over shards at random, so all shards have the same load, and together need a
+/// smaller sample of keys than each would alone.
 final class WindowPoll: Sendable {
     let shardCount: Int
     private let votes: Mutex<WindowVotes>
 
     /// - Parameters:
-    ///   - limits: Those of the table.
-    ///   - shardCount: How many shards it has.
+    ///   - limits: The limits of the table.
+    ///   - shardCount: The number of its shards.
     init(_ limits: CacheLimits, _ shardCount: Int) {
         self.shardCount = shardCount
-        // With a limit of cost the sample is not known yet.
+        // With a cost limit the sample is not known yet.
         let limit = limits.cost == nil ? limits.count ?? 0 : 0
         let span = ShadowCaches.span(limit: limit, shardCount: shardCount)
         votes = Mutex(WindowVotes(span: span))
     }
 
-    /// The place of the window in ``ShadowCaches/windows``.
+    /// The index of the window in ``ShadowCaches/windows``.
     var winner: Int { votes.withLock { $0.best } }
 
-    /// Adds what a shard found, and returns the winner.
+    /// Adds a shard's findings, and returns the winner.
     func add(_ ballot: WindowVotes.Ballot) -> Int {
         votes.withLock { votes in
             _ = votes.add(ballot)

@@ -1,9 +1,9 @@
 extension EvictionPolicy {
-    /// Throws out one entry while a limit is broken.
+    /// Evicts one entry while a limit is exceeded.
     ///
     /// Call it until it returns nil after every insertion and every change of a cost.
     ///
-    /// - Returns: The slot that was freed, which may be the one just inserted; nil within the limits.
+    /// - Returns: The freed slot, which may be the one just inserted, or nil within the limits.
     @usableFromInline
     package mutating func nextVictim() -> Int? {
         if hasBothLimits { setTargets() }
@@ -18,7 +18,7 @@ extension EvictionPolicy {
         return victim - SlotLists.headCount
     }
 
-    /// Moves the oldest of the protected back among the others while they are too many.
+    /// Moves the oldest protected entries back to probation while there are too many.
     mutating func demote() {
         while protectedWeight > protectedTarget, let node = lists.last(.protected) {
             protectedWeight -= weight(lists.nodes[node].cost)
@@ -26,9 +26,9 @@ extension EvictionPolicy {
         }
     }
 
-    /// Moves what is too much for the window to the main part, where there is room for it.
+    /// Moves excess entries from the window to the main part if it has room.
     ///
-    /// A window that became smaller gives up a few entries at a time, so that no call takes long.
+    /// A window that shrank gives up a few entries at a time, so that no call takes long.
     private mutating func settle() {
         var moves = 0
         while windowWeight > windowTarget, moves < 32, let node = lists.last(.window) {
@@ -38,30 +38,30 @@ extension EvictionPolicy {
         }
     }
 
-    /// The node to throw out, of a cache that is over a limit.
+    /// Returns the node to evict from a cache that exceeds a limit.
     private mutating func victim() -> Int? {
         guard let oldest = lists.last(.window) else { return mainVictim() }
-        // An entry that is too large for the cache waits at the end of the window.
+        // An entry too large for the cache waits at the end of the window.
         if lists.nodes[oldest].cost > costLimit { return oldest }
         guard let victim = mainVictim() else { return leastWorth(oldest) }
-        // A window that is not full grows at the cost of the main part.
+        // A window that is not full grows at the expense of the main part.
         guard windowWeight > windowTarget else { return victim }
-        // Who wins stays in the window until there is room: it may have to win again.
+        // The winner stays in the window until there is room, and may have to win again.
         let candidate = leastWorth(oldest, sparesNewest: true)
         if lists.before(candidate) == nil, isSmall(candidate) { return victim }
         return admits(candidate, over: victim) ? victim : candidate
     }
 
-    /// Whether keeping an entry costs the others little.
+    /// Returns whether keeping an entry costs the others little.
     private mutating func isSmall(_ node: Int) -> Bool {
         guard weighsCost else { return true }
         return lists.nodes[node].cost <= max(windowTarget, costLimit / 64)
     }
 
-    // What follows changes nothing, and is `mutating` so that no call copies the policy: the counts of
-    // references to its arrays would cost more than the rest.
+    // The functions below change nothing. They are `mutating` so that no call copies the policy:
+    // retaining its arrays would cost more than the rest.
 
-    /// What the main part would give up.
+    /// Returns the entry that the main part would give up.
     private mutating func mainVictim() -> Int? {
         guard weighsCost else { return lists.last(.probation) ?? lists.last(.protected) }
         guard let tried = lists.last(.protected) else {
@@ -73,9 +73,10 @@ extension EvictionPolicy {
         return isWorthMore(first, than: second) ? second : first
     }
 
-    /// Of the oldest few the one with the fewest uses for its cost, where costs differ.
+    /// Returns the oldest entry or, if costs differ, the one of the oldest few with the fewest uses
+    /// per cost.
     ///
-    /// Whoever sets a value expects to find it: only a large one is refused at the door.
+    /// A caller expects to find the value it just set, so the newest is spared unless it is large.
     private mutating func leastWorth(_ oldest: Int, sparesNewest: Bool = false) -> Int {
         guard weighsCost else { return oldest }
         var least = oldest
@@ -97,7 +98,7 @@ extension EvictionPolicy {
             || isLucky(sketch.frequency(lists.nodes[candidate].hash))
     }
 
-    /// Whether a node has more uses than another, for each unit of cost where costs are limited.
+    /// Returns whether a node has more uses than another, per cost if costs are limited.
     private mutating func isWorthMore(_ node: Int, than other: Int) -> Bool {
         let mine = sketch.frequency(lists.nodes[node].hash)
         let theirs = sketch.frequency(lists.nodes[other].hash)
@@ -106,10 +107,10 @@ extension EvictionPolicy {
         return Double(mine) * Double(theirCost) > Double(theirs) * Double(myCost)
     }
 
-    /// True about once in a hundred calls for a candidate that was asked for several times.
+    /// Returns true about once in 128 calls for a candidate requested several times.
     ///
-    /// Without some chance, someone who knows the counts could keep an entry in for good. Candidates
-    /// that came once or twice have none: in a long loop each would cost a hit.
+    /// Without some chance, an attacker who knows the counts could keep an entry in forever.
+    /// Candidates requested at most five times have none: in a long loop each would cost a hit.
     private mutating func isLucky(_ frequency: Int) -> Bool {
         guard frequency > 5 else { return false }
         // Marsaglia's xorshift64.

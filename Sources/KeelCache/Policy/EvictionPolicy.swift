@@ -1,29 +1,28 @@
-/// Decides which entries of a cache stay: W-TinyLFU with a window that finds its own size.
+/// The eviction policy of a cache: W-TinyLFU with a window that adapts its size.
 ///
-/// New entries come into a window, ordered by last use. Whoever leaves the window competes with the
-/// entry that the main part would give up, and the one that was asked for more often stays. How
-/// large the window should be depends on the load: recency wants a large one, frequency a small
-/// one. Small caches of keys alone, each with another window, try it out beside the real one (see
+/// New entries enter a window ordered by last use. An entry that leaves the window competes with
+/// the entry that the main part would give up, and the more frequently requested one stays. The
+/// best size of the window depends on the load: recency favors a large one, frequency a small one.
+/// Small caches of keys alone, each with another window, try sizes out beside the real cache (see
 /// ``ShadowCaches``).
 ///
-/// - With a count limit alone, every entry weighs 1. With a cost limit entries weigh their cost, and
-///   the aim is the number of hits, not of bytes: a large entry must be asked for more often than
-///   the small ones in its place.
-/// - With both limits, both are held, and the parts are measured in cost: of what the entries cost
-///   together where the count limit is the one that is reached.
-/// - With none, the policy keeps count and cost, and nothing else.
+/// - With a count limit alone, every entry weighs 1. With a cost limit entries weigh their cost,
+///   and the aim is the number of hits, not of bytes: a large entry must be requested more often
+///   than the small ones it displaces.
+/// - With both limits, both hold. The parts are measured in cost: in the total cost of the entries
+///   if the count limit is the one reached.
+/// - With no limit, the policy only keeps count and cost.
 ///
-/// The policy knows slots, small numbers that it uses again after a removal; keys and values are
-/// its owner's. It is a value, and its owner's lock guards it. Equal seeds and calls give equal
-/// victims.
+/// The policy knows slots, small numbers that are reused after a removal; its owner keeps keys and
+/// values, and guards the policy, a value, with its lock. Equal seeds and calls give equal victims.
 ///
 /// Sources: Einziger, Friedman, Manes, "TinyLFU" (2017), and Einziger, Eytan, Friedman, Manes,
-/// "Adaptive Software Cache Management" (2018), where the small caches are called mini-sim.
+/// "Adaptive Software Cache Management" (2018), which calls the small caches mini-sim.
 @usableFromInline
 package struct EvictionPolicy: Sendable {
-    /// How many slots are in use.
+    /// The number of slots in use.
     @usableFromInline package var count: Int { lists.count }
-    /// The sum of the costs of the slots in use.
+    /// The total cost of the slots in use.
     @usableFromInline package private(set) var cost = 0
 
     let countLimit: Int
@@ -46,11 +45,12 @@ package struct EvictionPolicy: Sendable {
     /// Creates the policy of an empty cache.
     ///
     /// - Parameters:
-    ///   - countLimit: The most entries to keep, or nil for any number.
-    ///   - costLimit: The most that the entries may cost together, or nil for any sum.
-    ///   - seed: What makes the places of keys, and the few entries admitted by chance, unpredictable.
-    ///   - shardCount: How many policies share a load. With more than one, somebody has to count
-    ///     their votes: see ``hasVotes``.
+    ///   - countLimit: The maximum number of entries, or nil for no limit.
+    ///   - costLimit: The maximum total cost of the entries, or nil for no limit.
+    ///   - seed: Makes the positions of keys, and the few entries admitted by chance,
+    ///     unpredictable.
+    ///   - shardCount: The number of policies that share a load. With more than one, the owner must
+    ///     count their votes: see ``hasVotes``.
     package init(countLimit: Int?, costLimit: Int?, seed: UInt64, shardCount: Int = 1) {
         self.countLimit = max(0, countLimit ?? .max)
         self.costLimit = max(0, costLimit ?? .max)
@@ -58,7 +58,7 @@ package struct EvictionPolicy: Sendable {
         weighsCost = costLimit != nil
         hasBothLimits = countLimit != nil && costLimit != nil
         self.seed = seed
-        // The generator must not start with zero, where it would stay.
+        // xorshift would stay at zero.
         random = seed | 1
         shadows = ShadowCaches(
             limit: costLimit ?? countLimit ?? 0,
@@ -68,30 +68,30 @@ package struct EvictionPolicy: Sendable {
         setTargets()
     }
 
-    /// Whether the shadows found something about the load that the other shards should know.
+    /// Whether the shadows have findings about the load to share with the other shards.
     @usableFromInline private(set) var hasVotes = false
 
-    /// Hands over what the shadows found.
+    /// Returns the shadows' findings once.
     mutating func takeVotes() -> WindowVotes.Ballot? {
         hasVotes = false
         return shadows.takeBallot()
     }
 
-    /// Sets the window, by its place in ``ShadowCaches/windows``.
+    /// Sets the window, by its index in ``ShadowCaches/windows``.
     mutating func setWindow(_ place: Int) {
         guard place != shadows.best else { return }
         shadows.best = place
         setTargets()
     }
 
-    /// Gives a new entry a slot; it enters the window.
+    /// Assigns a slot to a new entry, which enters the window.
     ///
-    /// Call ``nextVictim()`` until it returns nil afterwards: the limits may be broken.
+    /// Then call ``nextVictim()`` until it returns nil: the limits may be exceeded.
     ///
     /// - Parameters:
     ///   - hash: A hash of the key, the same for each call with this key.
-    ///   - cost: What the entry costs, at least 0.
-    /// - Returns: The slot: the lowest number that was never used, or one that became free.
+    ///   - cost: The cost of the entry, at least 0.
+    /// - Returns: The slot: a freed one, or else the lowest number never used.
     @usableFromInline
     package mutating func insert(hash: UInt64, cost: Int) -> Int {
         let cost = Self.clamped(cost)
@@ -125,13 +125,13 @@ package struct EvictionPolicy: Sendable {
         record(entry.hash, entry.cost)
     }
 
-    /// Notes that a key was looked up in vain; nothing happens until it is inserted.
+    /// Notes that a lookup failed; has no effect, as the key counts when it is inserted.
     ///
     /// - Parameter hash: The hash of the key.
     @inlinable
     package mutating func recordMiss(hash: UInt64) {}
 
-    /// Changes what an entry costs; call ``nextVictim()`` afterwards.
+    /// Changes the cost of an entry; call ``nextVictim()`` afterwards.
     @usableFromInline
     package mutating func setCost(_ slot: Int, _ cost: Int) {
         let node = slot + SlotLists.headCount
@@ -162,14 +162,14 @@ package struct EvictionPolicy: Sendable {
         unlink(node)
     }
 
-    /// Takes a node out of its list and out of all sums.
+    /// Removes a node from its list and from all sums.
     mutating func unlink(_ node: Int) {
         unweigh(node)
         cost -= lists.nodes[node].cost
         lists.remove(node)
     }
 
-    /// Takes the weight of a node out of the sum of its region.
+    /// Subtracts the weight of a node from the sum of its region.
     mutating func unweigh(_ node: Int) {
         let entry = lists.nodes[node]
         switch entry.region {
@@ -182,10 +182,10 @@ package struct EvictionPolicy: Sendable {
     @inline(__always)
     func weight(_ cost: Int) -> Int { weighsCost ? cost : 1 }
 
-    /// Counts a use of a key, and adapts the window when it is time.
+    /// Counts a use of a key, and adapts the window when due.
     @inline(__always)
     private mutating func record(_ hash: UInt32, _ cost: Int) {
-        // Ten uses for each entry, as the paper has it.
+        // Ten uses per entry, as in the paper.
         sketch.increment(hash, period: max(lists.count, 16) &* 10)
         if shadows.samples(hash) { recordInShadows(hash, cost) }
     }
@@ -197,20 +197,20 @@ package struct EvictionPolicy: Sendable {
         if shadows.ballot != nil { hasVotes = true }
     }
 
-    /// What all entries may weigh together.
+    /// The maximum total weight of the entries.
     @inline(__always)
     private var weightLimit: Int {
         guard weighsCost else { return countLimit }
         return count >= countLimit ? min(cost, costLimit) : costLimit
     }
 
-    /// Sets the sizes of the parts from the window that the small caches favour.
+    /// Sets the sizes of the parts from the window that the shadows favor.
     mutating func setTargets() {
         let targets = ShadowCaches.targets(shadows.window, limit: weightLimit)
         (windowTarget, protectedTarget) = targets
     }
 
-    /// Spreads a hash over 32 bits, in a way that depends on the seed.
+    /// Spreads a hash over 32 bits, depending on the seed.
     @inline(__always)
     private func folded(_ hash: UInt64) -> UInt32 {
         let product = (hash ^ seed).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
@@ -218,6 +218,6 @@ package struct EvictionPolicy: Sendable {
         return UInt32(truncatingIfNeeded: mixed ^ (mixed >> 32))
     }
 
-    /// Keeps sums of costs from overflowing: nothing costs more than 256 TB.
+    /// Limits a cost to 256 TiB, so that sums cannot overflow.
     private static func clamped(_ cost: Int) -> Int { min(max(0, cost), 1 << 48) }
 }

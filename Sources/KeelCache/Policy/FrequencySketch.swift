@@ -1,16 +1,16 @@
-/// How often keys were asked for lately, roughly, in 8 bytes for each entry of the cache.
+/// An estimate of how often keys were requested recently, in 8 bytes per entry of the cache.
 ///
-/// A count-min sketch of 4-bit counters that are halved from time to time, so that old fame fades
+/// A count-min sketch of 4-bit counters that are halved from time to time, so that old counts fade
 /// (Einziger, Friedman, Manes: "TinyLFU: A Highly Efficient Cache Admission Policy", 2017). The
-/// four counters of a key lie in one block of 64 bytes: counting it touches one line of memory.
+/// four counters of a key lie in one block of 64 bytes, so that counting touches one cache line.
 package struct FrequencySketch: Sendable {
-    /// The most that a counter holds.
+    /// The maximum value of a counter.
     package static let maximum = 15
     private static let wordsPerBlock = 8
 
     private var words: ContiguousArray<UInt64>
     private var blockMask: UInt32
-    /// How many counts came in since the counters were last halved.
+    /// Additions since the counters were last halved.
     private var additions = 0
 
     /// Creates an empty sketch for a handful of entries.
@@ -19,10 +19,10 @@ package struct FrequencySketch: Sendable {
         blockMask = 0
     }
 
-    /// Makes room for the given number of entries.
+    /// Makes room for a number of entries.
     ///
-    /// The counters of a block are copied to the block that shares its keys from now on, so that
-    /// nothing is forgotten.
+    /// The counters of a block are copied to the block with which it now shares its keys, so that
+    /// no count is lost.
     package mutating func grow(toHold count: Int) {
         while words.count < count, words.count < 1 << 34 {
             words.append(contentsOf: words)
@@ -30,7 +30,7 @@ package struct FrequencySketch: Sendable {
         }
     }
 
-    /// Counts a key, and halves all counters once `period` keys were counted.
+    /// Counts a key, and halves all counters once `period` additions were made.
     @inline(__always)
     package mutating func increment(_ hash: UInt32, period: Int) {
         let base = Int(hash & blockMask) &* Self.wordsPerBlock
@@ -51,7 +51,7 @@ package struct FrequencySketch: Sendable {
         if additions >= period { age() }
     }
 
-    /// About how often a key was counted, from 0 to ``maximum``; at times too much.
+    /// Returns an estimate of a key's count, from 0 to ``maximum``; it may be too high.
     @inline(__always)
     package func frequency(_ hash: UInt32) -> Int {
         let base = Int(hash & blockMask) &* Self.wordsPerBlock
@@ -67,7 +67,7 @@ package struct FrequencySketch: Sendable {
         }
     }
 
-    /// Five bits for each row: which word of its two, and which counter there.
+    /// Returns five bits per row: which of its two words, and which counter in it.
     @inline(__always)
     private static func lanes(_ hash: UInt32) -> UInt32 {
         let mixed = hash &* 0x9E37_79B1

@@ -1,45 +1,46 @@
-/// Small caches of keys alone that try out windows of several sizes beside the real cache.
+/// Small caches of keys alone that try out several window sizes beside the real cache.
 ///
 /// They see a sample of the keys, chosen by hash, and are smaller than the real cache by the same
-/// factor. They share one table of keys, and the real cache's sketch: it counts the same keys.
+/// factor. They share one table of keys, and the real cache's sketch, which counts the same keys.
 package struct ShadowCaches: Sendable {
-    /// The part of the cache that each one gives to its window.
+    /// The fraction of the cache that each shadow gives to its window.
     package static let windows: [Double] = [0.01, 0.05, 0.12, 0.25, 0.45, 0.65, 0.85, 0.99]
 
-    /// The most entries of one shadow; where the cache has more, it is sampled.
+    /// Returns the maximum number of entries of one shadow; a larger cache is sampled.
     ///
-    /// Small caches are sampled a little earlier: with every key, shadows cost more than the rest.
+    /// Small caches are sampled a little earlier: with every key, shadows would cost more than the
+    /// rest.
     static func maximumSize(limit: Int) -> Int { limit > 8192 ? 1024 : 768 }
 
     private static let shortestEpoch = 256
     private static let shortestOfShards = 64
 
-    /// The window of the shadow that had the most hits of late.
+    /// The window of the shadow that had the most hits recently.
     package var window: Double { Self.windows[best] }
 
-    /// What a shard of several found in the last epoch, until somebody takes it.
+    /// The findings of one shard of several in the last epoch, until taken.
     private(set) var ballot: WindowVotes.Ballot?
 
-    /// A key is in the sample if its first bits, as many as this, are 0.
+    /// A key is in the sample if this many of its first bits are 0.
     package private(set) var sampleBits: UInt32 = 0
 
     private var limit: Int
     private let weighsCost: Bool
     private var table: ShadowTable
-    /// The place of ``window``.
+    /// The index of ``window``.
     var best = 0
-    /// Nil where shards vote together.
+    /// Nil if shards vote together.
     private var votes: WindowVotes?
     private var epochStart: UInt32 = 0
 
     /// Creates empty shadows of an empty cache.
     ///
     /// - Parameters:
-    ///   - limit: The most entries of the cache, or the most that they may cost.
-    ///   - weighsCost: Whether the limit is one of cost. How many entries there will be is then not
-    ///     known, and the sample becomes smaller as they come.
-    ///   - shardCount: How many caches like this one have the same load; with more than one, each
-    ///     leaves its ``ballot`` to be counted with those of the others.
+    ///   - limit: The maximum number of entries of the cache, or their maximum total cost.
+    ///   - weighsCost: Whether the limit is one of cost. The number of entries is then unknown, and
+    ///     the sample shrinks as entries come.
+    ///   - shardCount: The number of caches that share a load; with more than one, each leaves its
+    ///     ``ballot`` to be counted with those of the others.
     package init(limit: Int, weighsCost: Bool, shardCount: Int = 1) {
         self.limit = limit
         self.weighsCost = weighsCost
@@ -49,49 +50,49 @@ package struct ShadowCaches: Sendable {
         table.setCapacity(limit >> Int(sampleBits))
     }
 
-    /// How much smaller than a shard its shadows are, as a power of two.
+    /// Returns how much smaller than a shard its shadows are, as a power of two.
     private static func sampleBits(limit: Int, shardCount: Int) -> UInt32 {
         var bits: UInt32 = 0
         while limit >> Int(bits) > maximumSize(limit: limit) { bits += 1 }
-        // Not too small, or a window of a twentieth is as good as none.
+        // At least 64 entries, because smaller shadows could not represent a window of a twentieth.
         while bits < wantedBits(limit &* shardCount), limit >> Int(bits + 1) >= 64 { bits += 1 }
         return bits
     }
 
-    /// How much smaller than a whole cache its shadows need to be.
+    /// Returns how much smaller than a whole cache its shadows need to be, as a power of two.
     private static func wantedBits(_ limit: Int) -> UInt32 {
         var bits: UInt32 = 0
         while limit >> Int(bits) > maximumSize(limit: limit) { bits += 1 }
         return bits
     }
 
-    /// How many more votes the shards of a table have than one shard with its limit would have.
+    /// Returns how many more votes the shards of a table cast than one shard with its limit would.
     static func span(limit: Int, shardCount: Int) -> Int {
         let bits = sampleBits(limit: limit / shardCount, shardCount: shardCount)
         return (shortestEpoch / shortestOfShards) << Int(max(bits, wantedBits(limit)) - bits)
     }
 
-    /// How much of a cache a window takes, and how much the protected part of the rest.
+    /// Returns the sizes of a cache's window, and of the protected part of the rest.
     package static func targets(_ window: Double, limit: Int) -> (window: Int, protected: Int) {
         let target = max(1, Int((window * Double(limit)).rounded()))
         let main = max(0, limit - target)
         return (target, main / 5 * 4 + main % 5 * 4 / 5)
     }
 
-    /// Whether the shadows want to see a key.
+    /// Returns whether a key is in the sample.
     @inline(__always)
     package func samples(_ hash: UInt32) -> Bool {
-        // In 64 bits, where a shift by 32 leaves nothing.
+        // In 64 bits, where a shift by 32 gives zero.
         UInt64(hash) >> (32 &- UInt64(sampleBits)) == 0
     }
 
-    /// Notes that a key of the sample was asked for.
+    /// Notes that a key of the sample was requested.
     ///
     /// - Parameters:
-    ///   - hash: The key.
-    ///   - weight: What its entry counts for against the limit.
-    ///   - limit: The limit of the cache; it moves where cost and count are limited.
-    ///   - sketch: How often keys were asked for, this time included.
+    ///   - hash: The hash of the key.
+    ///   - weight: The weight of its entry against the limit.
+    ///   - limit: The limit of the cache; it changes if both cost and count are limited.
+    ///   - sketch: The request counts, this request included.
     /// - Returns: Whether ``window`` changed.
     package mutating func access(
         _ hash: UInt32,
@@ -101,8 +102,8 @@ package struct ShadowCaches: Sendable {
     ) -> Bool {
         table.access(hash, weight: weight, sketch: sketch)
         if weighsCost, table.count > Self.maximumSize(limit: .max) { thin() }
-        // Short epochs, so that a cache that is filled for the first time soon learns; shorter ones
-        // where shards vote together, and each follows the others only when it votes.
+        // Short epochs, so that a cache that fills for the first time learns soon; shorter ones if
+        // shards vote together, because each adopts the result only when it votes.
         let shortest = votes == nil ? Self.shortestOfShards : Self.shortestEpoch
         guard table.now &- epochStart >= max(UInt32(shortest), UInt32(table.count / 4)) else {
             return false
@@ -127,7 +128,7 @@ package struct ShadowCaches: Sendable {
         return true
     }
 
-    /// Hands the ballot over.
+    /// Returns the ballot once.
     mutating func takeBallot() -> WindowVotes.Ballot? {
         defer { ballot = nil }
         return ballot

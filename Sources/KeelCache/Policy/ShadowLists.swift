@@ -4,7 +4,7 @@ struct ShadowLists {
     typealias Link = ShadowTable.Link
     typealias Shadow = ShadowTable.Shadow
 
-    /// How many of the oldest entries are compared where costs differ.
+    /// The number of oldest entries compared if costs differ.
     static var comparedCount: Int { 24 }
 
     private static var window: Int { 1 }
@@ -18,7 +18,7 @@ struct ShadowLists {
     let indexMask: Int
     let capacity: Int
     let weighsCost: Bool
-    /// How many records became free.
+    /// The number of records freed.
     private(set) var releasedCount = 0
 
     init(
@@ -105,7 +105,7 @@ struct ShadowLists {
         }
     }
 
-    /// What the main part would give up.
+    /// Returns the entry that the main part would give up.
     @inline(__always)
     private func mainVictim(_ shadow: Int, sketch: borrowing FrequencySketch) -> Int? {
         let victim = leastWorth(Self.probation, shadow, sketch: sketch)
@@ -115,7 +115,7 @@ struct ShadowLists {
         return isWorthMore(victim, than: other, sketch: sketch) ? other : victim
     }
 
-    /// Of the oldest few of a region the one with the fewest uses for its cost.
+    /// Returns the entry with the fewest uses per cost among the oldest few of a region.
     @inline(__always)
     private func leastWorth(
         _ region: Int,
@@ -210,7 +210,7 @@ struct ShadowLists {
 
     // MARK: Keys
 
-    /// Forgets a key that no shadow holds.
+    /// Frees the record of a key that no shadow holds.
     private mutating func release(_ record: Int) {
         releasedCount += 1
         links[place(record, 0)].next = links[0].next
@@ -220,7 +220,7 @@ struct ShadowLists {
         var next = (hole + 1) & indexMask
         while index[next] != 0 {
             let home = ShadowTable.home(records[Int(index[next])].hash, indexMask)
-            // Whoever was put behind the hole, seen from its home, closes it.
+            // An entry placed behind the hole, seen from its home, closes it.
             if (next - home) & indexMask >= (next - hole) & indexMask {
                 index[hole] = index[next]
                 hole = next

@@ -1,21 +1,20 @@
 /// The keys of all shadow caches, and the lists in which each of them keeps its keys.
 ///
-/// A key has one record, found by hash; each shadow links the records that it holds. A key that
-/// was used a short time ago is not moved to the front again: it is near it anyway, and most uses
-/// of a load with popular keys end there.
+/// A key has one record, found by hash, and each shadow links the records it holds. A key used a
+/// short time ago is near the front already and is not moved again; most uses of a load with
+/// popular keys end there.
 struct ShadowTable: Sendable {
     /// A key.
     struct Record: Sendable {
         var hash: UInt32
-        /// When it was last moved to the front.
+        /// When the record was last moved to the front.
         var moved: UInt32
         var weight: Int
-        /// Where it is in each of the shadows, in two bits for each: nowhere, window, probation,
-        /// protected.
+        /// The list in each shadow, two bits each: none, window, probation, protected.
         var regions: UInt16
     }
 
-    /// The neighbours of a record in a list of one shadow.
+    /// The neighbors of a record in a list of one shadow.
     struct Link: Sendable {
         var previous: UInt16
         var next: UInt16
@@ -33,22 +32,22 @@ struct ShadowTable: Sendable {
     }
 
     static var shadowCount: Int { 8 }
-    /// The heads of the lists are the first records; the one of "nowhere" holds the free ones.
+    /// The heads of the lists are the first records; the first of them holds the free records.
     static var headCount: Int { 4 }
 
     private var shadows: ContiguousArray<Shadow>
     private var records: ContiguousArray<Record>
     private var links: ContiguousArray<Link>
-    /// Open addressing with linear probing; 0 is an empty place, since record 0 is a head.
+    /// Open addressing with linear probing; 0 marks an empty cell, because record 0 is a head.
     private var index: ContiguousArray<UInt16>
     private let weighsCost: Bool
     private var liveCount = 0
     private var capacity = 0
-    /// In which shadows, two bits for each, windows and protected parts are so large that a recent
-    /// use need not be noted.
+    /// The shadows, two bits each, whose windows or protected parts are so large that a recent use
+    /// need not be noted.
     private var lazyWindows: UInt16 = 0
     private var lazyProtected: UInt16 = 0
-    /// How many keys were asked for so far.
+    /// The number of keys requested so far.
     private(set) var now: UInt32 = 0
 
     init(weighsCost: Bool) {
@@ -64,11 +63,11 @@ struct ShadowTable: Sendable {
         index = ContiguousArray(repeating: 0, count: 16)
     }
 
-    /// How many entries a shadow has; the others have about as many.
+    /// The number of entries in a shadow; all shadows have about as many.
     @inline(__always)
     var count: Int { shadows[0].count }
 
-    /// Sets the size of each shadow; what is too much leaves when the next key comes.
+    /// Sets the size of each shadow; excess entries leave when the next key comes.
     mutating func setCapacity(_ capacity: Int) {
         self.capacity = capacity
         (lazyWindows, lazyProtected) = (0, 0)
@@ -81,14 +80,14 @@ struct ShadowTable: Sendable {
         }
     }
 
-    /// The misses of each shadow since the last call.
+    /// Returns the misses of each shadow since the last call.
     mutating func takeMisses() -> [Int] {
         let misses = shadows.map(\.misses)
         for shadow in shadows.indices { shadows[shadow].misses = 0 }
         return misses
     }
 
-    /// Asks each shadow for a key, which it takes in where it has not got it.
+    /// Requests a key from each shadow, which inserts it if missing.
     mutating func access(_ hash: UInt32, weight: Int, sketch: borrowing FrequencySketch) {
         guard weight <= capacity else { return }
         now &+= 1
@@ -99,7 +98,7 @@ struct ShadowTable: Sendable {
         withShadows { $0.access(record, sketch: sketch) }
     }
 
-    /// Whether a record is in all shadows, near the front of its lists.
+    /// Returns whether a record is near the front of its lists in all shadows.
     @inline(__always)
     private func isSettled(_ index: Int) -> Bool {
         let record = records[index]
@@ -111,7 +110,7 @@ struct ShadowTable: Sendable {
         return (low & ~high & lazyWindows) | (low & high & lazyProtected) == 0x5555
     }
 
-    /// Removes the keys for which the closure says so.
+    /// Removes the keys that satisfy a predicate.
     mutating func removeAll(where isOut: (UInt32) -> Bool) {
         for record in Self.headCount..<records.count where records[record].regions != 0 {
             guard isOut(records[record].hash) else { continue }
@@ -146,7 +145,7 @@ struct ShadowTable: Sendable {
 
     // MARK: Keys
 
-    /// The place at which the search for a key begins.
+    /// Returns the first cell to probe for a key.
     static func home(_ hash: UInt32, _ mask: Int) -> Int { Int((hash &* 0x85EB_CA6B) >> 7) & mask }
 
     @inline(__always)

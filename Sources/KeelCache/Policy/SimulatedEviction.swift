@@ -1,7 +1,7 @@
 /// Keel's eviction policy for simulations: the real one, without keys and values.
 ///
-/// Tools that compare policies on traces use it; apps use `Cache`. It is a system programming
-/// interface and may change at any time.
+/// For tools that compare policies on traces; apps use `Cache`. A system programming interface that
+/// may change at any time.
 @_spi(Simulation)
 public struct SimulatedEviction: Sendable {
     private var policy: EvictionPolicy
@@ -9,18 +9,18 @@ public struct SimulatedEviction: Sendable {
     /// Creates the policy of an empty cache.
     ///
     /// - Parameters:
-    ///   - countLimit: The most entries to keep, or nil for any number.
-    ///   - costLimit: The most that the entries may cost together, or nil for any sum.
-    ///   - seed: Decides the places of keys and the few entries admitted by chance.
+    ///   - countLimit: The maximum number of entries, or nil for no limit.
+    ///   - costLimit: The maximum total cost of the entries, or nil for no limit.
+    ///   - seed: Decides the positions of keys and the few entries admitted by chance.
     public init(countLimit: Int?, costLimit: Int? = nil, seed: UInt64) {
         policy = EvictionPolicy(countLimit: countLimit, costLimit: costLimit, seed: seed)
     }
 
-    /// Gives a new entry a slot, a small number.
+    /// Assigns a slot, a small number, to a new entry.
     ///
     /// - Parameters:
     ///   - hash: A hash of the key.
-    ///   - cost: What the entry costs.
+    ///   - cost: The cost of the entry.
     /// - Returns: The slot.
     public mutating func insert(hash: UInt64, cost: Int = 1) -> Int {
         policy.insert(hash: hash, cost: cost)
@@ -29,6 +29,6 @@ public struct SimulatedEviction: Sendable {
     /// Notes that the entry of a slot was used.
     public mutating func touch(_ slot: Int) { policy.touch(slot) }
 
-    /// The slot of an entry that must go, or nil within the limits.
+    /// Evicts one entry and returns its slot, or returns nil within the limits.
     public mutating func nextVictim() -> Int? { policy.nextVictim() }
 }

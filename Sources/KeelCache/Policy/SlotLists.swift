@@ -1,20 +1,20 @@
-/// The slots of a cache in three lists by their last use, linked by index.
+/// The slots of a cache in three lists by last use, linked by index.
 ///
-/// The heads of the lists are nodes too, so that linking needs no special cases.
+/// The heads of the lists are nodes, so that linking needs no special cases.
 package struct SlotLists: Sendable {
-    /// Where a slot is.
+    /// The list of a slot.
     package enum Region: UInt8, Sendable {
         /// New entries, by last use.
         case window
-        /// Entries of the main part that were used once since they came there.
+        /// Entries of the main part that have not been used since they entered it, or were demoted.
         case probation
-        /// Entries of the main part that were used again.
+        /// Entries of the main part that were used there.
         case protected
-        /// Nowhere: the slot waits to be used again.
+        /// The slot is free.
         case free
     }
 
-    /// 24 bytes for each entry.
+    /// A node of 24 bytes per entry.
     package struct Node: Sendable {
         package var cost: Int
         package var previous: Int32
@@ -23,11 +23,11 @@ package struct SlotLists: Sendable {
         package var region: Region
     }
 
-    /// The heads of the lists, in the order of their regions.
+    /// The number of list heads, which come first, in the order of their regions.
     package static let headCount = 4
 
     package private(set) var nodes: ContiguousArray<Node>
-    /// How many slots are in use.
+    /// The number of slots in use.
     package private(set) var count = 0
 
     package init() {
@@ -39,27 +39,27 @@ package struct SlotLists: Sendable {
         )
     }
 
-    /// The least recently used node of a region, or nil where it is empty.
+    /// Returns the least recently used node of a region, or nil if it is empty.
     @inline(__always)
     package func last(_ region: Region) -> Int? {
         let last = Int(nodes[Int(region.rawValue)].previous)
         return last < Self.headCount ? nil : last
     }
 
-    /// The node used before this one, or nil at the end.
+    /// Returns the next more recently used node, or nil for the most recently used one.
     @inline(__always)
     package func before(_ node: Int) -> Int? {
         let previous = Int(nodes[node].previous)
         return previous < Self.headCount ? nil : previous
     }
 
-    /// Takes a node that is free, or makes one, and puts it first in a region.
+    /// Puts a free or new node first in a region.
     package mutating func add(hash: UInt32, cost: Int, to region: Region) -> Int {
         count += 1
         let node: Int
         let free = Int(nodes[Int(Region.free.rawValue)].next)
         if free >= Self.headCount {
-            // The one freed last: its line of memory may still be near.
+            // The one freed last, whose cache line may still be near.
             node = free
             nodes[node].hash = hash
             nodes[node].cost = cost
@@ -79,7 +79,7 @@ package struct SlotLists: Sendable {
         return node
     }
 
-    /// Changes what a node costs.
+    /// Changes the cost of a node.
     package mutating func setCost(_ node: Int, _ cost: Int) {
         nodes[node].cost = cost
     }
@@ -98,13 +98,13 @@ package struct SlotLists: Sendable {
         nodes[head].previous = Int32(node)
     }
 
-    /// Makes a node free.
+    /// Frees a node.
     package mutating func remove(_ node: Int) {
         count -= 1
         move(node, to: .free)
     }
 
-    /// Puts a node first in a region.
+    /// Moves a node to the front of a region.
     @inline(__always)
     package mutating func move(_ node: Int, to region: Region) {
         nodes.withUnsafeMutableBufferPointer { nodes in

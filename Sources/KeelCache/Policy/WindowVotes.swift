@@ -1,22 +1,22 @@
-/// Which of the windows on trial had the most hits of late.
+/// The window sizes' recent hits, and the winner among them.
 struct WindowVotes: Sendable {
-    /// What shadows found in one epoch.
+    /// The findings of shadows in one epoch.
     struct Ballot: Sendable {
-        /// How many keys were asked for.
+        /// The number of keys requested.
         var length: Int
-        /// How many of them each shadow had not got.
+        /// The misses of each shadow.
         var misses: [Int]
     }
 
-    /// The place of the winner in ``ShadowCaches/windows``.
+    /// The index of the winner in ``ShadowCaches/windows``.
     private(set) var best = 0
-    /// The sums of the hits of each shadow, of which each epoch forgets some.
+    /// The hits of each shadow, decayed by each epoch.
     private var hits = [Double](repeating: 0, count: ShadowCaches.windows.count)
     private let kept: Double
 
-    /// Creates votes that forget a twentieth with each epoch, or less.
+    /// Creates votes that lose a twentieth per epoch, or less.
     ///
-    /// - Parameter span: How many times slower than that.
+    /// - Parameter span: The factor by which the decay is slower.
     init(span: Int = 1) { kept = 1 - 0.05 / Double(span) }
 
     /// Adds an epoch.
@@ -28,7 +28,7 @@ struct WindowVotes: Sendable {
         }
         var winner = best
         for shadow in hits.indices where hits[shadow] > hits[winner] { winner = shadow }
-        // A lead that is no accident: each move costs some hits.
+        // A lead beyond chance, because each change of the window costs some hits.
         guard hits[winner] > hits[best] * 1.005 else { return false }
         best = winner
         return true

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Caches of different types that share one budget of memory and one tier below.
+/// A group of caches of different types that share one memory budget and one tier.
 ///
 /// ```swift
 /// let store = CacheStore(CacheConfiguration(limits: .bytes(64 << 20)), over: tier)
@@ -8,11 +8,11 @@ internal import Synchronization
 /// let ratings = store.cache("ratings", key: Int.self, value: Double.self)
 /// ```
 ///
-/// Whichever cache needs room, the entries that are worth least of all make it. A tag concerns the
-/// entries of all caches of the store. Hits cost a little more than in a ``Cache`` of its own,
-/// because the memory does not know the types.
+/// When a cache needs room, the least valuable entries of all caches make it. A tag applies to the
+/// entries of all caches of the store. Hits cost a little more than in a separate ``Cache``,
+/// because the shared memory is untyped.
 public final class CacheStore: Sendable {
-    /// What the store's caches do where nothing else is said.
+    /// The defaults of the store's caches.
     public let configuration: CacheConfiguration
     private let table: SharedMemory<Int, Int>.Table
     private let board = TagBoard()
@@ -24,9 +24,9 @@ public final class CacheStore: Sendable {
     /// Creates a store.
     ///
     /// - Parameters:
-    ///   - configuration: The limits of all caches together; times and policy of each.
-    ///   - tier: Where values are kept below memory; nil for memory alone.
-    ///   - clock: The time; the tier should go by the same.
+    ///   - configuration: The limits of all caches together; the times and policy of each.
+    ///   - tier: The tier that keeps values below memory, or nil for memory alone.
+    ///   - clock: The source of time; the tier should use the same.
     public init(
         _ configuration: CacheConfiguration = CacheConfiguration(),
         over tier: (any CacheTier)? = nil,
@@ -41,17 +41,20 @@ public final class CacheStore: Sendable {
 
     // MARK: Caches
 
-    /// The cache of a name, for values that can be encoded.
+    /// Returns the cache of a name, for codable values.
     ///
-    /// Asking again for the same name and types gives the same cache, as it was made first.
+    /// A later call with the same name and types returns the same cache, as first configured.
     ///
     /// - Parameters:
-    ///   - name: What tells its entries from those of others.
-    ///   - key: The type of its keys.
-    ///   - value: The type of its values.
-    ///   - coding: How they become bytes; nil for bytes and texts as they are, and others as JSON.
-    ///   - configuration: Its times and policy; nil for the store's. The limits are the store's.
-    ///   - cost: What a value costs; nil for 1, or for its bytes where the limits are in bytes.
+    ///   - name: The name that separates the cache's entries from those of others.
+    ///   - key: The type of the keys.
+    ///   - value: The type of the values.
+    ///   - coding: Converts keys and values to bytes; nil for bytes and strings as they are, others
+    ///     as JSON.
+    ///   - configuration: The cache's times and policy; nil for the store's. The limits are the
+    ///     store's.
+    ///   - cost: Returns the cost of a value; nil for 1, or for its size if the limits are in
+    ///     bytes.
     /// - Returns: The cache.
     public func cache<Key: Hashable & Sendable & Encodable, Value: Sendable & Codable>(
         _ name: String,
@@ -64,13 +67,15 @@ public final class CacheStore: Sendable {
         cache(name, coding ?? .standard, configuration, cost)
     }
 
-    /// The cache of a name, for values with a coding of your own.
+    /// Returns the cache of a name, for values with a custom coding.
     ///
     /// - Parameters:
-    ///   - name: What tells its entries from those of others.
-    ///   - coding: How keys and values become bytes.
-    ///   - configuration: Its times and policy; nil for the store's. The limits are the store's.
-    ///   - cost: What a value costs; nil for 1, or for its bytes where the limits are in bytes.
+    ///   - name: The name that separates the cache's entries from those of others.
+    ///   - coding: Converts keys and values to bytes and back.
+    ///   - configuration: The cache's times and policy; nil for the store's. The limits are the
+    ///     store's.
+    ///   - cost: Returns the cost of a value; nil for 1, or for its size if the limits are in
+    ///     bytes.
     /// - Returns: The cache.
     public func cache<Key: Hashable & Sendable, Value: Sendable>(
         _ name: String,
@@ -81,14 +86,16 @@ public final class CacheStore: Sendable {
         cache(name, coding, configuration, cost)
     }
 
-    /// The cache of a name that stays in memory, for values of any type.
+    /// Returns the cache of a name that stays in memory, for values of any type.
     ///
     /// - Parameters:
-    ///   - name: What tells it from others.
-    ///   - key: The type of its keys.
-    ///   - value: The type of its values.
-    ///   - configuration: Its times and policy; nil for the store's. The limits are the store's.
-    ///   - cost: What a value costs; nil for 1, or for its bytes where the limits are in bytes.
+    ///   - name: The name that separates the cache from others.
+    ///   - key: The type of the keys.
+    ///   - value: The type of the values.
+    ///   - configuration: The cache's times and policy; nil for the store's. The limits are the
+    ///     store's.
+    ///   - cost: Returns the cost of a value; nil for 1, or for its size if the limits are in
+    ///     bytes.
     /// - Returns: The cache.
     public func cacheInMemory<Key: Hashable & Sendable, Value: Sendable>(
         _ name: String,
@@ -146,40 +153,38 @@ public final class CacheStore: Sendable {
 
     // MARK: All caches
 
-    /// How many entries of all caches are in memory.
+    /// The number of entries of all caches in memory.
     public var count: Int { table.count }
 
-    /// What the entries of all caches in memory cost.
+    /// The total cost of the entries of all caches in memory.
     public var cost: Int { table.cost }
 
-    /// Forgets the values of all caches, in memory and below.
+    /// Removes the values of all caches from memory, and empties the tier.
     ///
-    /// It empties the tier, with what other programs or versions left in it.
+    /// The tier also loses entries that other programs or versions left in it.
     ///
-    /// - Throws: ``CacheError`` when the tier did not forget them.
+    /// - Throws: ``CacheError`` if the tier failed.
     public func removeAll() async throws(CacheError) {
-        // In this order for the reason that `Cache.removeAll()` gives.
+        // The order matters, for the reason in `Cache.removeAll()`.
         table.overtakeAll()
         let id = queue?.add(.remove(.everything))
         for cache in caches.withLock({ Array($0.values) }) { cache.forgetMemory() }
         if let id, let error = await queue?.finish(id) { throw error }
     }
 
-    /// Forgets the values of all caches that were stored with a tag, in memory and below.
-    ///
-    /// It takes the same time however many there are.
+    /// Removes all values with a tag from all caches, in memory and the tier, in constant time.
     ///
     /// - Parameter tag: The tag.
-    /// - Throws: ``CacheError`` when the tier did not forget them.
+    /// - Throws: ``CacheError`` if the tier failed.
     public func removeAll(tagged tag: String) async throws(CacheError) {
         var id: UInt64?
         board.remove(tag) { id = queue?.add(.remove(.tag(tag))) }
         if let id, let error = await queue?.finish(id) { throw error }
     }
 
-    /// Drops entries whose time is over, or one of whose tags was removed, in memory and below.
+    /// Drops expired entries and entries with removed tags from memory and the tier.
     ///
-    /// - Throws: What the tier throws.
+    /// - Throws: ``CacheError`` if the tier failed.
     public func removeExpired() async throws(CacheError) {
         let now = clock.now
         for cache in caches.withLock({ Array($0.values) }) { cache.sweepMemory(at: now) }
@@ -189,24 +194,24 @@ public final class CacheStore: Sendable {
         }
     }
 
-    /// Makes what was set before survive the end of the program.
+    /// Makes the values set so far survive the end of the process.
     ///
-    /// - Throws: What the tier throws.
+    /// - Throws: ``CacheError`` if the tier failed.
     public func flush() async throws(CacheError) {
         guard let queue else { return }
         if let error = await queue.finish(queue.add(.flush)) { throw error }
     }
 
-    /// What the tier holds and has done, nil where there is none.
+    /// Returns the contents and activity of the tier, or nil if there is no tier.
     ///
-    /// - Throws: What the tier throws.
+    /// - Throws: ``CacheError`` if the tier failed.
     public func tierUsage() async throws(CacheError) -> CacheTierUsage? {
         guard let tier = queue?.tier else { return nil }
         return try await tier.usage()
     }
 }
 
-/// What a store's cache is found by.
+/// The identity of a store's cache.
 private struct CacheName: Hashable, Sendable {
     let name: String
     let format: String?
@@ -214,7 +219,7 @@ private struct CacheName: Hashable, Sendable {
     let value: ObjectIdentifier
 }
 
-/// A cache of whatever types.
+/// A cache with its types erased.
 private protocol StoreCache: Sendable {
     func forgetMemory()
     func sweepMemory(at now: CacheInstant)
@@ -227,7 +232,7 @@ extension Cache: StoreCache {
     }
 }
 
-/// Tells all caches over a tier of its failures.
+/// Reports failures of the tier to all caches above it.
 final class TierFailures: Sendable {
     private let listeners = Mutex<[@Sendable (CacheError) -> Void]>([])
 

@@ -128,9 +128,9 @@ final class SharedMemory<Key: Hashable & Sendable, Value: Sendable>: CacheMemory
     func end(_ key: Key) { table.end(name(key).hash) }
 
     var count: Int { table.count(where: { $0.key.view === view }) }
-    /// That of the whole store: entries do not say what they cost.
+    /// The cost of the whole store, because costs per cache are not kept.
     var cost: Int { table.cost }
-    /// Counted by the ledger, because the table is not this cache's alone.
+    /// Counted by the ledger, because the table is shared.
     var counts: MemoryCounts { MemoryCounts() }
     var holderCount: Int { table.holderCount }
 }

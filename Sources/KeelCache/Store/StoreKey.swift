@@ -1,7 +1,6 @@
-/// The key of an entry in the memory that the caches of a store share.
+/// The key of an entry in the shared memory of a store.
 ///
-/// `@unchecked`, because `AnyHashable` does not say what it holds: only keys that are `Sendable` are
-/// put into it.
+/// `@unchecked`, because `AnyHashable` erases sendability; only `Sendable` keys are put into it.
 @usableFromInline
 struct StoreKey: Hashable, @unchecked Sendable {
     let view: StoreView
@@ -24,9 +23,9 @@ struct StoreKey: Hashable, @unchecked Sendable {
     }
 }
 
-/// One cache of a store, as the others see it.
+/// One cache of a store, as seen by the others.
 final class StoreView: Sendable {
-    /// Is told when the memory drops one of the cache's entries for another cache's.
+    /// Called when memory drops one of the cache's entries to make room for another cache.
     private let evicted: @Sendable (StoreKey) -> Void
 
     init(evicted: @escaping @Sendable (StoreKey) -> Void) { self.evicted = evicted }

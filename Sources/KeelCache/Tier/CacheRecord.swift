@@ -1,16 +1,16 @@
-/// One entry of a cache in the form in which tiers keep it.
+/// A cache entry in the form that tiers keep.
 public struct CacheRecord: Sendable {
-    /// What the entry is found by.
+    /// The key of the entry.
     public var key: [UInt8]
-    /// What is kept.
+    /// The stored value.
     public var body: CacheBody
-    /// When the value was made; promotion between tiers does not change it.
+    /// When the value was created; moving it between tiers does not change this.
     public var created: CacheInstant
-    /// When the value begins to be stale, nil for one that stays fresh as long as it is kept.
+    /// When the value becomes stale, or nil if it stays fresh.
     public var staleAfter: CacheInstant?
-    /// When the entry may no longer be used at all, nil for never.
+    /// When the entry expires, or nil if it never does.
     public var expires: CacheInstant?
-    /// What the entry can be removed by, together with others.
+    /// Tags by which the entry can be removed together with others.
     public var tags: [String]
 
     /// Creates a record.
@@ -31,14 +31,14 @@ public struct CacheRecord: Sendable {
     }
 }
 
-/// A value in a tier: bytes, or a file for what is too large to be held in memory.
+/// A value in a tier: bytes, or a file for a value too large to hold in memory.
 public enum CacheBody: Sendable {
     /// The value itself.
     case bytes([UInt8])
-    /// A value that is read piece by piece.
+    /// A file from which the value is read in pieces.
     case file(any CacheFile)
 
-    /// The length of the value.
+    /// The length of the value in bytes.
     public var count: Int {
         switch self {
         case .bytes(let bytes): bytes.count
@@ -46,9 +46,9 @@ public enum CacheBody: Sendable {
         }
     }
 
-    /// The whole value in memory.
+    /// Returns the whole value in memory.
     ///
-    /// - Throws: ``CacheError`` when the file cannot be read.
+    /// - Throws: ``CacheError`` if the file cannot be read.
     public func bytes() throws(CacheError) -> [UInt8] {
         switch self {
         case .bytes(let bytes): bytes
@@ -59,32 +59,32 @@ public enum CacheBody: Sendable {
 
 /// A large value that a tier keeps in a file.
 ///
-/// It stays readable as long as somebody holds it, even after its entry was removed.
+/// Remains readable while referenced, even after its entry was removed.
 public protocol CacheFile: AnyObject, Sendable {
-    /// The length of the value, in bytes.
+    /// The length of the value in bytes.
     var count: Int { get }
 
     /// Reads a piece of the value.
     ///
     /// - Parameters:
-    ///   - offset: Where the piece begins, 0 to ``count``.
-    ///   - length: The most bytes to read.
-    /// - Returns: As many bytes as asked for; fewer only at the end of the value.
-    /// - Throws: ``CacheError`` when the piece is damaged or cannot be read.
+    ///   - offset: The start of the piece, from 0 to ``count``.
+    ///   - length: The maximum number of bytes to read.
+    /// - Returns: As many bytes as requested; fewer only at the end of the value.
+    /// - Throws: ``CacheError`` if the piece is damaged or cannot be read.
     func read(from offset: Int, upTo length: Int) throws(CacheError) -> [UInt8]
 }
 
-/// A large value on its way into a tier.
+/// A writer for a large value.
 ///
-/// It takes no key before it is complete: ``finish()`` gives the body to write with a record. A
-/// writer that is let go without it leaves nothing behind.
+/// The value gets its key only when complete: ``finish()`` returns the body to write with a record.
+/// A writer released before that leaves nothing behind.
 public protocol CacheFileWriter: AnyObject, Sendable {
-    /// Adds a piece to the end.
+    /// Appends bytes to the value.
     func append(_ bytes: [UInt8]) throws(CacheError)
 
-    /// Ends the value, and returns it for a record.
+    /// Completes the value and returns it for use in a record.
     func finish() throws(CacheError) -> any CacheFile
 
-    /// Drops the value.
+    /// Discards the value.
     func discard()
 }

@@ -1,66 +1,65 @@
-/// A place below the memory of a cache that keeps entries as bytes.
+/// A store below a cache's memory that keeps entries as bytes.
 ///
-/// Apps use ``Cache`` and ``CacheStore``; tiers implement this protocol and nothing more: typing,
-/// loading, freshness and single flight belong to the front. A tier promises that
+/// Apps use ``Cache`` and ``CacheStore``. Tiers implement only this protocol: typing, loading,
+/// freshness and single flight belong to the front. A tier promises that
 ///
-/// - ``read(_:)`` returns what was last written under the key, whole, or nothing: never bytes that
-///   were not written, never a mixture, never an entry that has expired or was removed, by key, by
-///   tag or with everything, before the read began;
+/// - ``read(_:)`` returns the last value written under the key, whole, or nothing: never other
+///   bytes, never a mixture, never an entry that expired or was removed, by key, by tag or with
+///   everything, before the read began;
 /// - reading does not change an entry's times;
-/// - ``write(_:)`` has accepted the records when it returns, and every later read sees them; they
-///   may be lost with the process until ``flush()`` returns, and then in the order of writing, the
-///   newest first;
-/// - a removal is never undone by a crash after a later ``flush()``;
-/// - the tier may forget any entry at any time to keep within its limits.
+/// - ``write(_:)`` has accepted the records when it returns, and every later read sees them. Until
+///   ``flush()`` returns they may be lost with the process, the newest first;
+/// - a crash after a later ``flush()`` never undoes a removal;
+/// - the tier may drop any entry at any time to keep within its limits.
 ///
 /// Run `CacheTierCheck` from `KeelConformance` against every new tier.
 public protocol CacheTier: Sendable {
-    /// Returns the record under a key, nil when there is none that may still be used.
+    /// Returns the record for a key, or nil if there is no usable one.
     func read(_ key: [UInt8]) async throws(CacheError) -> CacheRecord?
 
-    /// Takes records, each replacing what was under its key.
+    /// Stores records, each replacing the record under its key.
     func write(_ records: [CacheRecord]) async throws(CacheError)
 
-    /// Forgets records.
+    /// Removes the selected records.
     func remove(_ selection: CacheSelection) async throws(CacheError)
 
-    /// Makes what was accepted before survive the end of the process.
+    /// Makes accepted changes survive the end of the process.
     func flush() async throws(CacheError)
 
-    /// Begins a value that is too large for memory, nil where the tier only keeps bytes.
+    /// Starts a value too large for memory; returns nil if the tier keeps only bytes.
     func makeFile() async throws(CacheError) -> (any CacheFileWriter)?
 
-    /// What the tier holds and has done.
+    /// Returns the contents and activity of the tier.
     func usage() async throws(CacheError) -> CacheTierUsage
 }
 
-/// Which entries of a tier a removal concerns.
+/// The entries of a tier to remove.
 public enum CacheSelection: Hashable, Sendable {
-    /// Those under these keys.
+    /// The entries under these keys.
     case keys([[UInt8]])
-    /// Those that were written with this tag; takes the same time however many there are.
+    /// The entries written with a tag; takes constant time.
     case tag(String)
-    /// Those that expired before this time.
+    /// The entries that expire at or before a time.
     case expired(before: CacheInstant)
-    /// All.
+    /// All entries.
     case everything
 }
 
-/// What a tier holds and has done since it was opened.
+/// The contents of a tier, and its activity since it was opened.
 public struct CacheTierUsage: Hashable, Sendable {
-    /// How many entries it holds.
+    /// The number of entries.
     public var entryCount: Int
-    /// How many bytes it takes, on disk or in memory.
+    /// The bytes used, on disk or in memory.
     public var byteCount: Int
-    /// The most bytes it may take, nil where nothing limits them.
+    /// The maximum number of bytes, or nil for no limit.
     public var byteLimit: Int?
-    /// How many reads found something.
+    /// Reads that found an entry.
     public var hitCount: Int
-    /// How many reads found nothing.
+    /// Reads that found none.
     public var missCount: Int
-    /// How many entries had to make room.
+    /// Entries evicted to make room.
     public var evictionCount: Int
-    /// How many entries were found damaged, and were treated as missing.
+    /// Entries found damaged and treated as missing.
     public var damagedCount: Int
 
     /// Creates the usage of a tier.

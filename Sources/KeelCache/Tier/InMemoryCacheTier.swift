@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// A tier that keeps its entries in memory, for tests, previews and short-lived tools.
+/// A tier that keeps entries in memory, for tests, previews and short-lived tools.
 ///
-/// | promise | here |
+/// | property | behavior |
 /// |---|---|
-/// | byte limit | held at every moment; the least recently used entries make room |
-/// | large values | as bytes; there are no files |
-/// | end of the process | forgets everything |
+/// | byte limit | holds at every moment; least recently used entries are evicted |
+/// | large values | kept as bytes; there are no files |
+/// | end of the process | loses everything |
 public final class InMemoryCacheTier: CacheTier {
-    /// The most bytes of keys and values that the tier holds.
+    /// The maximum number of bytes of keys and values that the tier holds.
     public let byteLimit: Int
     private let clock: CacheClock
     private let state = Mutex(State())
@@ -16,8 +16,8 @@ public final class InMemoryCacheTier: CacheTier {
     /// Creates an empty tier.
     ///
     /// - Parameters:
-    ///   - byteLimit: The most bytes of keys and values to hold; at least 1.
-    ///   - clock: What decides whether an entry has expired.
+    ///   - byteLimit: The maximum number of bytes of keys and values; at least 1.
+    ///   - clock: The clock that decides whether an entry has expired.
     public init(byteLimit: Int = 64 << 20, clock: CacheClock = .system) {
         self.byteLimit = max(1, byteLimit)
         self.clock = clock
@@ -58,7 +58,7 @@ extension InMemoryCacheTier {
     private struct Entry: Sendable {
         var record: CacheRecord
         var lastUse: UInt64
-        /// The order of writing, which decides whether a removal by tag came later.
+        /// The sequence number of the write, to compare with removals by tag.
         var written: UInt64
 
         var size: Int { record.key.count + record.body.count }
@@ -67,7 +67,7 @@ extension InMemoryCacheTier {
     private struct State: Sendable {
         var entries: [[UInt8]: Entry] = [:]
         var usage = CacheTierUsage()
-        /// Entries in the order of their last use; a use leaves its old place behind, as a gap.
+        /// Entries in order of last use; a new use leaves a gap at the old position.
         private var uses: [(UInt64, [UInt8])] = []
         private var firstUse = 0
         private var removedTags: [String: UInt64] = [:]
@@ -124,9 +124,9 @@ extension InMemoryCacheTier {
             return !entry.record.tags.contains { (removedTags[$0] ?? 0) > entry.written }
         }
 
-        /// Gives up all entries with tags, which makes the removals known so far needless.
+        /// Drops all entries with tags, which makes the remembered removals unnecessary.
         ///
-        /// A tier that lives long is told of ever new tags, and must not keep them all.
+        /// Bounds the memory of a tier that receives ever new tags.
         private mutating func forgetTags() {
             for (key, entry) in entries where !entry.record.tags.isEmpty { drop(key) }
             removedTags = [:]
@@ -144,7 +144,7 @@ extension InMemoryCacheTier {
             entries[key]?.lastUse = step
             uses.append((step, key))
             guard uses.count - firstUse > 2 * entries.count + 64 else { return }
-            // Mostly gaps: keep the places that are somebody's last.
+            // Mostly gaps: keep only the latest use of each entry.
             uses = uses[firstUse...].filter { entries[$0.1]?.lastUse == $0.0 }
             firstUse = 0
         }

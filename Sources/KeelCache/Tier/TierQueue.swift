@@ -1,19 +1,19 @@
 internal import Synchronization
 
-/// Hands changes on to a tier, in the order in which memory took them.
+/// Passes changes to a tier, in the order in which memory applied them.
 ///
-/// A change is queued under the lock of the memory that it changes, so that for each key the tier
-/// ends with what memory had last. Writes that wait together go down in one call. One task at a time
-/// works the queue; it ends when the queue is empty.
+/// A change is queued under the lock of the memory it changes, so that the last change of a key in
+/// memory is the last in the tier. Waiting writes are passed on in one call. One task at a time
+/// works the queue, and ends when the queue is empty.
 ///
-/// A change that nobody waits for stays behind. Of several such writes of one key only the last one
-/// goes down, and all that wait for the tier hold at most ``byteLimit`` bytes: a write beyond that
-/// becomes a removal, so that the value is in memory alone and no older one comes up. Beyond
-/// ``removalLimit`` such removals, one removal of everything takes the place of further ones: a tier
-/// that is so far behind begins anew.
+/// Write-behind changes have no waiting caller. Only the last such write of a key is passed on, and
+/// all changes that wait for the tier hold at most ``byteLimit`` bytes: a write beyond that becomes
+/// a removal, so that the value is in memory alone and no older one is read from the tier. Beyond
+/// ``removalLimit`` such removals, a removal of everything replaces further ones: a tier that far
+/// behind starts over.
 ///
-/// A change that the tier refuses leaves something old below, which must not come up again: the
-/// queue remembers what cannot be trusted until a later change of the same thing succeeds.
+/// If the tier refuses a change, an old value may remain in it. The queue remembers the untrusted
+/// keys and tags until a later change of the same ones succeeds.
 final class TierQueue: Sendable {
     enum Work: Sendable {
         case write(CacheRecord)
@@ -21,19 +21,19 @@ final class TierQueue: Sendable {
         case flush
     }
 
-    /// How many bytes of keys and values may wait for the tier where no caller does.
+    /// The maximum number of bytes of keys and values in write-behind changes.
     static let byteLimit = 32 << 20
 
-    /// How many removals may wait for the tier where no caller does.
+    /// The maximum number of write-behind removals.
     static let removalLimit = 16_384
 
-    /// What a change takes besides its key and value.
+    /// The size of a change besides its key and value, in bytes.
     private static let overhead = 64
 
     fileprivate struct Change {
         let id: UInt64
         var work: Work
-        /// Whether nobody waits for it.
+        /// Whether no caller waits for the change.
         let isBehind: Bool
 
         var byteCount: Int {
@@ -43,19 +43,19 @@ final class TierQueue: Sendable {
 
     fileprivate struct State {
         var pending: [Change] = []
-        /// Where the latest change of a key is among those that wait, if nobody waits for it.
+        /// The index of the latest pending change of each key, if it is write-behind.
         var behind: [[UInt8]: Int] = [:]
-        /// How many of the changes in ``behind`` are removals.
+        /// The number of removals in ``behind``.
         var behindRemovals = 0
-        /// The removal of everything that waits in the place of many.
+        /// The pending removal of everything that replaces many.
         var clearing: UInt64?
-        /// How many bytes the values have that wait, and those that are being written.
+        /// The bytes of pending values, and of those being written.
         var waitingBytes = 0
         var workingBytes = 0
         var lastID: UInt64 = 0
         var doneID: UInt64 = 0
         var isWorking = false
-        /// The latest change under way of a key, and of more than single keys.
+        /// The latest unfinished change of each key, and of more than single keys.
         var keys: [[UInt8]: UInt64] = [:]
         var lastBulk: UInt64 = 0
         var errors: [UInt64: CacheError] = [:]
@@ -67,7 +67,7 @@ final class TierQueue: Sendable {
         record.key.count + record.body.count + overhead
     }
 
-    /// How many changes wait.
+    /// The number of pending changes.
     var waitingCount: Int { state.withLock { $0.pending.count } }
 
     let tier: any CacheTier
@@ -77,20 +77,20 @@ final class TierQueue: Sendable {
     /// Creates a queue.
     ///
     /// - Parameters:
-    ///   - tier: Where changes go.
-    ///   - onFailure: Is told of each call that failed.
+    ///   - tier: The tier that takes the changes.
+    ///   - onFailure: Called for each failed call of the tier.
     init(_ tier: any CacheTier, onFailure: @escaping @Sendable (CacheError) -> Void) {
         self.tier = tier
         self.onFailure = onFailure
     }
 
-    /// Queues a change; does nothing else, so that it may be called under a lock.
+    /// Queues a change without further work, so that it can be called under a lock.
     ///
     /// - Parameters:
     ///   - work: The change.
-    ///   - isBehind: Whether nobody waits for it, and ``start()`` is called in place of
+    ///   - isBehind: Whether no caller waits, and ``start()`` follows instead of
     ///     ``finish(_:isOwn:)``.
-    /// - Returns: What ``finish(_:isOwn:)`` waits for, which has to be called.
+    /// - Returns: The change's identifier; ``finish(_:isOwn:)`` must be called with it.
     @discardableResult
     func add(_ work: Work, isBehind: Bool = false) -> UInt64 {
         state.withLock { state in
@@ -98,7 +98,7 @@ final class TierQueue: Sendable {
         }
     }
 
-    /// Lets the tier take what waits, without waiting for it.
+    /// Starts passing pending changes to the tier, without waiting.
     func start() {
         let starts = state.withLock { state in
             guard !state.pending.isEmpty, !state.isWorking else { return false }
@@ -111,9 +111,9 @@ final class TierQueue: Sendable {
     /// Waits until the tier has taken a change.
     ///
     /// - Parameters:
-    ///   - id: What ``add(_:)`` gave.
-    ///   - isOwn: Whether the caller added the change and is to hear of its failure.
-    /// - Returns: Why it did not.
+    ///   - id: The result of ``add(_:isBehind:)``.
+    ///   - isOwn: Whether the caller added the change and receives its failure.
+    /// - Returns: The failure, if any.
     @discardableResult
     func finish(_ id: UInt64, isOwn: Bool = true) async -> CacheError? {
         let starts = state.withLock { state in
@@ -134,9 +134,9 @@ final class TierQueue: Sendable {
         }
     }
 
-    /// What is under a key below, after all changes of it that are under way.
+    /// Returns the tier's record for a key, after all earlier changes of it.
     ///
-    /// A failure counts as nothing, and is told.
+    /// A failure is reported and counts as no record.
     func read(_ key: [UInt8]) async -> CacheRecord? {
         let id = state.withLock { max($0.keys[key] ?? 0, $0.lastBulk) }
         if id > state.withLock({ $0.doneID }) { await finish(id, isOwn: false) }
@@ -201,7 +201,7 @@ final class TierQueue: Sendable {
             for write in writes { end(write.change, [write.record.key], nil) }
         } catch {
             guard writes.count == 1 else {
-                // One of them may be to blame for all.
+                // One record may be at fault for all.
                 for write in writes { await self.write([write]) }
                 return
             }
@@ -240,7 +240,7 @@ final class TierQueue: Sendable {
         }
     }
 
-    /// Ends a change, after which the keys can be trusted.
+    /// Completes a change, after which the keys are trusted.
     private func end(_ change: Change, _ trusted: [[UInt8]], _ error: CacheError?) {
         let id = change.id
         let waiters = state.withLock { state in
@@ -252,7 +252,7 @@ final class TierQueue: Sendable {
                 for key in trusted where state.keys[key] == id { state.keys[key] = nil }
             }
             let waiters = state.waiters.removeValue(forKey: id)
-            // Whoever added the change has yet to come for its error.
+            // The caller that added the change has not collected its error yet.
             if let error, !change.isBehind, waiters?.contains(where: \.isOwn) != true {
                 state.errors[id] = error
             }
@@ -278,11 +278,11 @@ extension TierQueue.State {
         return lastID
     }
 
-    /// Queues a change that nobody waits for, in place of an earlier one of its key.
+    /// Queues a write-behind change, in place of an earlier one of its key.
     fileprivate mutating func addBehind(_ work: TierQueue.Work) -> UInt64 {
         guard let key = work.singleKey else { return append(work, isBehind: true) }
         var work = work
-        // What was removed or waited for since must come before, not after.
+        // An earlier place must not precede a removal or a waited-for change made since.
         let place = behind[key].flatMap { index in
             let id = pending[index].id
             return keys[key] == id && id > lastBulk ? index : nil
@@ -313,8 +313,8 @@ extension TierQueue.State {
         return pending[place].id
     }
 
-    /// Queues the removal of everything in place of a key's, unless one waits that comes after all
-    /// changes of the key.
+    /// Queues the removal of everything in place of a key's removal, unless a pending one already
+    /// follows all changes of the key.
     private mutating func clear(for key: [UInt8]) -> UInt64 {
         if let clearing, clearing > keys[key] ?? 0 { return clearing }
         let id = append(.remove(.everything), isBehind: true)
@@ -328,7 +328,7 @@ extension TierQueue.Work {
         if case .remove = self { true } else { false }
     }
 
-    /// The key of a change that is about one only.
+    /// The key of a change that concerns exactly one.
     fileprivate var singleKey: [UInt8]? {
         switch self {
         case .write(let record): record.key
@@ -338,7 +338,7 @@ extension TierQueue.Work {
     }
 }
 
-/// What a tier holds that must not come up again, because it did not take a change.
+/// The keys and tags whose old values in a tier must not be returned, because a change failed.
 struct TierDistrust: Sendable {
     private var keys: Set<[UInt8]> = []
     private var tags: Set<String> = []
@@ -357,7 +357,7 @@ struct TierDistrust: Sendable {
         case .expired: break
         case .everything: all = true
         }
-        // A tier that fails as often as this is not worth remembering why.
+        // With so many failures, remembering single keys is not worth it.
         if keys.count + tags.count > 10_000 { all = true }
     }
 

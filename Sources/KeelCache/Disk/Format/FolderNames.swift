@@ -1,35 +1,34 @@
-/// The names of the files in the folder of a disk tier; anything else in it is left alone.
+/// The names of the files in a tier's folder; other files in it are left alone.
 struct FolderNames: Hashable, Sendable {
-    /// The folder.
     let folder: String
 
-    /// What a file is, by its name.
+    /// The role of a file, by its name.
     enum Role: Hashable, Sendable {
-        /// A segment with this number.
+        /// The segment with a number.
         case segment(UInt32)
-        /// A large value with this number.
+        /// The large value with a number.
         case value(UInt64)
-        /// Something that was never finished.
+        /// A file that was never completed.
         case unfinished
     }
 
-    /// The file whose lock keeps others out.
+    /// The file whose lock excludes other users.
     var lock: String { folder + "/cache.lock" }
     /// The last snapshot of the index.
     var snapshot: String { folder + "/index.snapshot" }
-    /// A snapshot on its way.
+    /// A snapshot being written.
     var newSnapshot: String { folder + "/index.part" }
 
-    /// The file of a segment.
+    /// Returns the path of a segment.
     func segment(_ number: UInt32) -> String { folder + "/" + hex(UInt64(number), 8) + ".segment" }
 
-    /// The file of a large value.
+    /// Returns the path of a large value.
     func value(_ id: UInt64) -> String { folder + "/" + hex(id, 16) + ".value" }
 
-    /// The file of a large value on its way.
+    /// Returns the path of a large value being written.
     func unfinishedValue(_ id: UInt64) -> String { folder + "/" + hex(id, 16) + ".part" }
 
-    /// What a name stands for, nil for what is not the tier's.
+    /// Returns the role of a file name, or nil for a foreign file.
     static func role(of name: String) -> Role? {
         if name == "index.part" { return .unfinished }
         guard let dot = name.lastIndex(of: "."), name[..<dot].utf8.allSatisfy(isHex) else {
@@ -38,7 +37,7 @@ struct FolderNames: Hashable, Sendable {
         let digits = name[..<dot]
         switch (name[dot...], digits.utf8.count) {
         case (".segment", 8):
-            // Numbers near the end are nobody's, and there has to be a next one.
+            // Higher numbers are never used, so that a next number always exists.
             return UInt32(digits, radix: 16).flatMap { $0 < 0xF000_0000 ? .segment($0) : nil }
         case (".value", 16): return UInt64(digits, radix: 16).map { .value($0) }
         case (".part", 16): return .unfinished

@@ -1,8 +1,8 @@
 internal import KeelCore
 
-/// Turns entries into the bytes of records and back: hashes, seals and compresses.
+/// The conversion between entries and the bytes of records: hashing, sealing and compression.
 struct RecordCodec: Sendable {
-    /// The longest key and the most bytes of tags that a record takes.
+    /// The maximum length of a key, and of all tags together, in bytes.
     static let longestKey = 65_535
 
     /// The hash of the folder.
@@ -10,7 +10,7 @@ struct RecordCodec: Sendable {
     let sealing: (any ByteSealing)?
     let compression: CacheCompression?
 
-    /// What stands for a key in the folder: itself, or a keyed hash where entries are sealed.
+    /// Returns the key as stored: unchanged, or as a keyed hash if entries are sealed.
     func storedKey(_ key: [UInt8]) throws(CacheError) -> [UInt8] {
         guard let sealing else { return key }
         do {
@@ -20,7 +20,7 @@ struct RecordCodec: Sendable {
         }
     }
 
-    /// What stands for a tag in the folder.
+    /// Returns the tag as stored.
     func storedTag(_ tag: String) throws(CacheError) -> [UInt8] {
         guard let sealing else { return Array(tag.utf8) }
         do {
@@ -35,11 +35,11 @@ struct RecordCodec: Sendable {
     /// Makes a record of an entry whose value has its final form.
     ///
     /// - Parameters:
-    ///   - record: The entry; its body is not looked at.
-    ///   - storedKey: What stands for its key.
+    ///   - record: The entry; its body is ignored.
+    ///   - storedKey: The stored form of its key.
     ///   - value: The value.
-    /// - Returns: The record, without its place and order.
-    /// - Throws: ``CacheError`` when the key or the tags are too long, or cannot be sealed.
+    /// - Returns: The record, without position and sequence number.
+    /// - Throws: ``CacheError`` if the key or the tags are too long or cannot be sealed.
     func prepare(
         _ record: CacheRecord,
         _ storedKey: [UInt8],
@@ -102,23 +102,23 @@ struct RecordCodec: Sendable {
 
     // MARK: Reading
 
-    /// What a record turned out to be.
+    /// The result of reading a record.
     enum Reading {
-        /// The entry that was looked for.
+        /// The requested entry.
         case entry(StoredEntry)
         /// An intact record of another key with the same hash.
         case otherKey
-        /// Damaged, or not to be opened with this key.
+        /// A damaged record, or one sealed with another key.
         case damaged
     }
 
     /// Reads a whole record.
     ///
     /// - Parameters:
-    ///   - bytes: The record, from its header on.
-    ///   - seed: The checksum's seed for its place.
-    ///   - storedKey: What stands for the key that it has to have; nil takes any.
-    /// - Returns: What it is.
+    ///   - bytes: The record, including its header.
+    ///   - seed: The checksum seed of its position.
+    ///   - storedKey: The stored key that the record must have; nil accepts any.
+    /// - Returns: The result.
     func read(_ bytes: [UInt8], seed: UInt64, storedKey: [UInt8]?) -> Reading {
         bytes.withUnsafeBytes { bytes in
             guard let header = RecordHeader(bytes, seed: seed) else { return .damaged }
@@ -128,13 +128,13 @@ struct RecordCodec: Sendable {
         }
     }
 
-    /// Reads a record whose checksums have been looked at.
+    /// Reads a record whose checksums were verified.
     ///
     /// - Parameters:
     ///   - header: Its header.
-    ///   - payload: What follows.
-    ///   - storedKey: What stands for the key that it has to have; nil takes any.
-    /// - Returns: What it is.
+    ///   - payload: The bytes after the header.
+    ///   - storedKey: The stored key that the record must have; nil accepts any.
+    /// - Returns: The result.
     func read(
         _ header: RecordHeader,
         _ payload: UnsafeRawBufferPointer,
@@ -166,9 +166,9 @@ struct RecordCodec: Sendable {
     private static let keyContext = Array("keel.cache.key".utf8)
     private static let tagContext = Array("keel.cache.tag".utf8)
 
-    /// What a sealed record is bound to: its key, its times and the form of its value.
+    /// Returns the data a sealed record is bound to: its key, its times and the form of its value.
     ///
-    /// Not to its place, because it may be moved.
+    /// Not its position, because it may be moved.
     private static func context(_ header: RecordHeader, _ storedKey: [UInt8]) -> [UInt8] {
         var context = Array("keel.cache.record".utf8) + storedKey
         context.append(header.flags.rawValue)
@@ -181,7 +181,7 @@ struct RecordCodec: Sendable {
 }
 
 extension CacheError {
-    /// The sealing said no.
+    /// A failure of the sealing.
     static func sealing(_ message: String, _ cause: any Error) -> CacheError {
         CacheError(.sealingFailed, message, cause: cause)
     }

@@ -1,56 +1,56 @@
 internal import KeelCore
 
-/// What stands before each record of a segment: 72 bytes.
+/// The header of each record of a segment: 72 bytes.
 struct RecordHeader: Hashable, Sendable {
     /// The length of a header.
     static let byteCount = 72
-    /// The first bytes of each record, by which reading finds its way again after damage.
+    /// The first bytes of each record, by which reading resynchronizes after damage.
     static let magic: UInt32 = 0x3152_434B  // "KCR1"
-    /// The longest that the bytes after the header may be.
+    /// The maximum number of bytes after the header.
     static let longestPayload = 1 << 28
 
-    /// What a record says.
+    /// The kind of a record.
     enum Kind: UInt8, Sendable {
         /// A key has a value.
         case entry = 1
-        /// A key has none any more.
+        /// A key was removed.
         case removedKey = 2
-        /// What was written with a tag before this record is gone.
+        /// All entries with a tag written before this record were removed.
         case removedTag = 3
-        /// What expires up to a time, and was written before this record, is gone.
+        /// All entries written before this record that expire by a time were removed.
         case removedExpired = 4
     }
 
-    /// How a record is kept.
+    /// The form of a record.
     struct Flags: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
         /// Key, tags and value are sealed.
         static let sealed = Self(rawValue: 1)
-        /// The value is in a file of its own.
+        /// The value has its own file.
         static let inFile = Self(rawValue: 2)
-        /// The value was given as a file, and is read as one.
+        /// The value was written as a file, and is read as one.
         static let asFile = Self(rawValue: 4)
-        /// There is a time after which the value is stale.
+        /// The entry has a time after which it is stale.
         static let hasStaleAfter = Self(rawValue: 8)
-        /// There is a time at which the entry expires.
+        /// The entry has a time at which it expires.
         static let hasExpires = Self(rawValue: 16)
     }
 
     var kind: Kind
     var flags: Flags = []
-    /// How the value is compressed, 0 for not.
+    /// The number of the compression method, or 0 for none.
     var compression: UInt8 = 0
     /// The hash of the stored key.
     var hash: UInt64 = 0
-    /// The place of the record in the order of all.
+    /// The position of the record in the order of all records.
     var sequence: UInt64 = 0
     /// Times in microseconds since 1970.
     var created: Int64 = 0
     var staleAfter: Int64 = 0
     var expires: Int64 = 0
-    /// How many bytes follow the header.
+    /// The number of bytes after the header.
     var payloadByteCount = 0
-    /// How many of them are the stored key.
+    /// The number of those bytes that are the stored key.
     var keyByteCount = 0
     /// The checksum of the bytes after the header.
     var payloadChecksum: UInt64 = 0
@@ -58,11 +58,11 @@ struct RecordHeader: Hashable, Sendable {
     /// The length of the whole record.
     var recordByteCount: Int { Self.byteCount + payloadByteCount }
 
-    /// Adds the header to a segment's bytes.
+    /// Appends the header to a segment's bytes.
     ///
     /// - Parameters:
-    ///   - bytes: What grows.
-    ///   - seed: The checksum's seed for the place; see ``seed(segment:offset:)``.
+    ///   - bytes: The segment's bytes.
+    ///   - seed: The checksum seed of the position; see ``seed(segment:offset:)``.
     func append(to bytes: inout [UInt8], seed: UInt64) {
         let start = bytes.count
         bytes.append(littleEndian: Self.magic)
@@ -84,14 +84,14 @@ struct RecordHeader: Hashable, Sendable {
         bytes.append(littleEndian: checksum)
     }
 
-    /// What the checksum of a header begins with, so that it is valid at its place only.
+    /// Returns the seed of a header's checksum, which makes the header valid only at its position.
     static func seed(segment id: UInt64, offset: Int) -> UInt64 {
         id ^ (UInt64(offset) &* 0x9E37_79B9_7F4A_7C15)
     }
 }
 
 extension RecordHeader {
-    /// Reads the header at the start of bytes, nil when it is damaged.
+    /// Reads the header at the start of the bytes; nil if it is damaged.
     init?(_ bytes: UnsafeRawBufferPointer, seed: UInt64) {
         guard bytes.count >= Self.byteCount,
             bytes.loadLittleEndian(at: 0, as: UInt32.self) == Self.magic,
@@ -115,7 +115,7 @@ extension RecordHeader {
         }
     }
 
-    /// Whether the bytes after a header are those that were written.
+    /// Returns whether the bytes after a header match its checksum.
     func isIntact(_ payload: UnsafeRawBufferPointer) -> Bool {
         payload.count == payloadByteCount && XXHash64.hash(payload) == payloadChecksum
     }

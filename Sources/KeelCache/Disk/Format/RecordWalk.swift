@@ -1,33 +1,33 @@
-/// Goes through the records of a segment, and finds its way again after damage.
+/// An iterator over the records of a segment that resynchronizes after damage.
 struct RecordWalk {
-    /// A record on the way.
+    /// A record of the segment.
     struct Step {
         let header: RecordHeader
         let payload: UnsafeRawBufferPointer
         let offset: Int
-        /// Whether the bytes after the header are those that were written.
+        /// Whether the bytes after the header match its checksum.
         let isIntact: Bool
-        /// Whether something unreadable lies between this record and the one before.
+        /// Whether unreadable bytes lie between this record and the previous one.
         let isAfterDamage: Bool
     }
 
     private let bytes: UnsafeRawBufferPointer
     private let id: UInt64
-    /// Where the last readable record ends.
+    /// The end of the last readable record.
     private(set) var position: Int
 
-    /// Begins at an offset of a whole segment's bytes.
+    /// Starts at an offset in the bytes of a whole segment.
     init(_ bytes: UnsafeRawBufferPointer, segment id: UInt64, from offset: Int) {
         self.bytes = bytes
         self.id = id
         position = offset
     }
 
-    /// The next record, nil when no whole one follows.
+    /// Returns the next record, or nil if no whole record follows.
     mutating func next() -> Step? {
         if let step = step(at: position, isAfterDamage: false) { return step }
-        // The checksum of a header depends on the segment and the place, so that a value that looks
-        // like a record is not taken for one.
+        // A header's checksum depends on segment and position, so a value that looks like a record
+        // is not mistaken for one.
         var candidate = position + 1
         let magic = UInt8(truncatingIfNeeded: RecordHeader.magic)
         while candidate + RecordHeader.byteCount <= bytes.count {

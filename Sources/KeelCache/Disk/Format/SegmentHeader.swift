@@ -9,12 +9,12 @@ struct SegmentHeader: Hashable, Sendable {
 
     /// The number in the file's name.
     var number: UInt32
-    /// Drawn for each segment; the checksums of its records depend on it, so that a record is only
-    /// valid in the segment and at the place for which it was written.
+    /// A random number on which the checksums of the records depend, so that a record is valid only
+    /// in the segment and at the position for which it was written.
     var id: UInt64
     /// The hash of the folder's keys.
     var hash: SipHash24
-    /// The number of the first record, or a higher one than of any before.
+    /// The sequence number of the first record, above that of any earlier record.
     var firstSequence: UInt64
     /// Whether keys and values are sealed.
     var isSealed: Bool
@@ -40,7 +40,7 @@ struct SegmentHeader: Hashable, Sendable {
 }
 
 extension SegmentHeader {
-    /// Reads a header, nil when it is damaged, of another version or of another segment.
+    /// Reads a header; nil if it is damaged, of another version or of another segment.
     init?(_ bytes: UnsafeRawBufferPointer, number: UInt32) {
         guard bytes.count >= Self.byteCount,
             bytes.word(at: 56) == XXHash64.hash(UnsafeRawBufferPointer(rebasing: bytes[..<56])),

@@ -1,17 +1,17 @@
 internal import KeelCore
 
-/// The hash under which the index knows a key: SipHash-2-4 with a key of the folder's own.
+/// The hash of a key in the index: SipHash-2-4 with a key per folder.
 ///
-/// It has to be the same in the next process, which `Hasher` is not, and nobody may be able to make
-/// up keys that fall together. Source: J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast
-/// short-input PRF", 2012.
+/// It must be the same in the next process, unlike `Hasher`, and an attacker must not be able to
+/// construct collisions. Source: J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input
+/// PRF", 2012.
 struct SipHash24: Hashable, Sendable {
     /// The first half of the key.
     let first: UInt64
     /// The second half of the key.
     let second: UInt64
 
-    /// The hash of bytes.
+    /// Returns the hash of bytes.
     func hash(_ bytes: [UInt8]) -> UInt64 {
         var state = State(
             first ^ 0x736F_6D65_7073_6575,

@@ -1,35 +1,35 @@
 internal import KeelCore
 
-/// A record on its way into a segment, which gives it its place and order.
+/// A record to write, before a segment gives it position and sequence number.
 struct PreparedRecord: Sendable {
     var header: RecordHeader
     var payload: [UInt8]
-    /// The file with the value, where it has one.
+    /// The file with the value, if it has one.
     var reference: LargeValueReference?
-    /// How many bytes that file takes.
+    /// The size of that file on disk.
     var diskByteCount = 0
-    /// That file, when it is led to for the first time.
+    /// The draft of that file, if no record has referred to it yet.
     var draft: LargeValueDraft?
 }
 
-/// A value in the form in which it is kept.
+/// A value in its stored form.
 struct StoredValue: Sendable {
     var bytes: [UInt8] = []
     var reference: LargeValueReference?
-    /// Whether it was given as a file.
+    /// Whether the value was given as a file.
     var isFile = false
     var compression: UInt8 = 0
-    /// How long the value is when it is not compressed.
+    /// The length of the value before compression.
     var plainByteCount = 0
 }
 
-/// Which file a large value is in.
+/// The file of a large value.
 struct LargeValueReference: Hashable, Sendable {
     /// The number in the file's name.
     var id: UInt64
-    /// The length of what the file holds.
+    /// The length of the stored value.
     var byteCount: Int
-    /// The same before compression.
+    /// The length of the value before compression.
     var plainByteCount: Int
 
     func append(to bytes: inout [UInt8]) {
@@ -53,15 +53,15 @@ struct LargeValueReference: Hashable, Sendable {
     }
 }
 
-/// An entry as its record has it.
+/// An entry as its record holds it.
 struct StoredEntry: Sendable {
     let header: RecordHeader
     let tags: [String]
-    /// The key in clear, where the record is sealed.
+    /// The plain key, if the record is sealed.
     let key: [UInt8]?
     let value: StoredValue
 
-    /// Reads what follows the stored key, nil when it has not the form of the format.
+    /// Reads the bytes after the stored key; nil if they do not have the right format.
     init?(_ header: RecordHeader, _ inner: UnsafeRawBufferPointer, isSealed: Bool) {
         var cursor = ByteCursor(inner)
         guard let tagCount = cursor.number(UInt16.self) else { return nil }
@@ -102,7 +102,7 @@ struct StoredEntry: Sendable {
         self.value = value
     }
 
-    /// The record with a body.
+    /// Returns the entry as a record with a body.
     func record(key: [UInt8], body: CacheBody) -> CacheRecord {
         let flags = header.flags
         return CacheRecord(

@@ -1,11 +1,11 @@
 internal import KeelCore
 
-/// The checksum of what the tier writes: XXH64.
+/// The checksum of the tier's files: XXH64.
 ///
-/// It finds damage, and protects against nobody who means harm; sealing does that. Chosen over
-/// CRC-32C because it needs no tables and reads eight bytes at a time, so that it is quick without
-/// special instructions, and because 64 bits leave less room for chance. Source: Yann Collet,
-/// "xxHash fast digest algorithm", XXH64 of the specification, version 0.1.1.
+/// Detects damage, not manipulation; sealing detects that. Chosen over CRC-32C because it needs no
+/// tables and reads eight bytes at a time, which makes it fast without special instructions, and
+/// because 64 bits leave fewer chance matches. Source: Yann Collet, "xxHash fast digest algorithm",
+/// XXH64 of the specification, version 0.1.1.
 enum XXHash64 {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -13,12 +13,12 @@ enum XXHash64 {
     private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
     private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
-    /// The hash of bytes.
+    /// Returns the hash of bytes.
     static func hash(_ bytes: [UInt8], seed: UInt64 = 0) -> UInt64 {
         bytes.withUnsafeBytes { hash($0, seed: seed) }
     }
 
-    /// The hash of bytes.
+    /// Returns the hash of bytes.
     static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
         let count = bytes.count
         var position = 0

@@ -1,15 +1,15 @@
-/// What is where: the state that reads and writes share.
+/// The index of a disk tier, which reads and writes share.
 ///
-/// Pure, without any input or output.
-/// What a call lets go of is returned, so that files are closed and removed outside of the lock.
+/// Performs no input or output. Calls return the files they drop, to be closed and removed outside
+/// the lock.
 struct DiskIndex: Sendable {
-    /// Files that nothing leads to any more.
+    /// Files no longer referred to.
     struct Dropped: Sendable {
         var segments: [SegmentState] = []
         var values: [UInt64] = []
     }
 
-    /// A large value and the segment with the record that leads to it.
+    /// A large value, with the segment of the record that refers to it.
     struct Large: Hashable, Sendable {
         var reference: LargeValueReference
         var diskByteCount: Int
@@ -17,48 +17,48 @@ struct DiskIndex: Sendable {
     }
 
     private(set) var table = IndexTable()
-    /// The segments, oldest first, with numbers one after the other.
+    /// The segments, oldest first, consecutively numbered.
     private(set) var segments: [SegmentState] = []
     /// Large values by the hash of their key.
     private(set) var large: [UInt64: Large] = [:]
-    /// The place in the order of all records at which each stored tag was last removed.
+    /// The sequence number at which each stored tag was last removed.
     private(set) var removedTags: [[UInt8]: UInt64] = [:]
     private(set) var entryCount = 0
     private(set) var evictionCount = 0
-    /// The bytes of segments, of large values, of values on their way and of the snapshot.
+    /// The bytes of segments, large values, unfinished values and the snapshot.
     private(set) var segmentByteCount = 0
     private(set) var largeByteCount = 0
     var unfinishedByteCount = 0
     var snapshotByteCount = 0
     var isClosed = false
-    /// How many slots may mean segments that are gone.
+    /// The maximum number of slots that refer to dropped segments.
     private var staleCount = 0
 
-    /// The bytes that the tier takes on disk.
+    /// The bytes that the tier uses on disk.
     var byteCount: Int {
         segmentByteCount + largeByteCount + unfinishedByteCount + snapshotByteCount
     }
 
     // MARK: Entries
 
-    /// The slot of a hash, nil for one that is dead or whose segment is gone.
+    /// Returns the slot of a hash, or nil if it is dead or its segment is gone.
     func slot(of hash: UInt64) -> IndexSlot? {
         guard let slot = table[hash], isLive(slot) else { return nil }
         return slot
     }
 
-    /// Whether a removal of this hash has something to remove, now or when the log is read again.
+    /// Returns whether removing this hash has an effect, now or when the log is read again.
     func mayHold(_ hash: UInt64) -> Bool { table[hash] != nil }
 
-    /// Notes that a slot was read.
+    /// Marks a slot as read.
     mutating func markUsed(_ slot: IndexSlot) {
         guard !slot.flags.contains(.used) else { return }
         _ = table.setFlags(slot.flags.union(.used), at: slot)
     }
 
-    /// Notes that the record of a slot is of no use.
+    /// Marks a slot whose record is of no more use.
     ///
-    /// - Returns: The large value that is of no use either.
+    /// - Returns: Its large value, which is dropped with it.
     mutating func markDead(_ slot: IndexSlot) -> Dropped {
         guard let now = self.slot(of: slot.hash), now.isSamePlace(as: slot),
             table.setFlags(now.flags.union(.dead), at: slot)
@@ -67,7 +67,7 @@ struct DiskIndex: Sendable {
         return dropLarge(slot.hash)
     }
 
-    /// Puts a record in the place of the one with its hash.
+    /// Puts a slot in place of the one with its hash.
     mutating func put(_ slot: IndexSlot, _ reference: LargeValueReference?, diskByteCount: Int)
         -> Dropped
     {
@@ -86,13 +86,13 @@ struct DiskIndex: Sendable {
         return dropped
     }
 
-    /// Forgets a key.
+    /// Removes a key.
     mutating func remove(_ hash: UInt64) -> Dropped {
         if let slot = table.remove(hash), isLive(slot) { forget(slot) }
         return dropLarge(hash)
     }
 
-    /// Forgets what expires up to a time.
+    /// Removes the entries that expire by a time.
     mutating func removeExpired(upTo time: Int64) -> (count: Int, dropped: Dropped) {
         var removed: [IndexSlot] = []
         table.visit { if $0.expires <= time { removed.append($0) } }
@@ -105,12 +105,12 @@ struct DiskIndex: Sendable {
         return (removed.count, dropped)
     }
 
-    /// Notes that what was written with a tag before is gone.
+    /// Removes the entries written with a tag before a sequence number.
     mutating func removeTag(_ tag: [UInt8], at sequence: UInt64) {
         removedTags[tag] = max(sequence, removedTags[tag] ?? 0)
     }
 
-    /// Forgets removals of tags that are older than every record there is.
+    /// Drops removals of tags that are older than every record.
     mutating func forgetOldTags() {
         guard let first = segments.first, !removedTags.isEmpty else { return }
         removedTags = removedTags.filter { $0.value >= first.firstSequence }
@@ -118,7 +118,7 @@ struct DiskIndex: Sendable {
 
     // MARK: Segments
 
-    /// The segment with a number.
+    /// Returns the segment with a number.
     func segment(_ number: UInt32) -> SegmentState? {
         position(of: number).map { segments[$0] }
     }
@@ -129,21 +129,21 @@ struct DiskIndex: Sendable {
         segmentByteCount += segment.byteCount
     }
 
-    /// Notes that a segment has another length.
+    /// Sets the length of a segment.
     mutating func setByteCount(_ byteCount: Int, of number: UInt32) {
         guard let position = position(of: number) else { return }
         segmentByteCount += byteCount - segments[position].byteCount
         segments[position].byteCount = byteCount
     }
 
-    /// Notes that a segment holds a removal.
+    /// Marks that a segment holds a removal.
     mutating func noteRemoval(in number: UInt32) {
         if let position = position(of: number) { segments[position].hasRemovals = true }
     }
 
-    /// Keeps a segment open, and lets go of the oldest others where too many are.
+    /// Keeps a segment open, and closes the oldest others if too many are open.
     ///
-    /// - Returns: What has to be let go of outside of the lock.
+    /// - Returns: The handles to release outside the lock.
     mutating func keepOpen(_ handle: SegmentHandle, atMost limit: Int) -> [SegmentHandle] {
         guard let position = position(of: handle.number), segments[position].id == handle.id else {
             return []
@@ -161,11 +161,11 @@ struct DiskIndex: Sendable {
         return closed
     }
 
-    /// Forgets the oldest segment and everything in it.
+    /// Drops the oldest segment and its entries.
     ///
-    /// - Parameter hashes: The hashes of its records where they are known; otherwise its slots stay
-    ///   until the table is swept.
-    /// - Returns: What to remove, nil when only the segment that is being written is left.
+    /// - Parameter hashes: The hashes of its records, if known; otherwise its slots stay until the
+    ///   table is swept.
+    /// - Returns: The files to remove, or nil if only the segment being written is left.
     mutating func dropOldest(hashes: [UInt64]? = nil) -> Dropped? {
         guard segments.count > 1 else { return nil }
         let oldest = segments.removeFirst()
@@ -184,12 +184,12 @@ struct DiskIndex: Sendable {
         return dropped
     }
 
-    /// Forgets the oldest large value, first of those that were not read.
+    /// Drops the oldest large value, preferring one that was not read.
     ///
-    /// The records that lead to large values are short, so that many of them share a segment; they
-    /// do not have to go together.
+    /// The records of large values are short, so many share a segment; this avoids dropping them
+    /// together.
     ///
-    /// - Returns: What to remove, nil when there is no large value.
+    /// - Returns: The files to remove, or nil if there is no large value.
     mutating func dropOldestLarge() -> Dropped? {
         let slots = large.keys.compactMap { slot(of: $0) }
         func isOlder(_ left: IndexSlot, _ right: IndexSlot) -> Bool {
@@ -198,14 +198,14 @@ struct DiskIndex: Sendable {
         let unused = slots.lazy.filter { !$0.flags.contains(.used) }
         guard let oldest = unused.min(by: isOlder) ?? slots.min(by: isOlder) else { return nil }
         if oldest.flags.contains(.used) {
-            // All were read since: they begin anew.
+            // All have been read since: reset their marks.
             for slot in slots { _ = table.setFlags(slot.flags.subtracting(.used), at: slot) }
         }
         evictionCount += 1
         return markDead(oldest)
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     mutating func reset() -> Dropped {
         let dropped = Dropped(segments: segments, values: large.values.map(\.reference.id))
         table = IndexTable()
@@ -250,11 +250,11 @@ struct DiskIndex: Sendable {
 }
 
 extension DiskIndex {
-    /// The index of a snapshot, without the segments that are not there any more.
+    /// Creates the index of a snapshot, without the segments that no longer exist.
     ///
     /// - Parameters:
     ///   - snapshot: The snapshot.
-    ///   - sizes: The length of each segment that is there, by its number.
+    ///   - sizes: The length of each existing segment, by number.
     init(_ snapshot: IndexSnapshot, sizes: [UInt32: Int]) {
         self.init()
         for segment in snapshot.segments {

@@ -1,15 +1,15 @@
 internal import KeelCore
 
-/// The index in a file, so that opening does not read every segment.
+/// The index in a file, so that opening need not read every segment.
 ///
-/// It says up to which place of the log it holds; what comes after is read from the segments.
+/// Valid up to a position in the log; later records are read from the segments.
 struct IndexSnapshot: Sendable {
     private static let magic: UInt32 = 0x3149_434B  // "KCI1"
     private static let version: UInt16 = 1
     private static let headerByteCount = 72
     private static let slotByteCount = 32
 
-    /// The place up to which a snapshot holds.
+    /// The position in the log up to which a snapshot is valid.
     struct Position: Hashable, Sendable {
         var segment: UInt32
         var id: UInt64
@@ -23,13 +23,13 @@ struct IndexSnapshot: Sendable {
     let segments: [SegmentState]
     let large: [(hash: UInt64, value: DiskIndex.Large)]
     let removedTags: [(tag: [UInt8], sequence: UInt64)]
-    /// How many slots there are.
+    /// The number of slots.
     let slotCount: Int
-    /// The whole file, of which the slots are the end: they are many, and read in place.
+    /// The whole file; the slots, which are many, are at its end and read in place.
     private var bytes: [UInt8] = []
     private let slotStart: Int
 
-    /// The bytes of a snapshot.
+    /// Returns the bytes of a snapshot.
     static func bytes(
         of index: DiskIndex,
         at position: Position,
@@ -105,7 +105,7 @@ struct IndexSnapshot: Sendable {
 }
 
 extension IndexSnapshot {
-    /// Reads a snapshot, nil when it is damaged, of another version or sealed otherwise.
+    /// Reads a snapshot; nil if it is damaged, of another version or sealed differently.
     init?(_ bytes: [UInt8], isSealed: Bool) {
         let parsed = bytes.withUnsafeBytes { bytes -> Self? in
             guard bytes.count >= Self.headerByteCount + 8 else { return nil }
@@ -119,7 +119,7 @@ extension IndexSnapshot {
         self.bytes = bytes
     }
 
-    /// Calls a closure with each slot, in the order of their places in the table.
+    /// Calls a closure with each slot, in table order.
     func visitSlots(_ body: (IndexSlot) -> Void) {
         bytes.withUnsafeBytes { bytes in
             for number in 0..<slotCount {

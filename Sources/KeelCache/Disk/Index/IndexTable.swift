@@ -1,39 +1,39 @@
-/// Where the record of a key is: 32 bytes in memory and in a snapshot.
+/// The position of a key's record: 32 bytes in memory and in a snapshot.
 struct IndexSlot: Hashable, Sendable, BitwiseCopyable {
-    /// What else is known of it.
+    /// Further properties of a record.
     struct Flags: OptionSet, Hashable, Sendable, BitwiseCopyable {
         let rawValue: UInt32
-        /// It was read since it was written or moved.
+        /// The record was read since it was written or moved.
         static let used = Self(rawValue: 1)
-        /// Its value is in a file of its own.
+        /// The value has its own file.
         static let inFile = Self(rawValue: 2)
-        /// It was found expired, damaged or removed with a tag.
+        /// The record was found expired, damaged or removed with a tag.
         ///
-        /// It stays in the table, so that a removal of its key is still written down.
+        /// It stays in the table, so that a removal of its key is still written.
         static let dead = Self(rawValue: 4)
     }
 
     /// The hash of the stored key.
     var hash: UInt64 = 0
-    /// When it expires, in microseconds since 1970; `Int64.max` for never.
+    /// The time of expiry, in microseconds since 1970, or `Int64.max` for never.
     var expires: Int64 = .max
     /// The number of the segment.
     var segment: UInt32 = 0
-    /// Where in it the record begins.
+    /// The offset of the record in the segment.
     var offset: UInt32 = 0
-    /// How long the record is; 0 in an empty slot.
+    /// The length of the record; 0 in an empty slot.
     var byteCount: UInt32 = 0
     var flags: Flags = []
 
-    /// Whether both mean the same record.
+    /// Returns whether both refer to the same record.
     func isSamePlace(as other: IndexSlot) -> Bool {
         segment == other.segment && offset == other.offset
     }
 }
 
-/// Slots by hash, with open addressing and linear probing.
+/// The slots by hash, with open addressing and linear probing.
 ///
-/// A `Dictionary` would hash the hashes once more and take about twice the memory.
+/// A `Dictionary` would hash the hashes again and take about twice the memory.
 struct IndexTable: Sendable {
     private var slots: [IndexSlot]
     private(set) var count = 0
@@ -45,7 +45,7 @@ struct IndexTable: Sendable {
         slots = Array(repeating: IndexSlot(), count: size)
     }
 
-    /// Whether another slot would make the table larger.
+    /// Whether another slot would enlarge the table.
     var isFull: Bool { (count + 1) * 8 > slots.count * 7 }
 
     /// The slot of a hash.
@@ -54,7 +54,7 @@ struct IndexTable: Sendable {
         return slot.byteCount == 0 ? nil : slot
     }
 
-    /// Puts a slot in the place of the one with its hash, which is returned.
+    /// Puts a slot in place of the one with its hash, which it returns.
     @discardableResult
     mutating func insert(_ slot: IndexSlot) -> IndexSlot? {
         if isFull { rebuild(size: slots.count * 2) { _ in true } }
@@ -66,7 +66,7 @@ struct IndexTable: Sendable {
         return nil
     }
 
-    /// Sets the flags of the slot of a hash, if it still means the same record.
+    /// Sets the flags of the slot of a hash, if it still refers to the same record.
     mutating func setFlags(_ flags: IndexSlot.Flags, at slot: IndexSlot) -> Bool {
         let position = position(of: slot.hash)
         guard slots[position].byteCount > 0, slots[position].isSamePlace(as: slot) else {
@@ -76,15 +76,15 @@ struct IndexTable: Sendable {
         return true
     }
 
-    /// Takes the slot of a hash out.
+    /// Removes the slot of a hash.
     @discardableResult
     mutating func remove(_ hash: UInt64) -> IndexSlot? {
         var gap = position(of: hash)
         let removed = slots[gap]
         guard removed.byteCount > 0 else { return nil }
         count -= 1
-        // What comes after moves up where its way from its own place leads over the gap (Knuth,
-        // The Art of Computer Programming, volume 3, section 6.4, algorithm R).
+        // Move back each later slot whose probe path crosses the gap (Knuth, The Art of Computer
+        // Programming, volume 3, section 6.4, algorithm R).
         let mask = slots.count &- 1
         var next = gap
         while true {
@@ -101,7 +101,7 @@ struct IndexTable: Sendable {
         return removed
     }
 
-    /// Takes slots out, in one pass.
+    /// Removes slots in one pass.
     mutating func removeAll(where isRemoved: (IndexSlot) -> Bool) {
         rebuild(size: slots.count) { !isRemoved($0) }
     }

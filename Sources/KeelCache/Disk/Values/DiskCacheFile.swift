@@ -1,7 +1,7 @@
 internal import KeelCore
 internal import Synchronization
 
-/// A large value in a file of its own.
+/// A large value in its own file.
 final class DiskCacheFile: CacheFile {
     private struct Chunk: Sendable {
         var number: Int
@@ -10,12 +10,12 @@ final class DiskCacheFile: CacheFile {
 
     let count: Int
     let reference: LargeValueReference
-    /// The file before a record led to it.
+    /// The draft of the file, if no record referred to it yet.
     let draft: LargeValueDraft?
     private let file: any OpenFile
     private let format: LargeValueFormat
     private let store: DiskStore
-    /// The chunk of the last read, because the next small read is likely to want it again.
+    /// The chunk of the last read, because the next small read is likely to need it.
     private let last = Mutex<Chunk?>(nil)
 
     init(
@@ -33,7 +33,7 @@ final class DiskCacheFile: CacheFile {
         self.store = store
     }
 
-    /// Whether the file is one of this tier.
+    /// Returns whether the file belongs to this tier.
     func isIn(_ store: DiskStore) -> Bool { self.store === store }
 
     func read(from offset: Int, upTo length: Int) throws(CacheError) -> [UInt8] {

@@ -1,9 +1,9 @@
 internal import KeelCore
 internal import Synchronization
 
-/// The file of a large value until a record leads to it.
+/// The file of a large value until a record refers to it.
 ///
-/// Who lets go of it before that leaves nothing behind.
+/// If released before that, it removes the file.
 final class LargeValueDraft: Sendable {
     let id: UInt64
     private let store: DiskStore
@@ -22,20 +22,20 @@ final class LargeValueDraft: Sendable {
         store.release(byteCount.load(ordering: .acquiring))
     }
 
-    /// How many bytes it takes on disk.
+    /// The bytes used on disk.
     var diskByteCount: Int { byteCount.load(ordering: .acquiring) }
 
-    /// Makes room for more bytes.
+    /// Reserves space for more bytes.
     func reserve(_ count: Int) throws(CacheError) {
         try store.reserve(count)
         byteCount.add(count, ordering: .acquiringAndReleasing)
     }
 
-    /// Gives the file its name, for a record that will lead to it.
+    /// Gives the file its final name, for a record that will refer to it.
     ///
-    /// - Returns: Whether the caller has it now; otherwise somebody had it before, or somebody
-    ///   deleted the folder, and the value has to be copied.
-    /// - Throws: ``CacheError`` when the file cannot be renamed.
+    /// - Returns: Whether the caller now owns it. If false, another caller owned it already or the
+    ///   folder was deleted, and the value must be copied.
+    /// - Throws: ``CacheError`` if the file cannot be renamed.
     func adopt() throws(CacheError) -> Bool {
         guard
             isAdopted.compareExchange(
@@ -54,10 +54,10 @@ final class LargeValueDraft: Sendable {
         return true
     }
 
-    /// Notes that a record leads to the file, which belongs to the index from here on.
+    /// Marks that a record refers to the file, which the index now owns.
     func notePublished() { isPublished.store(true, ordering: .releasing) }
 
-    /// Gives an adopted file up again, unless a record leads to it after all.
+    /// Removes an adopted file, unless a record refers to it after all.
     func abandon() {
         guard !isPublished.load(ordering: .acquiring) else { return }
         try? store.files.remove(store.names.value(id))

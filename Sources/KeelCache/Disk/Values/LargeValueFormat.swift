@@ -1,30 +1,30 @@
 internal import KeelCore
 
-/// The bytes of a file with one large value: a header, then chunks of 64 KiB, each in a frame.
+/// The format of a file with a large value: a header, then chunks of 64 KiB, each in a frame.
 ///
-/// All frames but the last have the same length on disk, so that a piece in the middle is found
-/// without a table. Each frame is bound to its file, its number and whether it is the last:
-/// frames that were cut off, repeated or moved are refused.
+/// All frames but the last have the same length on disk, so that any piece is found without a
+/// table. A frame is bound to its file, its number and whether it is the last: truncated, repeated
+/// or moved frames are refused.
 struct LargeValueFormat: Sendable {
-    /// How many bytes of the value one frame holds.
+    /// The number of the value's bytes in one frame.
     static let chunkByteCount = 65_536
     static let headerByteCount = 32
     private static let magic: UInt32 = 0x3156_434B  // "KCV1"
     private static let version: UInt16 = 1
-    /// How many bytes sealing may add to a chunk.
+    /// The maximum number of bytes that sealing adds to a chunk.
     private static let sealingRoom = 128
 
     /// The number in the file's name.
     let id: UInt64
     let sealing: (any ByteSealing)?
 
-    /// How far frames are apart.
+    /// The distance between frames.
     var stride: Int { Self.chunkByteCount + 12 + (sealing == nil ? 0 : Self.sealingRoom) }
 
-    /// Where a frame begins.
+    /// Returns the offset of a frame.
     func offset(of chunk: Int) -> Int { Self.headerByteCount + chunk * stride }
 
-    /// How many frames a value has; an empty one has one too, which says that it is empty.
+    /// Returns the number of frames of a value; an empty value has one, which marks it as empty.
     static func chunkCount(of byteCount: Int) -> Int {
         max(1, (byteCount + chunkByteCount - 1) / chunkByteCount)
     }
@@ -41,14 +41,14 @@ struct LargeValueFormat: Sendable {
         return bytes
     }
 
-    /// The frame of a chunk.
+    /// Returns the frame of a chunk.
     ///
     /// - Parameters:
-    ///   - chunk: Its bytes.
+    ///   - chunk: The bytes of the chunk.
     ///   - number: Its number, from 0.
-    ///   - isLast: Whether the value ends with it.
-    /// - Returns: The bytes to write, as long as the stride unless it is the last.
-    /// - Throws: ``CacheError`` when the chunk cannot be sealed.
+    ///   - isLast: Whether it is the last chunk of the value.
+    /// - Returns: The bytes to write; their length is ``stride`` unless it is the last chunk.
+    /// - Throws: ``CacheError`` if the chunk cannot be sealed.
     func frame(_ chunk: [UInt8], _ number: Int, isLast: Bool) throws(CacheError) -> [UInt8] {
         var stored = chunk
         if let sealing {
@@ -70,7 +70,7 @@ struct LargeValueFormat: Sendable {
         return bytes
     }
 
-    /// The chunk in a frame, nil when it is damaged or belongs somewhere else.
+    /// Returns the chunk in a frame, or nil if it is damaged or belongs elsewhere.
     func chunk(_ frame: [UInt8], _ number: Int, isLast: Bool) -> [UInt8]? {
         let stored: [UInt8]? = frame.withUnsafeBytes { bytes in
             var cursor = ByteCursor(bytes)

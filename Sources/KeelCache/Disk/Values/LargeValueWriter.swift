@@ -1,10 +1,10 @@
 internal import KeelCore
 internal import Synchronization
 
-/// A large value on its way into the folder, in a file of a passing name.
+/// A writer for a large value, in a file with a temporary name.
 final class LargeValueWriter: CacheFileWriter {
     private struct State: Sendable {
-        /// What comes after the last frame written; never empty once something was appended.
+        /// The bytes after the last written frame; never empty once any were appended.
         var rest: [UInt8] = []
         var chunkCount = 0
         var byteCount = 0
@@ -22,7 +22,7 @@ final class LargeValueWriter: CacheFileWriter {
     private let format: LargeValueFormat
     private let state: Mutex<State>
 
-    /// Begins a file.
+    /// Creates the file.
     init(in store: DiskStore) throws(CacheError) {
         let id = store.configuration.randomness()
         let draft = LargeValueDraft(id: id, in: store)
@@ -43,7 +43,7 @@ final class LargeValueWriter: CacheFileWriter {
     }
 
     func append(_ bytes: [UInt8]) throws(CacheError) {
-        // Places are given out under the lock, and written outside of it.
+        // Positions are assigned under the lock, and written outside it.
         let taken = state.withLock { state -> (LargeValueDraft, [Chunk])? in
             guard !state.isFinished, let draft = state.draft else { return nil }
             state.byteCount += bytes.count
@@ -64,7 +64,7 @@ final class LargeValueWriter: CacheFileWriter {
         do throws(CacheError) {
             for chunk in chunks { try write(chunk, isLast: false, draft) }
         } catch {
-            // A value with a piece missing must never be finished.
+            // A value with a missing piece must never be finished.
             discard()
             throw error
         }
@@ -91,7 +91,7 @@ final class LargeValueWriter: CacheFileWriter {
     }
 
     func discard() {
-        // The file goes with the draft, outside of the lock.
+        // The draft removes the file when it is released, outside the lock.
         let draft = state.withLock { state in
             state.isFinished = true
             state.rest = []
