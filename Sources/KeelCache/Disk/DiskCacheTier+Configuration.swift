@@ -25,7 +25,6 @@ extension DiskCacheTier {
         /// The clock that decides whether an entry has expired.
         public var clock = CacheClock.system
 
-        /// The file system of the folder.
         package var fileSystem: any FileSystem = DiskFileSystem()
         /// The source of random identifiers of files.
         package var randomness: @Sendable () -> UInt64 = { .random(in: 1 ... .max) }

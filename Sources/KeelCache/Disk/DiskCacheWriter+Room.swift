@@ -26,7 +26,6 @@ extension DiskCacheWriter {
         }
     }
 
-    /// Drops the oldest segment.
     private func reclaim(_ oldest: SegmentState, keepsUsed: Bool) {
         let handle = oldest.handle ?? store.openSegment(oldest.number, id: oldest.id)
         var hashes: [UInt64]?

@@ -2,7 +2,6 @@ internal import KeelCore
 internal import Synchronization
 
 extension DiskCacheWriter {
-    /// Starts a segment.
     func roll() throws(CacheError) {
         do throws(FileSystemError) {
             if let old = active, old.isDirty {

@@ -6,7 +6,6 @@ internal import Synchronization
 /// No method suspends, so each is atomic to the others. A record is written with one `pwrite`
 /// before the call returns: there is no queue whose contents a killed process could lose.
 actor DiskCacheWriter {
-    /// The segment being written.
     struct Active {
         let handle: SegmentHandle
         var byteCount = SegmentHeader.byteCount
@@ -52,14 +51,12 @@ actor DiskCacheWriter {
 
     // MARK: Calls
 
-    /// Writes entries.
     func append(_ records: [PreparedRecord]) throws(CacheError) {
         try ensureFolder()
         try write(records)
         try? writeSnapshotIfDue()
     }
 
-    /// Removes entries.
     func remove(_ selection: StoredSelection) throws(CacheError) {
         try ensureFolder()
         // Segments that could not be listed at opening must be removed as well.
@@ -124,7 +121,6 @@ actor DiskCacheWriter {
         try restart()
     }
 
-    /// Ends the use of the folder.
     func close() {
         if lock != nil, bytesSinceSnapshot > 0 || !unsynced.isEmpty {
             try? writeSnapshot()
@@ -262,7 +258,6 @@ extension CacheError {
 }
 
 extension DiskIndex {
-    /// Applies a written record.
     mutating func apply(
         _ header: RecordHeader,
         _ record: PreparedRecord,

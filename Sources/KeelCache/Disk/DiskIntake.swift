@@ -15,7 +15,6 @@ struct DiskIntake {
         return body.count > store.configuration.usedLargeValueByteCount
     }
 
-    /// Adds an entry.
     mutating func take(_ record: CacheRecord) throws(CacheError) {
         guard record.key.count <= RecordCodec.longestKey else {
             throw CacheError(.invalidArgument, "a key is longer than 65,535 bytes")

@@ -288,7 +288,6 @@ struct DiskRecovery {
 }
 
 extension IndexSlot {
-    /// Creates the slot of a record.
     init(_ header: RecordHeader, segment: UInt32, offset: Int) {
         self.init(
             hash: header.hash,

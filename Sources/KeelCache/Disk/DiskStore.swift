@@ -29,10 +29,8 @@ final class DiskStore: Sendable {
         damagedCount = Atomic(recovery.damagedCount)
     }
 
-    /// The number of entries found damaged.
     var damageCount: Int { damagedCount.load(ordering: .relaxed) }
 
-    /// Counts a damaged entry or piece of one.
     func countDamage() { damagedCount.add(1, ordering: .relaxed) }
 
     /// Reserves bytes for a large value being written, evicting the oldest entries.

@@ -158,7 +158,6 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// The components of a cache.
 struct CacheParts<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var configuration: CacheConfiguration
     var own: OwnMemory<Key, Value>?
@@ -171,7 +170,6 @@ struct CacheParts<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var countsBytes = false
 }
 
-/// The arguments of a cache over a tier.
 struct CacheLowerParts<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var tier: any CacheTier
     var name: String

@@ -19,6 +19,5 @@ struct CacheLower<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         spaceTag = "\u{0}\(name)\u{0}\(coding.format)"
     }
 
-    /// Returns the tags that the cache gave to an entry.
     func tags(of record: CacheRecord) -> [String] { record.tags.filter { $0 != spaceTag } }
 }

@@ -19,6 +19,5 @@ final class BackgroundLoads: Sendable {
         }
     }
 
-    /// Runs work in the background.
     func add(_ work: @escaping @Sendable () async -> Void) { Task { await work() } }
 }

@@ -198,7 +198,6 @@ extension Cache {
     }
 }
 
-/// One request for a value.
 @usableFromInline
 struct LoadCall<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let key: Key
@@ -210,7 +209,6 @@ struct LoadCall<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     func accepts(_ found: MemoryFound<Value>) -> Bool { found.value != nil || acceptsAbsence }
 }
 
-/// The result of a flight.
 struct LoadOutcome<Value: Sendable>: Sendable {
     let value: Value?
 }

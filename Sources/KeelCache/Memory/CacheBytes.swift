@@ -9,7 +9,6 @@ enum CacheBytes {
     /// The size assumed for a value that cannot be measured.
     private static let unmeasured = 1_024
 
-    /// Returns the size of a value that has no coding.
     static func count<Value: Sendable>(of value: Value) -> Int {
         switch value {
         case let bytes as [UInt8]: bytes.count

@@ -64,5 +64,4 @@ extension MemoryEntry {
     }
 }
 
-/// The reason an entry is dead.
 enum EntryDeath: Sendable { case expired, invalidated }

@@ -8,7 +8,6 @@ struct KeySeed: Sendable {
     @usableFromInline let first: UInt64
     @usableFromInline let second: UInt64
 
-    /// Draws a random seed.
     @usableFromInline
     init() {
         first = .random(in: .min ... .max)

@@ -112,7 +112,6 @@ final class MemoryDetail: @unchecked Sendable {
     func begin(at now: Int64) { if idle > 0 { idleUntil = now &+ idle } }
 }
 
-/// An entry found in a table.
 struct MemoryFound<Value: Sendable>: Sendable {
     /// Nil for a key known to have no value.
     let value: Value?
@@ -148,7 +147,6 @@ struct MemoryRemovals<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// The outcome of storing an entry.
 @usableFromInline
 enum MemoryResult: Sendable {
     case stored
@@ -162,7 +160,6 @@ enum MemoryResult: Sendable {
 @usableFromInline
 struct MemoryOutcome<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var result: MemoryResult
-    /// The previous entry for the key.
     @usableFromInline var replaced: MemoryEntry<Key, Value>?
     /// The evicted entries, possibly including the new one.
     @usableFromInline var evicted: MemoryRemovals<Key, Value>

@@ -18,9 +18,6 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
     @usableFromInline let shift: UInt64
     @usableFromInline let seed: KeySeed
 
-    /// - Parameters:
-    ///   - limits: The limits of the table.
-    ///   - poll: Nil for a table of one shard.
     init(_ limits: CacheLimits, _ poll: WindowPoll?) {
         let seed = KeySeed()
         self.seed = seed
@@ -35,7 +32,6 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
         }
     }
 
-    /// Returns an empty shard for an index.
     func newShard(
         _ index: Int,
         _ limits: CacheLimits,
@@ -158,7 +154,6 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendab
     }
 }
 
-/// A shard and its lock.
 @usableFromInline
 struct LockedShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable {
     @usableFromInline let state: Mutex<MemoryShard<Key, Value>>

@@ -19,7 +19,6 @@ extension MemoryShard {
         )
     }
 
-    /// Returns a copy of the entry in a slot.
     @inlinable
     func entry(_ slot: Int) -> Entry {
         Entry(
@@ -31,7 +30,6 @@ extension MemoryShard {
         )
     }
 
-    /// Moves the entry out of a slot.
     @inlinable
     func pull(_ slot: Int) -> Entry {
         let (entry, margin) = ((entries + slot).move(), (margins + slot).move())
@@ -44,7 +42,6 @@ extension MemoryShard {
         )
     }
 
-    /// Calls a body with each entry.
     borrowing func visit(_ body: (borrowing Entry) -> Void) {
         for position in 0...mask where cells[position] != 0 {
             body(entry(Self.slot(of: cells[position])))

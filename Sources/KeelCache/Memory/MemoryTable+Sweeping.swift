@@ -1,7 +1,6 @@
 internal import Synchronization
 
 extension MemoryTable {
-    /// The number of entries.
     var count: Int {
         (0..<shardCount).reduce(0) { total, index in
             total + shard(at: index).pointee.state.withLock { $0.count }
@@ -19,14 +18,12 @@ extension MemoryTable {
         return total
     }
 
-    /// The total cost of the entries.
     var cost: Int {
         (0..<shardCount).reduce(0) { total, index in
             total + shard(at: index).pointee.state.withLock { $0.policy.cost }
         }
     }
 
-    /// The sum of the shards' statistics.
     var counts: MemoryCounts {
         var total = MemoryCounts()
         for index in 0..<shardCount {
@@ -39,7 +36,6 @@ extension MemoryTable {
         return total
     }
 
-    /// The number of calls that wait for values under way.
     var holderCount: Int {
         (0..<shardCount).reduce(0) { total, index in
             total
@@ -57,15 +53,12 @@ extension MemoryTable {
         shard(hash).pointee.state.withLock { $0.begin(hash) }
     }
 
-    /// Balances ``begin(_:)``.
     func end(_ hash: UInt64) { shard(hash).pointee.state.withLock { $0.end(hash) } }
 
-    /// Returns whether nothing was stored or removed under the key since ``begin(_:)``.
     func isCurrent(_ hash: UInt64, _ generation: UInt64) -> Bool {
         shard(hash).pointee.state.withLock { $0.marks[hash]?.generation == generation }
     }
 
-    /// Makes values under way unfit to be stored.
     func overtakeAll() {
         for index in 0..<shardCount { shard(at: index).pointee.state.withLock { $0.overtakeAll() } }
     }

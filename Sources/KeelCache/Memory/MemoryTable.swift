@@ -52,7 +52,6 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Turns a counted hit into a miss.
     func recount(_ hash: UInt64) {
         shard(hash).pointee.state.withLock { shard in
             shard.counts.hits &-= 1
@@ -60,7 +59,6 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the entry for a key without counting a use.
     func look(_ key: Key, hash: UInt64) -> MemoryFound<Value>? {
         shard(hash).pointee.state.withLock { shard in
             let slot = shard.slot(of: key, hash: hash)

@@ -8,9 +8,6 @@ final class WindowPoll: Sendable {
     let shardCount: Int
     private let votes: Mutex<WindowVotes>
 
-    /// - Parameters:
-    ///   - limits: The limits of the table.
-    ///   - shardCount: The number of its shards.
     init(_ limits: CacheLimits, _ shardCount: Int) {
         self.shardCount = shardCount
         // With a cost limit the sample is not known yet.

@@ -20,7 +20,6 @@
 /// "Adaptive Software Cache Management" (2018), which calls the small caches mini-sim.
 @usableFromInline
 package struct EvictionPolicy: Sendable {
-    /// The number of slots in use.
     @usableFromInline package var count: Int { lists.count }
     /// The total cost of the slots in use.
     @usableFromInline package private(set) var cost = 0
@@ -106,7 +105,6 @@ package struct EvictionPolicy: Sendable {
         return node - SlotLists.headCount
     }
 
-    /// Notes that an entry was used.
     @usableFromInline
     package mutating func touch(_ slot: Int) {
         guard isBounded else { return }
@@ -154,7 +152,6 @@ package struct EvictionPolicy: Sendable {
         demote()
     }
 
-    /// Frees a slot.
     @usableFromInline
     package mutating func remove(_ slot: Int) {
         let node = slot + SlotLists.headCount

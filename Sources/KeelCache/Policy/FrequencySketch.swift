@@ -13,7 +13,6 @@ package struct FrequencySketch: Sendable {
     /// Additions since the counters were last halved.
     private var additions = 0
 
-    /// Creates an empty sketch for a handful of entries.
     package init() {
         words = ContiguousArray(repeating: 0, count: Self.wordsPerBlock)
         blockMask = 0

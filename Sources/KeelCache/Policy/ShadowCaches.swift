@@ -128,13 +128,11 @@ package struct ShadowCaches: Sendable {
         return true
     }
 
-    /// Returns the ballot once.
     mutating func takeBallot() -> WindowVotes.Ballot? {
         defer { ballot = nil }
         return ballot
     }
 
-    /// Halves the sample.
     private mutating func thin() {
         guard sampleBits < 24 else { return }
         sampleBits += 1

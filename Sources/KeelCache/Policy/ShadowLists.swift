@@ -18,7 +18,6 @@ struct ShadowLists {
     let indexMask: Int
     let capacity: Int
     let weighsCost: Bool
-    /// The number of records freed.
     private(set) var releasedCount = 0
 
     init(

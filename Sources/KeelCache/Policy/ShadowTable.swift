@@ -4,7 +4,6 @@
 /// short time ago is near the front already and is not moved again; most uses of a load with
 /// popular keys end there.
 struct ShadowTable: Sendable {
-    /// A key.
     struct Record: Sendable {
         var hash: UInt32
         /// When the record was last moved to the front.
@@ -20,7 +19,6 @@ struct ShadowTable: Sendable {
         var next: UInt16
     }
 
-    /// The sums of one shadow.
     struct Shadow: Sendable {
         var count = 0
         var weight = 0
@@ -110,7 +108,6 @@ struct ShadowTable: Sendable {
         return (low & ~high & lazyWindows) | (low & high & lazyProtected) == 0x5555
     }
 
-    /// Removes the keys that satisfy a predicate.
     mutating func removeAll(where isOut: (UInt32) -> Bool) {
         for record in Self.headCount..<records.count where records[record].regions != 0 {
             guard isOut(records[record].hash) else { continue }

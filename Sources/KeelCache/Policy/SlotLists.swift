@@ -10,7 +10,6 @@ package struct SlotLists: Sendable {
         case probation
         /// Entries of the main part that were used there.
         case protected
-        /// The slot is free.
         case free
     }
 
@@ -27,7 +26,6 @@ package struct SlotLists: Sendable {
     package static let headCount = 4
 
     package private(set) var nodes: ContiguousArray<Node>
-    /// The number of slots in use.
     package private(set) var count = 0
 
     package init() {
@@ -79,7 +77,6 @@ package struct SlotLists: Sendable {
         return node
     }
 
-    /// Changes the cost of a node.
     package mutating func setCost(_ node: Int, _ cost: Int) {
         nodes[node].cost = cost
     }
@@ -98,7 +95,6 @@ package struct SlotLists: Sendable {
         nodes[head].previous = Int32(node)
     }
 
-    /// Frees a node.
     package mutating func remove(_ node: Int) {
         count -= 1
         move(node, to: .free)

@@ -211,7 +211,6 @@ public final class CacheStore: Sendable {
     }
 }
 
-/// The identity of a store's cache.
 private struct CacheName: Hashable, Sendable {
     let name: String
     let format: String?

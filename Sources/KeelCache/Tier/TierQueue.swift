@@ -67,18 +67,12 @@ final class TierQueue: Sendable {
         record.key.count + record.body.count + overhead
     }
 
-    /// The number of pending changes.
     var waitingCount: Int { state.withLock { $0.pending.count } }
 
     let tier: any CacheTier
     private let onFailure: @Sendable (CacheError) -> Void
     private let state = Mutex(State())
 
-    /// Creates a queue.
-    ///
-    /// - Parameters:
-    ///   - tier: The tier that takes the changes.
-    ///   - onFailure: Called for each failed call of the tier.
     init(_ tier: any CacheTier, onFailure: @escaping @Sendable (CacheError) -> Void) {
         self.tier = tier
         self.onFailure = onFailure
@@ -263,7 +257,6 @@ final class TierQueue: Sendable {
 }
 
 extension TierQueue.State {
-    /// Queues a change.
     fileprivate mutating func append(_ work: TierQueue.Work, isBehind: Bool) -> UInt64 {
         lastID += 1
         let change = TierQueue.Change(id: lastID, work: work, isBehind: isBehind)

@@ -4,9 +4,7 @@ struct FolderNames: Hashable, Sendable {
 
     /// The role of a file, by its name.
     enum Role: Hashable, Sendable {
-        /// The segment with a number.
         case segment(UInt32)
-        /// The large value with a number.
         case value(UInt64)
         /// A file that was never completed.
         case unfinished
@@ -19,10 +17,8 @@ struct FolderNames: Hashable, Sendable {
     /// A snapshot being written.
     var newSnapshot: String { folder + "/index.part" }
 
-    /// Returns the path of a segment.
     func segment(_ number: UInt32) -> String { folder + "/" + hex(UInt64(number), 8) + ".segment" }
 
-    /// Returns the path of a large value.
     func value(_ id: UInt64) -> String { folder + "/" + hex(id, 16) + ".value" }
 
     /// Returns the path of a large value being written.

@@ -5,7 +5,6 @@ struct RecordCodec: Sendable {
     /// The maximum length of a key, and of all tags together, in bytes.
     static let longestKey = 65_535
 
-    /// The hash of the folder.
     let hash: SipHash24
     let sealing: (any ByteSealing)?
     let compression: CacheCompression?
@@ -20,7 +19,6 @@ struct RecordCodec: Sendable {
         }
     }
 
-    /// Returns the tag as stored.
     func storedTag(_ tag: String) throws(CacheError) -> [UInt8] {
         guard let sealing else { return Array(tag.utf8) }
         do {
@@ -104,7 +102,6 @@ struct RecordCodec: Sendable {
 
     /// The result of reading a record.
     enum Reading {
-        /// The requested entry.
         case entry(StoredEntry)
         /// An intact record of another key with the same hash.
         case otherKey
@@ -181,7 +178,6 @@ struct RecordCodec: Sendable {
 }
 
 extension CacheError {
-    /// A failure of the sealing.
     static func sealing(_ message: String, _ cause: any Error) -> CacheError {
         CacheError(.sealingFailed, message, cause: cause)
     }

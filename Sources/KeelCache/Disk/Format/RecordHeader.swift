@@ -2,7 +2,6 @@ internal import KeelCore
 
 /// The header of each record of a segment: 72 bytes.
 struct RecordHeader: Hashable, Sendable {
-    /// The length of a header.
     static let byteCount = 72
     /// The first bytes of each record, by which reading resynchronizes after damage.
     static let magic: UInt32 = 0x3152_434B  // "KCR1"
@@ -40,7 +39,6 @@ struct RecordHeader: Hashable, Sendable {
     var flags: Flags = []
     /// The number of the compression method, or 0 for none.
     var compression: UInt8 = 0
-    /// The hash of the stored key.
     var hash: UInt64 = 0
     /// The position of the record in the order of all records.
     var sequence: UInt64 = 0
@@ -55,7 +53,6 @@ struct RecordHeader: Hashable, Sendable {
     /// The checksum of the bytes after the header.
     var payloadChecksum: UInt64 = 0
 
-    /// The length of the whole record.
     var recordByteCount: Int { Self.byteCount + payloadByteCount }
 
     /// Appends the header to a segment's bytes.

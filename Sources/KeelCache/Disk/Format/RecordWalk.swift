@@ -1,6 +1,5 @@
 /// An iterator over the records of a segment that resynchronizes after damage.
 struct RecordWalk {
-    /// A record of the segment.
     struct Step {
         let header: RecordHeader
         let payload: UnsafeRawBufferPointer
@@ -16,7 +15,6 @@ struct RecordWalk {
     /// The end of the last readable record.
     private(set) var position: Int
 
-    /// Starts at an offset in the bytes of a whole segment.
     init(_ bytes: UnsafeRawBufferPointer, segment id: UInt64, from offset: Int) {
         self.bytes = bytes
         self.id = id

@@ -2,26 +2,21 @@ internal import KeelCore
 
 /// The first 64 bytes of a segment.
 struct SegmentHeader: Hashable, Sendable {
-    /// The length of a header.
     static let byteCount = 64
     private static let magic: UInt32 = 0x3153_434B  // "KCS1"
     private static let version: UInt16 = 1
 
-    /// The number in the file's name.
     var number: UInt32
     /// A random number on which the checksums of the records depend, so that a record is valid only
     /// in the segment and at the position for which it was written.
     var id: UInt64
-    /// The hash of the folder's keys.
     var hash: SipHash24
     /// The sequence number of the first record, above that of any earlier record.
     var firstSequence: UInt64
-    /// Whether keys and values are sealed.
     var isSealed: Bool
     /// Whether everything in earlier segments was removed.
     var isBarrier: Bool
 
-    /// The header's bytes.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteCount)

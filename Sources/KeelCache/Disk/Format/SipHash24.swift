@@ -6,12 +6,9 @@ internal import KeelCore
 /// construct collisions. Source: J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input
 /// PRF", 2012.
 struct SipHash24: Hashable, Sendable {
-    /// The first half of the key.
     let first: UInt64
-    /// The second half of the key.
     let second: UInt64
 
-    /// Returns the hash of bytes.
     func hash(_ bytes: [UInt8]) -> UInt64 {
         var state = State(
             first ^ 0x736F_6D65_7073_6575,

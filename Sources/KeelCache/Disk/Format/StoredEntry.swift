@@ -16,7 +16,6 @@ struct PreparedRecord: Sendable {
 struct StoredValue: Sendable {
     var bytes: [UInt8] = []
     var reference: LargeValueReference?
-    /// Whether the value was given as a file.
     var isFile = false
     var compression: UInt8 = 0
     /// The length of the value before compression.
@@ -25,7 +24,6 @@ struct StoredValue: Sendable {
 
 /// The file of a large value.
 struct LargeValueReference: Hashable, Sendable {
-    /// The number in the file's name.
     var id: UInt64
     /// The length of the stored value.
     var byteCount: Int

@@ -50,7 +50,6 @@ struct DiskIndex: Sendable {
     /// Returns whether removing this hash has an effect, now or when the log is read again.
     func mayHold(_ hash: UInt64) -> Bool { table[hash] != nil }
 
-    /// Marks a slot as read.
     mutating func markUsed(_ slot: IndexSlot) {
         guard !slot.flags.contains(.used) else { return }
         _ = table.setFlags(slot.flags.union(.used), at: slot)
@@ -86,7 +85,6 @@ struct DiskIndex: Sendable {
         return dropped
     }
 
-    /// Removes a key.
     mutating func remove(_ hash: UInt64) -> Dropped {
         if let slot = table.remove(hash), isLive(slot) { forget(slot) }
         return dropLarge(hash)
@@ -118,25 +116,21 @@ struct DiskIndex: Sendable {
 
     // MARK: Segments
 
-    /// Returns the segment with a number.
     func segment(_ number: UInt32) -> SegmentState? {
         position(of: number).map { segments[$0] }
     }
 
-    /// Adds the next segment.
     mutating func addSegment(_ segment: SegmentState) {
         segments.append(segment)
         segmentByteCount += segment.byteCount
     }
 
-    /// Sets the length of a segment.
     mutating func setByteCount(_ byteCount: Int, of number: UInt32) {
         guard let position = position(of: number) else { return }
         segmentByteCount += byteCount - segments[position].byteCount
         segments[position].byteCount = byteCount
     }
 
-    /// Marks that a segment holds a removal.
     mutating func noteRemoval(in number: UInt32) {
         if let position = position(of: number) { segments[position].hasRemovals = true }
     }
@@ -205,7 +199,6 @@ struct DiskIndex: Sendable {
         return markDead(oldest)
     }
 
-    /// Removes everything.
     mutating func reset() -> Dropped {
         let dropped = Dropped(segments: segments, values: large.values.map(\.reference.id))
         table = IndexTable()

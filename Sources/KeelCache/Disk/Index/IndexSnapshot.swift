@@ -23,13 +23,11 @@ struct IndexSnapshot: Sendable {
     let segments: [SegmentState]
     let large: [(hash: UInt64, value: DiskIndex.Large)]
     let removedTags: [(tag: [UInt8], sequence: UInt64)]
-    /// The number of slots.
     let slotCount: Int
     /// The whole file; the slots, which are many, are at its end and read in place.
     private var bytes: [UInt8] = []
     private let slotStart: Int
 
-    /// Returns the bytes of a snapshot.
     static func bytes(
         of index: DiskIndex,
         at position: Position,

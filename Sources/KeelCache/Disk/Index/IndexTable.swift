@@ -1,11 +1,9 @@
 /// The position of a key's record: 32 bytes in memory and in a snapshot.
 struct IndexSlot: Hashable, Sendable, BitwiseCopyable {
-    /// Further properties of a record.
     struct Flags: OptionSet, Hashable, Sendable, BitwiseCopyable {
         let rawValue: UInt32
         /// The record was read since it was written or moved.
         static let used = Self(rawValue: 1)
-        /// The value has its own file.
         static let inFile = Self(rawValue: 2)
         /// The record was found expired, damaged or removed with a tag.
         ///
@@ -13,11 +11,9 @@ struct IndexSlot: Hashable, Sendable, BitwiseCopyable {
         static let dead = Self(rawValue: 4)
     }
 
-    /// The hash of the stored key.
     var hash: UInt64 = 0
     /// The time of expiry, in microseconds since 1970, or `Int64.max` for never.
     var expires: Int64 = .max
-    /// The number of the segment.
     var segment: UInt32 = 0
     /// The offset of the record in the segment.
     var offset: UInt32 = 0
@@ -38,7 +34,6 @@ struct IndexTable: Sendable {
     private var slots: [IndexSlot]
     private(set) var count = 0
 
-    /// Creates an empty table for a number of slots.
     init(capacity: Int = 0) {
         var size = 64
         while size * 7 / 8 < capacity + 1 { size *= 2 }
@@ -48,7 +43,6 @@ struct IndexTable: Sendable {
     /// Whether another slot would enlarge the table.
     var isFull: Bool { (count + 1) * 8 > slots.count * 7 }
 
-    /// The slot of a hash.
     subscript(hash: UInt64) -> IndexSlot? {
         let slot = slots[position(of: hash)]
         return slot.byteCount == 0 ? nil : slot
@@ -76,7 +70,6 @@ struct IndexTable: Sendable {
         return true
     }
 
-    /// Removes the slot of a hash.
     @discardableResult
     mutating func remove(_ hash: UInt64) -> IndexSlot? {
         var gap = position(of: hash)
@@ -101,12 +94,10 @@ struct IndexTable: Sendable {
         return removed
     }
 
-    /// Removes slots in one pass.
     mutating func removeAll(where isRemoved: (IndexSlot) -> Bool) {
         rebuild(size: slots.count) { !isRemoved($0) }
     }
 
-    /// Calls a closure with each slot.
     func visit(_ body: (IndexSlot) -> Void) {
         for slot in slots where slot.byteCount > 0 { body(slot) }
     }

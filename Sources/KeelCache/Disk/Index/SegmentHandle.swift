@@ -6,7 +6,6 @@ final class SegmentHandle: Sendable {
     let id: UInt64
     let file: any OpenFile
 
-    /// Takes ownership of an open file.
     init(number: UInt32, id: UInt64, file: any OpenFile) {
         self.number = number
         self.id = id
@@ -19,12 +18,10 @@ struct SegmentState: Sendable {
     let number: UInt32
     let id: UInt64
     let firstSequence: UInt64
-    /// The length of the file.
     var byteCount: Int
     /// The number of slots that refer to records of this segment.
     var liveCount = 0
     /// Whether it holds removals, or removes everything before.
     var hasRemovals = false
-    /// The open file, if it is open.
     var handle: SegmentHandle?
 }

@@ -33,7 +33,6 @@ final class DiskCacheFile: CacheFile {
         self.store = store
     }
 
-    /// Returns whether the file belongs to this tier.
     func isIn(_ store: DiskStore) -> Bool { self.store === store }
 
     func read(from offset: Int, upTo length: Int) throws(CacheError) -> [UInt8] {

@@ -22,10 +22,8 @@ final class LargeValueDraft: Sendable {
         store.release(byteCount.load(ordering: .acquiring))
     }
 
-    /// The bytes used on disk.
     var diskByteCount: Int { byteCount.load(ordering: .acquiring) }
 
-    /// Reserves space for more bytes.
     func reserve(_ count: Int) throws(CacheError) {
         try store.reserve(count)
         byteCount.add(count, ordering: .acquiringAndReleasing)

@@ -14,14 +14,12 @@ struct LargeValueFormat: Sendable {
     /// The maximum number of bytes that sealing adds to a chunk.
     private static let sealingRoom = 128
 
-    /// The number in the file's name.
     let id: UInt64
     let sealing: (any ByteSealing)?
 
     /// The distance between frames.
     var stride: Int { Self.chunkByteCount + 12 + (sealing == nil ? 0 : Self.sealingRoom) }
 
-    /// Returns the offset of a frame.
     func offset(of chunk: Int) -> Int { Self.headerByteCount + chunk * stride }
 
     /// Returns the number of frames of a value; an empty value has one, which marks it as empty.

@@ -22,7 +22,6 @@ final class LargeValueWriter: CacheFileWriter {
     private let format: LargeValueFormat
     private let state: Mutex<State>
 
-    /// Creates the file.
     init(in store: DiskStore) throws(CacheError) {
         let id = store.configuration.randomness()
         let draft = LargeValueDraft(id: id, in: store)
